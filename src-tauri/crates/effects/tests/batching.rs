@@ -111,6 +111,20 @@ fn the_machine_itself_sees_few_syncs_and_the_folder_that_gets_before_the_one_tha
     assert!(calls[..last].iter().filter_map(synced).count() <= 2, "{log}");
 }
 
+/// An undo takes away the folders that an act has made, so which were missing outlives a power cut at any moment of it.
+#[test]
+fn which_folders_were_missing_is_on_the_disk_before_the_first_of_them_is_made() {
+    let words = ["-e", "trace=fsync,fdatasync,mkdir,mkdirat"];
+    let Some(log) = watched(&words, "the_moves_that_are_watched") else { return };
+    let lines: Vec<&str> = log.lines().collect();
+    let place = |parts: [&str; 2]| lines.iter().position(|line| parts.iter().all(|part| line.contains(part)));
+    let made = place(["mkdir", "\"even\""]).unwrap_or_else(|| panic!("no folder is made: {log}"));
+    let noted = place(["fsync(", ".absent.json."]).unwrap_or_else(|| panic!("never synced: {log}"));
+    // The note, its name, and the folder that it lies in.
+    let syncs = lines.get(noted..made).unwrap_or_default().iter().filter(|line| line.contains("fsync("));
+    assert!(syncs.count() >= 3, "not whole before a folder is made: {log}");
+}
+
 /// What an item leaves to a later one is durable before that begins.
 #[test]
 fn what_an_item_builds_on_is_synced_before_it() {
