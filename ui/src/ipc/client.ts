@@ -196,6 +196,8 @@ class Drafts {
   }
 }
 const drafts = new Drafts();
+/** What they reason at this moment, which is no part of what they write. */
+const thoughts = new Drafts();
 
 /** Two views of the same words as they came, the second of them perhaps begun later, and the first perhaps older. */
 export function joined(told: string, heard: string): string {
@@ -212,6 +214,10 @@ export function useDraft(task: string, told: string | null): string {
     if (told !== null) drafts.seed(task, told);
   }, [task, told]);
   return useSyncExternalStore(drafts.listen, () => drafts.of(task));
+}
+
+export function useThought(task: string): string {
+  return useSyncExternalStore(thoughts.listen, () => thoughts.of(task));
 }
 
 class LinkState {
@@ -252,6 +258,9 @@ export function useNotices(): void {
         case "delta":
           drafts.add(notice.task_id, notice.text);
           return;
+        case "reasoning":
+          thoughts.add(notice.task_id, notice.text);
+          return;
         case "progress":
           return;
         case "keys":
@@ -259,7 +268,10 @@ export function useNotices(): void {
           timer ??= setTimeout(flush, GATHER_MS);
           return;
         case "event":
-          if (notice.event_type.startsWith("attempt.")) drafts.clear(notice.task_id);
+          if (notice.event_type.startsWith("attempt.")) {
+            drafts.clear(notice.task_id);
+            thoughts.clear(notice.task_id);
+          }
           for (const topic of notice.topics) topics.add(topic);
           timer ??= setTimeout(flush, GATHER_MS);
           return;

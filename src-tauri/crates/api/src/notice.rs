@@ -14,6 +14,9 @@ pub fn notice(notice: &Notice) -> wire::Notice {
         Notice::Delta { task_id, text } => {
             wire::Notice::Delta { task_id: task_id.to_string(), text: text.clone() }
         }
+        Notice::Reasoning { task_id, text } => {
+            wire::Notice::Reasoning { task_id: task_id.to_string(), text: text.clone() }
+        }
         Notice::Progress { task_id, what, done, total } => wire::Notice::Progress {
             task_id: Some(task_id.to_string()),
             what: (*what).to_owned(),

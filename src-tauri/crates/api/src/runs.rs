@@ -43,7 +43,7 @@ pub fn controls(status: RunStatus) -> Vec<String> {
 pub fn model_name(model: &ModelChoice) -> String {
     match model {
         ModelChoice::Playbook { name, .. } => format!("playbook:{name}"),
-        ModelChoice::Openai { base_url, model, .. } => format!("openai:{base_url}#{model}"),
+        ModelChoice::Openai { api, base_url, model, .. } => format!("{api}:{base_url}#{model}"),
         ModelChoice::Recorded { artifact_id } => format!("recorded:{artifact_id}"),
         ModelChoice::Rollback { receipt_id, also } if also.is_empty() => format!("the undo of {receipt_id}"),
         ModelChoice::Rollback { also, .. } => {

@@ -63,6 +63,8 @@ pub struct Progress {
     /// Since when it does that.
     since: Instant,
     prose: Prose,
+    /// The line that the model is thinking.
+    thought: String,
     /// The act under way only looks.
     looks: bool,
     /// How acts end is told as well.
@@ -92,6 +94,7 @@ impl Progress {
             doing: String::new(),
             since: Instant::now(),
             prose: Prose::default(),
+            thought: String::new(),
             looks: false,
             results,
         }
@@ -125,6 +128,7 @@ impl Progress {
                 self.event(session, task, *task_seq, event_type)
             }
             Notice::Delta { task_id, text } if task_id == task => self.said(text),
+            Notice::Reasoning { task_id, text } if task_id == task => self.thinks(text),
             Notice::Progress { task_id: Some(id), what, done, total } if id == task => {
                 self.now(format!("{}, {done} of {total}", capital(&plain(what))), false)
             }
@@ -136,6 +140,7 @@ impl Progress {
         match event_type {
             "attempt.model_requested" => {
                 self.prose = Prose::default();
+                self.thought.clear();
                 self.now("Waiting for the model".to_owned(), false)
             }
             "attempt.model_responded" => self.flush().into_iter().collect(),
@@ -189,6 +194,22 @@ impl Progress {
         self.doing = doing;
         self.since = Instant::now();
         vec![Told::Doing { kept }]
+    }
+
+    /// A piece of what the model reasons: the newest line of it is what the task is doing, and none of it is kept.
+    fn thinks(&mut self, text: &str) -> Vec<Told> {
+        for c in text.chars() {
+            if c == '\n' || self.thought.chars().count() >= PROSE_CHARS {
+                self.thought.clear();
+            }
+            if c != '\n' {
+                self.thought.push(c);
+            }
+        }
+        match self.thought.trim() {
+            "" => Vec::new(),
+            line => self.now(format!("Thinking: {}", plain(line)), false),
+        }
     }
 
     /// A piece of what the model says. What begins as a call is no prose.

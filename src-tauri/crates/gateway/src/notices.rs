@@ -66,6 +66,7 @@ fn frame(notice: &wire::Notice) -> Bytes {
     let kind = match notice {
         wire::Notice::Event { .. } => "event",
         wire::Notice::Delta { .. } => "delta",
+        wire::Notice::Reasoning { .. } => "reasoning",
         wire::Notice::Progress { .. } => "progress",
         wire::Notice::Keys { .. } => "keys",
     };

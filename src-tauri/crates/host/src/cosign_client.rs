@@ -3,7 +3,7 @@
 
 use crate::{Error, Home, Local, Outbound};
 use ledger::{CheckpointKind, Reader};
-use reasoning::port::ModelHttp as _;
+use reasoning::port::{Head, ModelHttp as _};
 use seal::cosignature::{AddCheckpoint, Policy, WitnessKey, add_lines};
 use seal::merkle::Tree;
 use seal::note::Note;
@@ -143,7 +143,7 @@ impl Local {
     fn post(&self, url: &str, body: &[u8]) -> Result<(u16, String), String> {
         let outbound = Outbound::new(self.config(), self.keys().secrets(), self.secrets().clone());
         let mut answer = Vec::new();
-        let reply = outbound.post(url, None, body, PATIENCE_MS, &mut |piece| {
+        let reply = outbound.post(url, &Head::default(), body, PATIENCE_MS, &mut |piece| {
             answer.extend_from_slice(piece);
             answer.len() <= ANSWER_BYTES_MAX
         });

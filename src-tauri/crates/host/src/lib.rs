@@ -97,6 +97,7 @@ pub use keys::{HostKeys, Known, Made, NewKeys, Unlock, VaultChoice, try_keychain
 pub use ledger::verify::Break;
 pub use local::Local;
 pub use model_http::Outbound;
+pub use models::{model_form, provider_url};
 pub use older_store::{Older, older};
 pub use process_memory::keep_private;
 pub use reanchor::broken;

@@ -2,7 +2,7 @@
 
 use crate::Config;
 use crate::secrets::SecretBook;
-use reasoning::{HttpReply, ModelHttp, ModelHttpError};
+use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError, Scheme};
 use seal::SecretSource;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ impl Outbound {
         Ok(config.build().into())
     }
 
-    /// The value of `Authorization`, wiped when dropped.
-    fn bearer(&self, handle: &str, url: &str) -> Result<Zeroizing<String>, ModelHttpError> {
+    /// The line of the head that holds the key, wiped when dropped.
+    fn key(&self, handle: &str, scheme: Scheme, url: &str) -> Result<Key, ModelHttpError> {
         let denied = |why: String| ModelHttpError::Denied(why);
         let host = server_of(url).ok_or_else(|| denied(format!("`{url}` names no server")))?;
         if !self.book.may_go(handle, &host) {
@@ -68,9 +68,15 @@ impl Outbound {
         let value = source.secret(handle).map_err(|e| denied(e.to_string()))?;
         let text =
             std::str::from_utf8(&value).map_err(|_| denied(format!("secret `{handle}` is not text")))?;
-        Ok(Zeroizing::new(format!("Bearer {}", text.trim())))
+        Ok(match scheme {
+            Scheme::Bearer => ("Authorization", Zeroizing::new(format!("Bearer {}", text.trim()))),
+            Scheme::Header(name) => (name, Zeroizing::new(text.trim().to_owned())),
+        })
     }
 }
+
+/// Name and value of a line that holds a key.
+type Key = (&'static str, Zeroizing<String>);
 
 /// `name:port` of an address.
 fn server_of(url: &str) -> Option<String> {
@@ -80,8 +86,9 @@ fn server_of(url: &str) -> Option<String> {
 }
 
 fn is_loopback(url: &str) -> bool {
-    let address = reasoning::Address::OpenAi { url: url.to_owned(), model: String::new() };
-    address.host().is_some() && !address.is_remote()
+    let address: Result<reasoning::Address, _> =
+        format!("openai:{}#m", url.split('?').next().unwrap_or(url)).parse();
+    address.is_ok_and(|address| !address.is_remote())
 }
 
 pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, ModelHttpError> {
@@ -99,7 +106,7 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Mod
 
 /// What comes from the thread that talks.
 enum Piece {
-    Status(u16),
+    Head { status: u16, retry_after_ms: Option<u64> },
     Bytes(Vec<u8>),
     End,
     Failed(ModelHttpError),
@@ -109,22 +116,34 @@ impl ModelHttp for Outbound {
     fn post(
         &self,
         url: &str,
-        secret: Option<&str>,
+        head: &Head<'_>,
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
-        self.exchange(url, secret, Some(body), timeout_ms, on_chunk)
+        self.exchange(url, head, Some(body), timeout_ms, on_chunk)
     }
 
     fn get(
         &self,
         url: &str,
-        secret: Option<&str>,
+        head: &Head<'_>,
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
-        self.exchange(url, secret, None, timeout_ms, on_chunk)
+        self.exchange(url, head, None, timeout_ms, on_chunk)
+    }
+
+    fn wait(&self, ms: u64, goes_on: &dyn Fn() -> bool) -> bool {
+        let until = Instant::now() + Duration::from_millis(ms);
+        while goes_on() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(TICK));
+        }
+        false
     }
 }
 
@@ -133,29 +152,35 @@ impl Outbound {
     fn exchange(
         &self,
         url: &str,
-        secret: Option<&str>,
+        head: &Head<'_>,
         body: Option<&[u8]>,
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
         let agent = self.agent(url, timeout_ms)?;
-        let bearer = secret.map(|handle| self.bearer(handle, url)).transpose()?;
+        let key = head.secret.map(|handle| self.key(handle, head.scheme, url)).transpose()?;
         let (send, receive) = sync_channel::<Piece>(16);
-        let (url, body) = (url.to_owned(), body.map(<[u8]>::to_vec));
+        let (url, body, also) = (url.to_owned(), body.map(<[u8]>::to_vec), head.also);
         // ureq waits without a word; a thread of its own lets the caller be asked meanwhile. When the caller stops,
         // the channel closes, and the thread ends with the next piece or its timeout.
         std::thread::Builder::new()
             .name("egress".to_owned())
-            .spawn(move || talk(&agent, &url, bearer.as_ref(), body.as_deref(), timeout_ms, &send))
+            .spawn(move || {
+                let mut lines = also.to_vec();
+                lines.extend(key.as_ref().map(|(name, value)| (*name, value.as_str())));
+                talk(&agent, &url, &lines, body.as_deref(), timeout_ms, &send);
+            })
             .map_err(|e| ModelHttpError::Unreachable(e.to_string()))?;
         let until = Instant::now() + Duration::from_millis(timeout_ms) + CONNECT;
-        let mut status = 0;
+        let (mut status, mut retry_after_ms) = (0, None);
         loop {
             match receive.recv_timeout(TICK) {
-                Ok(Piece::Status(code)) => status = code,
+                Ok(Piece::Head { status: code, retry_after_ms: after }) => {
+                    (status, retry_after_ms) = (code, after);
+                }
                 Ok(Piece::Bytes(bytes)) if on_chunk(&bytes) => {}
                 Ok(Piece::Bytes(_)) => return Err(ModelHttpError::Stopped),
-                Ok(Piece::End) => return Ok(HttpReply { status, body: Vec::new() }),
+                Ok(Piece::End) => return Ok(HttpReply { status, body: Vec::new(), retry_after_ms }),
                 Ok(Piece::Failed(error)) => return Err(error),
                 Err(RecvTimeoutError::Timeout) if Instant::now() > until => {
                     return Err(ModelHttpError::TimedOut(timeout_ms));
@@ -173,14 +198,14 @@ impl Outbound {
 fn talk(
     agent: &ureq::Agent,
     url: &str,
-    bearer: Option<&Zeroizing<String>>,
+    lines: &[(&str, &str)],
     body: Option<&[u8]>,
     timeout_ms: u64,
     out: &SyncSender<Piece>,
 ) {
     let mut request = ureq::http::Request::builder().uri(url).header("Accept-Encoding", "identity");
-    if let Some(bearer) = bearer {
-        request = request.header("Authorization", bearer.as_str());
+    for (name, value) in lines {
+        request = request.header(*name, *value);
     }
     let sent = match body {
         Some(body) => {
@@ -193,7 +218,8 @@ fn talk(
         Ok(reply) => reply,
         Err(error) => return drop(out.send(Piece::Failed(of_ureq(&error, timeout_ms, false)))),
     };
-    if out.send(Piece::Status(reply.status().as_u16())).is_err() {
+    let head = Piece::Head { status: reply.status().as_u16(), retry_after_ms: retry_after(reply.headers()) };
+    if out.send(head).is_err() {
         return;
     }
     let mut stream = reply.body_mut().as_reader();
@@ -209,6 +235,14 @@ fn talk(
             return;
         }
     }
+}
+
+/// After how long a server says that it may be asked again: in seconds, or as OpenAI says it beside, in milliseconds. A
+/// date is not read.
+fn retry_after(headers: &ureq::http::HeaderMap) -> Option<u64> {
+    let told = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let ms = told("retry-after-ms").or_else(|| Some(told("retry-after")? * 1000.0))?;
+    (0.0..=86_400_000.0).contains(&ms).then_some(ms.ceil() as u64)
 }
 
 fn of_stream(error: std::io::Error, timeout_ms: u64) -> ModelHttpError {

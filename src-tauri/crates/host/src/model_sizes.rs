@@ -3,7 +3,8 @@
 
 use crate::config::{Config, ModelSettings};
 use crate::prices::{Price, dollars, price, priced};
-use reasoning::{Address, ModelHttp, Settings};
+use model::task::ModelApi;
+use reasoning::{Address, Head, ModelHttp, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,8 +139,7 @@ pub(crate) fn settings(
         answer_tokens: size.output,
         temperature_milli: own.temperature_milli()?.unwrap_or(usual),
         seed,
-        cost_in_micros: price.map_or(0, |price| price.input),
-        cost_out_micros: price.map_or(0, |price| price.output),
+        prices: price.map(Price::whole).unwrap_or_default(),
         ..standard
     })
 }
@@ -179,8 +179,8 @@ pub(crate) fn size(
 
 fn model_of(address: &Address) -> &str {
     match address {
-        Address::OpenAi { model, .. } => model,
-        _ => "",
+        Address::Server { model, .. } => model,
+        Address::Playbook(_) | Address::Recorded(_) | Address::Scripted => "",
     }
 }
 
@@ -199,7 +199,11 @@ pub(crate) fn by_name(address: &Address) -> Option<(Size, Option<Price>)> {
         let (host, _) = address.host()?;
         let at_its_maker = cells.get(3)?.eq_ignore_ascii_case(&host);
         let micros = |n: usize| dollars(cells.get(n)?).ok();
-        at_its_maker.then_some(Price { input: micros(4)?, output: micros(5)?, from: From::Name })
+        at_its_maker.then_some(Price {
+            cached: micros(6),
+            cache_written: micros(7),
+            ..Price::of(micros(4)?, micros(5)?, From::Name)
+        })
     };
     Some((Size::of(tokens(1)?, tokens(2), From::Name), price()))
 }
@@ -220,75 +224,94 @@ fn billions_of(name: &str) -> Option<f64> {
     billions.fold(None, |most, one| Some(most.map_or(one, |most: f64| most.max(one))))
 }
 
-/// Asks a server what its model takes: llama.cpp at `/props`, Ollama at `/api/show`, others in their list of models. Nothing when it does not
-/// answer.
+/// A number at the first of these places that has one.
+fn number(value: &Value, paths: &[&str]) -> Option<u32> {
+    let found = paths.iter().find_map(|path| value.pointer(path).and_then(Value::as_u64));
+    found.and_then(|n| u32::try_from(n).ok())
+}
+
+/// What a server says at an address, to whoever asks or posts this; nothing known where it refuses.
+fn said(url: &str, head: &Head<'_>, body: Option<&Value>, egress: &dyn ModelHttp) -> Option<Value> {
+    let mut bytes = Vec::new();
+    let mut take = |chunk: &[u8]| {
+        bytes.extend_from_slice(chunk);
+        bytes.len() <= SAID_BYTES_MAX
+    };
+    let reply = match body {
+        None => egress.get(url, head, PATIENCE_MS, &mut take),
+        Some(body) => egress.post(url, head, body.to_string().as_bytes(), PATIENCE_MS, &mut take),
+    };
+    let reply = reply.ok()?;
+    if bytes.is_empty() {
+        bytes = reply.body;
+    }
+    let said = if reply.status == 200 { serde_json::from_slice(&bytes).ok() } else { None };
+    Some(said.unwrap_or_default())
+}
+
+/// Names of what a model takes and gives, in lists of models.
+const CONTEXTS: [&str; 6] = [
+    "/context_length",
+    "/max_model_len",
+    "/context_window",
+    "/max_context_length",
+    "/meta/n_ctx",
+    "/max_input_tokens",
+];
+const OUTPUTS: [&str; 4] =
+    ["/max_output_tokens", "/max_tokens", "/max_completion_tokens", "/top_provider/max_completion_tokens"];
+
+/// Asks a server what its model takes: llama.cpp at `/props`, Ollama at `/api/show`, Gemini at the model, others in their
+/// list of models. Nothing when it does not answer.
 fn ask(address: &Address, secret: Option<&str>, egress: &dyn ModelHttp) -> Option<Said> {
-    let Address::OpenAi { url, model } = address else { return None };
+    let Address::Server { api, url, model } = address else { return None };
+    let head = reasoning::server::head(*api, secret);
     let root = url.strip_suffix("/v1").unwrap_or(url);
-    let get = |url: String, body: Option<String>| -> Option<Value> {
-        let mut bytes = Vec::new();
-        let mut take = |chunk: &[u8]| {
-            bytes.extend_from_slice(chunk);
-            bytes.len() <= SAID_BYTES_MAX
-        };
-        let reply = match &body {
-            None => egress.get(&url, secret, PATIENCE_MS, &mut take),
-            Some(body) => egress.post(&url, secret, body.as_bytes(), PATIENCE_MS, &mut take),
-        };
-        let reply = reply.ok()?;
-        if bytes.is_empty() {
-            bytes = reply.body;
+    let get = |url: String| said(&url, &head, None, egress);
+    let show =
+        || said(&format!("{root}/api/show"), &head, Some(&serde_json::json!({ "model": model })), egress);
+    match api {
+        ModelApi::Gemini => {
+            let told = get(format!("{url}/models/{model}"))?;
+            let size = sized(number(&told, &["/inputTokenLimit"]), number(&told, &["/outputTokenLimit"]));
+            return Some(Said { size, ..Said::default() });
         }
-        let said = if reply.status == 200 { serde_json::from_slice(&bytes).ok() } else { None };
-        Some(said.unwrap_or_default())
-    };
-    let number = |value: &Value, paths: &[&str]| {
-        paths
-            .iter()
-            .find_map(|path| value.pointer(path).and_then(Value::as_u64))
-            .and_then(|n| u32::try_from(n).ok())
-    };
-    let listed = get(format!("{url}/models"), None)?;
+        ModelApi::Ollama => return Some(of_ollama(&show()?)),
+        ModelApi::Openai | ModelApi::Responses | ModelApi::Anthropic => {}
+    }
+    let listed = get(format!("{url}/models"))?;
     let all = listed.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let named = all.iter().find(|one| one.get("id").and_then(Value::as_str) == Some(model));
     // A server of one model answers to any name.
     let entry = named.or(if let [only] = all { Some(only) } else { None });
     let weights = entry.and_then(|one| one.pointer("/meta/n_params")).and_then(Value::as_u64);
     let mut said = Said {
-        size: None,
+        size: entry.and_then(|one| sized(number(one, &CONTEXTS), number(one, &OUTPUTS))),
         price: entry.and_then(priced),
         billions: weights.map(|weights| weights as f64 / 1e9),
     };
-    let owner =
-        entry.and_then(|one| one.get("owned_by")).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let context = entry.and_then(|one| {
-        number(
-            one,
-            &["/context_length", "/max_model_len", "/context_window", "/max_context_length", "/meta/n_ctx"],
-        )
-    });
-    let output = entry.and_then(|one| {
-        number(one, &["/max_output_tokens", "/max_completion_tokens", "/top_provider/max_completion_tokens"])
-    });
-    said.size = context
-        .filter(|context| *context >= CONTEXT_MIN)
-        .map(|context| Size::of(context, output, From::Server));
     if said.size.is_some() || address.is_remote() {
         return Some(said);
     }
-    let sized = |context: Option<u32>| {
-        context.filter(|context| *context >= CONTEXT_MIN).map(|context| Size::of(context, None, From::Server))
-    };
-    if owner == "llamacpp" || owner.is_empty() {
-        let props = get(format!("{root}/props"), None)?;
-        said.size = sized(number(&props, &["/default_generation_settings/n_ctx", "/n_ctx"]));
-    } else if owner == "library" || owner == "ollama" {
-        let shown = get(format!("{root}/api/show"), Some(serde_json::json!({ "model": model }).to_string()))?;
-        said.size = sized(ollama(&shown));
-        let weights = shown.pointer("/details/parameter_size").and_then(Value::as_str);
-        said.billions = weights.and_then(billions_of);
+    match entry.and_then(|one| one.get("owned_by")).and_then(Value::as_str).unwrap_or_default() {
+        "llamacpp" | "" => {
+            let props = get(format!("{root}/props"))?;
+            said.size = sized(number(&props, &["/default_generation_settings/n_ctx", "/n_ctx"]), None);
+        }
+        "library" | "ollama" => return Some(Said { price: said.price, ..of_ollama(&show()?) }),
+        _ => {}
     }
     Some(said)
+}
+
+/// What a server says of a size, where it is one.
+fn sized(context: Option<u32>, output: Option<u32>) -> Option<Size> {
+    context.filter(|context| *context >= CONTEXT_MIN).map(|context| Size::of(context, output, From::Server))
+}
+
+fn of_ollama(shown: &Value) -> Said {
+    let weights = shown.pointer("/details/parameter_size").and_then(Value::as_str);
+    Said { size: sized(ollama(shown), None), price: None, billions: weights.and_then(billions_of) }
 }
 
 /// What Ollama runs a model with: what its file sets, else 4,096 whatever the model could do.
@@ -320,25 +343,27 @@ pub(crate) mod tests {
         fn post(
             &self,
             url: &str,
-            _: Option<&str>,
+            _: &Head<'_>,
             _: &[u8],
             timeout_ms: u64,
             on_chunk: &mut dyn FnMut(&[u8]) -> bool,
         ) -> Result<HttpReply, ModelHttpError> {
-            self.get(url, None, timeout_ms, on_chunk)
+            self.get(url, &Head::default(), timeout_ms, on_chunk)
         }
 
         fn get(
             &self,
             url: &str,
-            _: Option<&str>,
+            _: &Head<'_>,
             _: u64,
             on_chunk: &mut dyn FnMut(&[u8]) -> bool,
         ) -> Result<HttpReply, ModelHttpError> {
             let found = self.0.iter().find(|(path, _)| url.ends_with(path));
-            let Some((_, value)) = found else { return Ok(HttpReply { status: 404, body: Vec::new() }) };
+            let Some((_, value)) = found else {
+                return Ok(HttpReply { status: 404, ..HttpReply::default() });
+            };
             on_chunk(value.to_string().as_bytes());
-            Ok(HttpReply { status: 200, body: Vec::new() })
+            Ok(HttpReply { status: 200, ..HttpReply::default() })
         }
     }
 
@@ -387,7 +412,7 @@ pub(crate) mod tests {
     fn every_line_of_the_table_is_whole() {
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             let cells: Vec<&str> = line.split('\t').collect();
-            assert!(matches!(cells.len(), 3 | 6), "{line}");
+            assert!(matches!(cells.len(), 3 | 6..=8), "{line}");
             assert!(cells[1..3].iter().all(|tokens| tokens.parse::<u32>().is_ok()), "{line}");
             assert!(cells.iter().skip(4).all(|price| dollars(price).is_ok()), "{line}");
         }
@@ -432,7 +457,7 @@ pub(crate) mod tests {
             fn post(
                 &self,
                 _: &str,
-                _: Option<&str>,
+                _: &Head<'_>,
                 _: &[u8],
                 _: u64,
                 _: &mut dyn FnMut(&[u8]) -> bool,
@@ -443,14 +468,14 @@ pub(crate) mod tests {
             fn get(
                 &self,
                 url: &str,
-                secret: Option<&str>,
+                head: &Head<'_>,
                 timeout_ms: u64,
                 on_chunk: &mut dyn FnMut(&[u8]) -> bool,
             ) -> Result<HttpReply, ModelHttpError> {
                 if std::mem::take(&mut *self.0.lock().unwrap()) {
                     return Err(ModelHttpError::TimedOut(timeout_ms));
                 }
-                self.1.get(url, secret, timeout_ms, on_chunk)
+                self.1.get(url, head, timeout_ms, on_chunk)
             }
         }
         let entry = serde_json::json!({ "id": "m", "max_model_len": 8_192 });

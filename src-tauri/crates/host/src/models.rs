@@ -11,6 +11,7 @@ use crate::prices;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Local};
 use model::secret::SecretTerms;
+use model::task::ModelApi;
 use reasoning::{Address, Mode, ModelHttp};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -98,7 +99,8 @@ fn ask(port: u16) -> Option<Server> {
     let owner = listed.data.first().and_then(|entry| entry.owned_by.as_deref());
     let name = named(owner.and_then(called));
     let models = listed.data.into_iter().filter(|entry| is_name(&entry.id)).take(MODELS_MAX);
-    let address = |model: String| Address::OpenAi { url: url.clone(), model }.to_string();
+    let address =
+        |model: String| Address::Server { api: ModelApi::Openai, url: url.clone(), model }.to_string();
     let models =
         models.map(|entry| Model { address: address(entry.id.clone()), id: entry.id, asked: None }).collect();
     Some(Server { name, url, models, trouble: None })
@@ -122,6 +124,27 @@ fn is_name(id: &str) -> bool {
         && id.chars().all(|c| c.is_ascii_graphic() && c != '#')
 }
 
+/// The base URL of a provider that is named alone; what is no provider is a URL already.
+pub fn provider_url(named: &str) -> &str {
+    named.parse().map_or(named, reasoning::address::usual)
+}
+
+/// How a model of a provider or of a server is named.
+pub fn model_form(named: &str) -> String {
+    match named.parse::<ModelApi>() {
+        Ok(api) => format!("{api}:MODEL"),
+        Err(_) => {
+            let url = named.trim_end_matches('/');
+            let all = [ModelApi::Responses, ModelApi::Anthropic, ModelApi::Gemini, ModelApi::Ollama];
+            let others: Vec<&str> = all.map(ModelApi::as_str).to_vec();
+            format!(
+                "openai:{url}#MODEL, or in place of `openai` the protocol that it speaks: {}",
+                others.join(", ")
+            )
+        }
+    }
+}
+
 /// The base URL of a server as it is kept, and the `name:port` a key for it may go to.
 fn server(url: &str) -> Result<(String, String), wire::Error> {
     let address: Address = format!("openai:{}#model", url.trim())
@@ -134,7 +157,7 @@ fn server(url: &str) -> Result<(String, String), wire::Error> {
         return Err(wire::Error::new(Code::Usage, "a key goes to another machine over `https` only")
             .hint("write the address with `https://`"));
     }
-    let Address::OpenAi { url, .. } = address else {
+    let Address::Server { url, .. } = address else {
         return Err(wire::Error::new(Code::Usage, format!("`{url}` names no server")));
     };
     Ok((url, format!("{}:{port}", name.to_ascii_lowercase())))
@@ -145,13 +168,16 @@ fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
     let parsed: Address = text.parse().map_err(|e: reasoning::Error| {
         wire::Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL`")
     })?;
-    let Address::OpenAi { url, .. } = &parsed else {
+    let Address::Server { url, .. } = &parsed else {
         return Err(wire::Error::new(Code::Usage, "this is about models at an address")
             .hint("write it as `openai:URL#MODEL`"));
     };
     if parsed.is_remote() && config.secret_for(url).is_none() {
-        return Err(wire::Error::new(Code::Usage, format!("no key was given for `{url}`"))
-            .hint(format!("give it one: `hermit models add {url} --secret NAME`")));
+        let own = ModelApi::ALL.iter().find(|api| reasoning::address::usual(**api) == url);
+        return Err(wire::Error::new(Code::Usage, format!("no key was given for `{url}`")).hint(format!(
+            "give it one: `hermit models add {}`",
+            own.map_or_else(|| format!("{url} --secret NAME"), |api| api.to_string())
+        )));
     }
     Ok(parsed.to_string())
 }

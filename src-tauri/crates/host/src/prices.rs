@@ -15,7 +15,23 @@ pub(crate) struct Price {
     pub(crate) input: u64,
     /// Written.
     pub(crate) output: u64,
+    /// Read out of the provider's cache, where that is known.
+    pub(crate) cached: Option<u64>,
+    /// Written into the provider's cache, where that is known.
+    pub(crate) cache_written: Option<u64>,
     pub(crate) from: From,
+}
+
+impl Price {
+    pub(crate) const fn of(input: u64, output: u64, from: From) -> Self {
+        Self { input, output, cached: None, cache_written: None, from }
+    }
+
+    /// As a reasoner counts with it.
+    pub(crate) const fn whole(self) -> reasoning::Prices {
+        let Self { input, output, cached, cache_written, from: _ } = self;
+        reasoning::Prices { input, output, cached, cache_written }
+    }
 }
 
 /// US dollars, as a person writes them, in millionths.
@@ -49,14 +65,10 @@ pub(crate) fn price(
     let found = || known.said(address, secret, egress).price.or_else(|| by_name(address)?.1);
     Ok(match (input, output) {
         (None, None) => found(),
-        (Some(input), Some(output)) => Some(Price { input, output, from: From::Set }),
+        (Some(input), Some(output)) => Some(Price::of(input, output, From::Set)),
         (input, output) => {
-            let found = found().unwrap_or(Price { input: 0, output: 0, from: From::Set });
-            Some(Price {
-                input: input.unwrap_or(found.input),
-                output: output.unwrap_or(found.output),
-                from: From::Set,
-            })
+            let found = found().unwrap_or(Price::of(0, 0, From::Set));
+            Some(Price::of(input.unwrap_or(found.input), output.unwrap_or(found.output), From::Set))
         }
     })
 }
@@ -68,7 +80,11 @@ pub(crate) fn priced(entry: &Value) -> Option<Price> {
         let dollars = said.as_f64().or_else(|| said.as_str()?.parse().ok())? * 1e6;
         (0.0..=DOLLARS_MAX as f64).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
     };
-    Some(Price { input: micros("prompt")?, output: micros("completion")?, from: From::Server })
+    Some(Price {
+        cached: micros("input_cache_read"),
+        cache_written: micros("input_cache_write"),
+        ..Price::of(micros("prompt")?, micros("completion")?, From::Server)
+    })
 }
 
 #[cfg(test)]

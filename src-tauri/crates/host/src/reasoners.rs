@@ -6,7 +6,7 @@ use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::task::ModelChoice;
 use reasoning::{
-    Address, ModelHttp, OpenAi, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
+    Address, ModelHttp, ModelServer, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,10 +27,11 @@ impl LocalReasoners {
     }
 
     /// A server of models, asked for what it can do as far as nobody has set it.
-    fn openai(&self, address: &Address, secret: Option<String>) -> Result<OpenAi, String> {
+    fn server(&self, address: &Address, secret: Option<String>) -> Result<ModelServer, String> {
         let config = Config::load(&self.home).map_err(|e| e.to_string())?;
         let settings = model_sizes::settings(address, secret, &config, &self.known, &self.egress)?;
-        let made = OpenAi::new(address, settings, Arc::clone(&self.egress)).map_err(|e| e.to_string())?;
+        let made =
+            ModelServer::new(address, settings, Arc::clone(&self.egress)).map_err(|e| e.to_string())?;
         let (home, known, text) = (self.home.clone(), Arc::clone(&self.known), address.to_string());
         Ok(made.learning(Box::new(move |parameter| {
             known.refuse(&text, parameter);
@@ -62,9 +63,9 @@ impl ReasonerSource for LocalReasoners {
                 let playbook = Playbook::parse(&text()?).map_err(|e| e.to_string())?;
                 Ok(Arc::new(playbook.to_reasoner(parameters).map_err(|e| e.to_string())?))
             }
-            ModelChoice::Openai { base_url, model, secret } => {
-                let address = Address::OpenAi { url: base_url.clone(), model: model.clone() };
-                recorded(self.openai(&address, secret.clone())?)
+            ModelChoice::Openai { api, base_url, model, secret } => {
+                let address = Address::Server { api: *api, url: base_url.clone(), model: model.clone() };
+                recorded(self.server(&address, secret.clone())?)
             }
             ModelChoice::Recorded { .. } => {
                 let transcript = Transcript::parse(&text()?).map_err(|e| e.to_string())?;
@@ -81,7 +82,7 @@ impl ReasonerSource for LocalReasoners {
 
 /// The reasoner, with a recorder around it when `HERMIT_RECORD` names a file: every exchange is added to it as a line
 /// that `--model recorded:FILE` replays. What the model was told and said stands in it; keep it as you keep the notes.
-fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
+fn recorded(inner: ModelServer) -> Result<Arc<dyn Reasoner>, String> {
     let Some(path) = std::env::var_os("HERMIT_RECORD").filter(|path| !path.is_empty()).map(PathBuf::from)
     else {
         return Ok(Arc::new(inner));
@@ -148,9 +149,9 @@ fn addressed(text: &str, secret: Option<String>, config: &Config) -> Result<Reas
         Error::new(Code::Usage, e.to_string()).hint("`hermit models list` shows the addresses of models that run here; `hermit playbooks` shows playbooks")
     })?;
     match address {
-        Address::OpenAi { url, model } => {
+        Address::Server { api, url, model } => {
             let secret = secret.or_else(|| config.secret_for(&url));
-            Ok(Reasoning::Openai { base_url: url, model, secret })
+            Ok(Reasoning::Openai { api, base_url: url, model, secret })
         }
         Address::Playbook(name) => {
             let playbook = shipped(&name)?;
@@ -192,5 +193,5 @@ pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
 
 /// Every advice that is given about a model's server, so that a test can try what it names.
 pub fn advice(address: &str, model: &str) -> Vec<String> {
-    reasoning::openai::advice::every(address, model)
+    reasoning::server::advice::every(address, model)
 }

@@ -212,6 +212,11 @@ impl RunStreamWriter {
         self.tell(task, |mirror| mirror.delta(text, at))
     }
 
+    /// A piece of a reasoner's reasoning, which is no part of its answer.
+    pub fn reasoning(&mut self, task: TaskId, text: &str, at: UnixMs) -> Result<(), Trouble> {
+        self.tell(task, |mirror| mirror.thought(text, at))
+    }
+
     /// Long work went on.
     pub fn progress(
         &mut self,

@@ -30,6 +30,7 @@ const IDLE: Duration = Duration::from_secs(60);
 enum Word {
     Event { task: TaskId, seq: u64, erases: bool },
     Delta { task: TaskId, text: String, at: UnixMs },
+    Reasoning { task: TaskId, text: String, at: UnixMs },
     Progress { task: TaskId, what: &'static str, done: u64, total: u64, at: UnixMs },
     CatchUp { task: TaskId, done: SyncSender<()> },
     End,
@@ -52,6 +53,7 @@ impl Feed {
                 Word::Event { task: *task_id, seq: *task_seq, erases }
             }
             Notice::Delta { task_id, text } => Word::Delta { task: *task_id, text: text.clone(), at },
+            Notice::Reasoning { task_id, text } => Word::Reasoning { task: *task_id, text: text.clone(), at },
             Notice::Progress { task_id, what, done, total } => {
                 Word::Progress { task: *task_id, what, done: *done, total: *total, at }
             }
@@ -196,6 +198,7 @@ impl Keeper {
                 if erases { self.stream_writer.heed() } else { Ok(()) }
             }
             Word::Delta { task, text, at } => self.stream_writer.delta(task, &text, at),
+            Word::Reasoning { task, text, at } => self.stream_writer.reasoning(task, &text, at),
             Word::Progress { task, what, done, total, at } => {
                 self.stream_writer.progress(task, what, done, total, at)
             }
@@ -244,6 +247,7 @@ fn joined(words: impl Iterator<Item = Word>) -> Vec<Word> {
                 *erases |= e;
             }
             (Some(Word::Delta { task, text, .. }), Word::Delta { task: t, text: more, .. })
+            | (Some(Word::Reasoning { task, text, .. }), Word::Reasoning { task: t, text: more, .. })
                 if *task == t && text.len() + more.len() <= DELTA_BYTES_MAX =>
             {
                 text.push_str(&more);

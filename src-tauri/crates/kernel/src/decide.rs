@@ -13,6 +13,8 @@ use model::{Digest, UnixMs};
 pub(crate) struct Spending {
     /// Tokens spent and to be reserved; zero where tokens cost nothing.
     pub(crate) tokens: u64,
+    /// What they cost, in micro-units; zero where they cost nothing, or nobody knows.
+    pub(crate) cost_micros: u64,
     /// Milliseconds spent.
     pub(crate) wall_ms: i64,
     /// Turns taken; none where nobody can know how many there will be.
@@ -21,7 +23,12 @@ pub(crate) struct Spending {
 
 /// Why a model is not asked any more, when its budget forbids it.
 pub(crate) fn overspent(budget: &Budget, spending: Spending) -> Option<TerminationReason> {
-    if spending.tokens > budget.tokens_max || spending.wall_ms > budget.wall_ms_max {
+    let spent = [
+        spending.tokens > budget.tokens_max,
+        spending.cost_micros > budget.cost_micros_max,
+        spending.wall_ms > budget.wall_ms_max,
+    ];
+    if spent.contains(&true) {
         return Some(TerminationReason::BudgetSpent);
     }
     let turns = spending.iterations.unwrap_or_default();
@@ -154,23 +161,29 @@ mod tests {
     use model::action::{ChangeItem, Prior};
 
     fn budget() -> Budget {
-        Budget { tokens_max: 100, wall_ms_max: 1_000, iterations_max: 5, ..Budget::default() }
+        Budget { tokens_max: 100, wall_ms_max: 1_000, iterations_max: 5, cost_micros_max: 7 }
     }
 
     #[test]
     fn a_model_is_asked_up_to_each_limit_and_not_beyond_it() {
-        let ask =
-            |tokens, wall_ms, iterations| overspent(&budget(), Spending { tokens, wall_ms, iterations });
-        for (tokens, wall_ms, iterations, expected) in [
-            (100, 1_000, Some(4), None),
-            (101, 1_000, Some(4), Some(TerminationReason::BudgetSpent)),
-            (100, 1_001, Some(4), Some(TerminationReason::BudgetSpent)),
-            (100, 1_000, Some(5), Some(TerminationReason::MaxIterations)),
-            (101, 1_000, Some(5), Some(TerminationReason::BudgetSpent)),
-            (0, 0, None, None),
-            (0, 1_001, None, Some(TerminationReason::BudgetSpent)),
+        let ask = |tokens, cost_micros, wall_ms, iterations| {
+            overspent(&budget(), Spending { tokens, cost_micros, wall_ms, iterations })
+        };
+        for (tokens, cost, wall_ms, iterations, expected) in [
+            (100, 7, 1_000, Some(4), None),
+            (101, 7, 1_000, Some(4), Some(TerminationReason::BudgetSpent)),
+            (100, 8, 1_000, Some(4), Some(TerminationReason::BudgetSpent)),
+            (100, 7, 1_001, Some(4), Some(TerminationReason::BudgetSpent)),
+            (100, 7, 1_000, Some(5), Some(TerminationReason::MaxIterations)),
+            (101, 7, 1_000, Some(5), Some(TerminationReason::BudgetSpent)),
+            (0, 0, 0, None, None),
+            (0, 0, 1_001, None, Some(TerminationReason::BudgetSpent)),
         ] {
-            assert_eq!(ask(tokens, wall_ms, iterations), expected, "{tokens} {wall_ms} {iterations:?}");
+            assert_eq!(
+                ask(tokens, cost, wall_ms, iterations),
+                expected,
+                "{tokens} {cost} {wall_ms} {iterations:?}"
+            );
         }
     }
 

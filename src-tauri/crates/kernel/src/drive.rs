@@ -13,6 +13,7 @@ mod judge;
 mod lease;
 mod normalise;
 mod observe;
+mod pinned;
 mod predecessor;
 mod progress;
 mod receipt;

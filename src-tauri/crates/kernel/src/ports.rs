@@ -259,6 +259,13 @@ pub enum Notice {
         /// The piece.
         text: String,
     },
+    /// A reasoner wrote a piece of its reasoning, which is no part of its answer.
+    Reasoning {
+        /// The task it thinks for.
+        task_id: TaskId,
+        /// The piece.
+        text: String,
+    },
     /// Long work went on.
     Progress {
         /// The task.

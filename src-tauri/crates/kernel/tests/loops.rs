@@ -18,8 +18,8 @@ use testkit::{Edge, Mode, World, change, done, look, say, write};
 
 /// An answer in words alone.
 fn words(text: &str) -> Answer {
-    let usage = Usage { tokens_in: 10, tokens_out: 5, cost_micros: 0 };
-    Answer { text: text.to_owned(), calls: Vec::new(), usage, finish_reason: "stop".to_owned() }
+    let usage = Usage { tokens_in: 10, tokens_out: 5, ..Usage::default() };
+    Answer { text: text.to_owned(), usage, finish_reason: "stop".to_owned(), ..Answer::default() }
 }
 
 /// The records of a task's turns, in order.

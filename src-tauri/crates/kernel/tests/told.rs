@@ -8,11 +8,13 @@ use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::TaskId;
 use model::ingress::Channel;
 use model::policy::Profile;
-use reasoning::{Address, HttpReply, Mode, ModelHttp, ModelHttpError, OpenAi, Settings};
+use model::proposal::{Answer, Stop};
+use model::task::{ModelApi, TaskStatus};
+use reasoning::{Address, Head, HttpReply, Mode, ModelHttp, ModelHttpError, ModelServer, Settings};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use testkit::{Server, World};
+use testkit::{Server, Spoken, World};
 
 /// A model's server that says the calls of a script, in the form in which it is asked, and keeps what it was sent.
 struct Wire {
@@ -21,15 +23,21 @@ struct Wire {
     /// What is said in place of the first answers: status and body.
     refusals: Mutex<VecDeque<(u16, Value)>>,
     finish: &'static str,
+    api: ModelApi,
 }
 
 impl Wire {
     fn new(script: Vec<(&'static str, Value)>) -> Arc<Self> {
+        Self::speaking(ModelApi::Openai, script)
+    }
+
+    fn speaking(api: ModelApi, script: Vec<(&'static str, Value)>) -> Arc<Self> {
         Arc::new(Self {
             script: Mutex::new(script.into()),
             sent: Mutex::default(),
             refusals: Mutex::default(),
             finish: "stop",
+            api,
         })
     }
 
@@ -42,7 +50,7 @@ impl ModelHttp for Wire {
     fn post(
         &self,
         _: &str,
-        _: Option<&str>,
+        _: &Head<'_>,
         body: &[u8],
         _: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
@@ -52,11 +60,16 @@ impl ModelHttp for Wire {
         self.sent.lock().unwrap().push(text);
         if let Some((status, body)) = self.refusals.lock().unwrap().pop_front() {
             on_chunk(body.to_string().as_bytes());
-            return Ok(HttpReply { status, body: Vec::new() });
+            return Ok(HttpReply { status, ..HttpReply::default() });
         }
         let Some((tool, arguments)) = self.script.lock().unwrap().pop_front() else {
             return Err(ModelHttpError::Unreachable("the script is at its end".to_owned()));
         };
+        if self.api != ModelApi::Openai {
+            let spoken = Spoken::call(tool, &arguments, asked.get("tools").is_some());
+            on_chunk(spoken.stream(self.api).as_bytes());
+            return Ok(HttpReply { status: 200, ..HttpReply::default() });
+        }
         let message = if asked.get("tools").is_some() {
             json!({ "tool_calls": [{ "function": { "name": tool, "arguments": arguments.to_string() } }] })
         } else {
@@ -66,13 +79,16 @@ impl ModelHttp for Wire {
         let whole =
             json!({ "choices": [{ "message": message, "finish_reason": self.finish }], "usage": usage });
         on_chunk(whole.to_string().as_bytes());
-        Ok(HttpReply { status: 200, body: Vec::new() })
+        Ok(HttpReply { status: 200, ..HttpReply::default() })
     }
 }
 
 /// Every form in which a server is asked.
-fn forms() -> [(Mode, &'static [&'static str]); 3] {
-    [(Mode::Tools, &[]), (Mode::JsonSchema, &[]), (Mode::JsonSchema, &["response_format", "tools"])]
+fn forms() -> Vec<(ModelApi, Mode, &'static [&'static str])> {
+    let tools = ModelApi::ALL.iter().map(|api| (*api, Mode::Tools, [].as_slice()));
+    let schema = [ModelApi::Openai, ModelApi::Gemini].map(|api| (api, Mode::JsonSchema, [].as_slice()));
+    let prompt = (ModelApi::Openai, Mode::JsonSchema, ["response_format", "tools"].as_slice());
+    tools.chain(schema).chain([prompt]).collect()
 }
 
 fn settings(mode: Mode, without: &[&str]) -> Settings {
@@ -81,8 +97,8 @@ fn settings(mode: Mode, without: &[&str]) -> Settings {
 }
 
 fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> TaskId {
-    let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-    let model = OpenAi::new(&address, settings, Arc::clone(wire) as _).unwrap();
+    let address: Address = format!("{}:http://127.0.0.1:1/v1#m", wire.api).parse().unwrap();
+    let model = ModelServer::new(&address, settings, Arc::clone(wire) as _).unwrap();
     world.reasoners.put(goal, Arc::new(model));
     let mut submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
     submission.profile = Profile::NetworkReadAllowed;
@@ -210,7 +226,7 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
 
 #[test]
 fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
-    for (n, (mode, without)) in (0..).zip(forms()) {
+    for (n, (api, mode, without)) in (0..).zip(forms()) {
         let mut world = World::new(1900 + n);
         world.file("notes/a.txt", "alpha-1\nbeta-2\n");
         world.file("old.txt", "old");
@@ -220,7 +236,8 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
         let offered: BTreeSet<String> = iteration::tools().into_iter().map(|tool| tool.name).collect();
         let told: BTreeSet<String> = story.iter().map(|(tool, ..)| (*tool).to_owned()).collect();
         assert_eq!(offered, told, "every tool is in the story");
-        let wire = Wire::new(story.iter().map(|(tool, given, _)| (*tool, given.clone())).collect());
+        let script = story.iter().map(|(tool, given, _)| (*tool, given.clone()));
+        let wire = Wire::speaking(api, script.collect());
         let task = give(&world, &wire, "see everything", settings(mode, without));
         world.crash();
         let kernel = Kernel::open(world.store.path(), ports).unwrap();
@@ -232,10 +249,14 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
             for said in words {
                 let inside = serde_json::to_string(said).unwrap();
                 let inside = inside.trim_matches('"');
-                assert!(sent[next].contains(inside), "{mode:?} {tool}: `{inside}` is not in {}", sent[next]);
+                assert!(
+                    sent[next].contains(inside),
+                    "{api} {mode:?} {tool}: `{inside}` is not in {}",
+                    sent[next]
+                );
             }
         }
-        if mode == Mode::Tools {
+        if mode == Mode::Tools && api == ModelApi::Openai {
             let last: Value = serde_json::from_str(sent.last().unwrap()).unwrap();
             let messages = last["messages"].as_array().unwrap();
             for (at, message) in messages.iter().enumerate().filter(|(_, m)| m["tool_calls"].is_array()) {
@@ -251,11 +272,11 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
 
 #[test]
 fn what_is_cut_says_that_it_is_and_how_to_see_the_rest() {
-    for (n, (mode, without)) in (0..).zip(forms()) {
+    for (n, (api, mode, without)) in (0..).zip(forms()) {
         let world = World::new(1910 + n);
         let lines: String = (1..20_000).map(|line| format!("this is line {line}\n")).collect();
         world.file("long.txt", &lines);
-        let wire = Wire::new(vec![
+        let script = vec![
             ("read", json!({ "path": "long.txt" })),
             ("read", json!({ "path": "long.txt", "from": 12_345, "to": 12_346 })),
             (
@@ -263,7 +284,8 @@ fn what_is_cut_says_that_it_is_and_how_to_see_the_rest() {
                 json!({ "path": "long.txt", "edits": [{ "old": "line 12345\n", "new": "line twelve\n" }] }),
             ),
             ("done", json!({ "summary": "seen" })),
-        ]);
+        ];
+        let wire = Wire::speaking(api, script);
         let small = Settings { context_tokens: 16_000, answer_tokens: 2_000, ..settings(mode, without) };
         let task = give(&world, &wire, "read it", small);
         assert_eq!(through(&world, world.kernel(), task, 0), completed());
@@ -320,6 +342,31 @@ fn what_a_server_does_not_take_is_left_out_from_then_on_and_the_work_goes_on() {
 }
 
 #[test]
+fn an_answer_that_is_refused_or_held_back_ends_the_task_with_words_and_is_not_asked_for_again() {
+    for (n, (stop, words)) in (0..).zip([
+        (Stop::Refused, "the model refused to answer: \u{201c}I won't.\u{201d}"),
+        (Stop::Filtered, "filter held back the model's answer: \u{201c}I won't.\u{201d}"),
+    ]) {
+        let world = World::new(1940 + n);
+        let answer = Answer { text: "I won't.".to_owned(), stop, ..Answer::default() };
+        let asked = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&asked);
+        let model = reasoning::Scripted::with(move |_| {
+            *counted.lock().unwrap() += 1;
+            Ok(answer.clone())
+        });
+        world.reasoners.put("look", Arc::new(model));
+        let submission = world.submission("look", Reasoning::Scripted { name: "look".to_owned() });
+        let task = world.kernel().submit(&submission).unwrap().task_id;
+        through(&world, world.kernel(), task, 0);
+        let state = state(&world, task);
+        assert_eq!(state.task.status, TaskStatus::Failed);
+        let said = format!("{:?}", state.attempts);
+        assert!(said.contains(words) && *asked.lock().unwrap() == 1, "{said}");
+    }
+}
+
+#[test]
 fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_long_it_may_be() {
     let world = World::new(1930);
     let story = vec![("write", json!({ "path": "long.txt", "content": "begins" })); 9];
@@ -328,6 +375,7 @@ fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_l
         sent: Mutex::default(),
         refusals: Mutex::default(),
         finish: "length",
+        api: ModelApi::Openai,
     });
     let task = give(&world, &wire, "write a long text", settings(Mode::Tools, &[]));
     let end = through(&world, world.kernel(), task, 0);

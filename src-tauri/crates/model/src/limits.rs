@@ -99,6 +99,12 @@ pub const COMMIT_MESSAGE_BYTES_MAX: usize = 16 * 1024;
 pub const MODEL_CALL_MS_MAX: u64 = 10 * 60 * 1000;
 /// Bytes of a model's answer.
 pub const MODEL_ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a model's reasoning that are kept beside its answer; the rest is dropped, and no answer is lost by it.
+pub const MODEL_REASONING_BYTES_MAX: usize = 256 * 1024;
+/// How long a server is waited for in one call that says when it may be asked again; a task that waits longer pauses.
+pub const MODEL_WAIT_MS_MAX: u64 = 2 * 60 * 1000;
+/// How often in one call.
+pub const MODEL_WAITS_MAX: u32 = 5;
 /// Events between two task checkpoints (proof.md 2).
 pub const CHECKPOINT_EVENTS: u64 = 1_000;
 /// Bytes of a playbook file.

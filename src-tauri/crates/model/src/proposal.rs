@@ -26,30 +26,74 @@ pub struct ToolCall {
 /// What a call cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read, those of the provider's cache among them.
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
     /// Price in micro-units, 0 when none is known.
     pub cost_micros: u64,
+    /// Tokens that were read out of the provider's cache.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub tokens_cached: u64,
+    /// Tokens that were written into the provider's cache.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub tokens_cache_written: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_none(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+crate::names! {
+    /// How an answer ended, whatever its provider calls it.
+    pub enum Stop ("end of an answer") {
+        /// It is whole.
+        Ended = "ended",
+        /// A limit of tokens has cut it.
+        Cut = "cut",
+        /// The model refused.
+        Refused = "refused",
+        /// The provider's filter held it back.
+        Filtered = "filtered",
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self::Ended
+    }
+}
+
+impl Stop {
+    /// Whether the answer is whole.
+    pub fn is_whole(&self) -> bool {
+        *self == Self::Ended
+    }
 }
 
 /// A reasoner's answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// Free text, shown to people, never executed.
     pub text: String,
+    /// What the model reasoned before, as far as its provider tells it: shown to people, and sent to nobody.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
     /// Tools asked for, in order.
     pub calls: Vec<ToolCall>,
     /// What it cost.
     pub usage: Usage,
     /// Why the reasoner stopped, in its own word.
     pub finish_reason: String,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Stop::is_whole")]
+    pub stop: Stop,
 }
 
 impl Answer {
     /// Whether its limit of tokens has cut it.
     pub fn is_cut(&self) -> bool {
-        matches!(self.finish_reason.as_str(), "length" | "max_tokens")
+        self.stop == Stop::Cut || matches!(self.finish_reason.as_str(), "length" | "max_tokens")
     }
 }

@@ -16,6 +16,34 @@ crate::names! {
     }
 }
 
+crate::names! {
+    /// Protocol by which a server of models is asked.
+    pub enum ModelApi ("model protocol") {
+        /// Chat completions, as OpenAI and very many others speak them.
+        Openai = "openai",
+        /// OpenAI Responses.
+        Responses = "responses",
+        /// Anthropic Messages.
+        Anthropic = "anthropic",
+        /// Gemini `generateContent`.
+        Gemini = "gemini",
+        /// Ollama's own chat.
+        Ollama = "ollama",
+    }
+}
+
+impl ModelApi {
+    /// Whether it is what a contract means that names none.
+    pub const fn is_standard(&self) -> bool {
+        matches!(self, Self::Openai)
+    }
+
+    /// The protocol of a contract that names none.
+    pub const fn standard() -> Self {
+        Self::Openai
+    }
+}
+
 /// What a task may spend; every part is reserved before the call that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
@@ -59,9 +87,12 @@ pub enum ModelChoice {
         #[serde(default)]
         parameters: std::collections::BTreeMap<String, String>,
     },
-    /// An OpenAI-compatible chat server.
+    /// A server of models.
     Openai {
-        /// Base address, ending before `/chat/completions`.
+        /// The protocol that it speaks.
+        #[serde(default = "ModelApi::standard", skip_serializing_if = "ModelApi::is_standard")]
+        api: ModelApi,
+        /// Base address, ending before what the protocol adds, such as `/chat/completions`.
         base_url: String,
         /// The model's name there.
         model: String,

@@ -14,7 +14,7 @@ use model::action::ReadItem;
 use model::artifact::TrustTier;
 use model::context::{ContextItem, ContextPack, Section};
 use model::{Digest, RelPath};
-use reasoning::{Address, Input, Mode, OpenAi, Reasoner, Recorder, Settings};
+use reasoning::{Address, Input, Mode, ModelServer, Reasoner, Recorder, Settings};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Failure> {
     let all = rest.get(2).is_some_and(|word| word == "all");
     let context_tokens = if all { 8192 } else { 4096 };
     let settings = Settings { mode, context_tokens, answer_tokens: 512, ..Settings::default() };
-    let server = OpenAi::new(&address.parse::<Address>()?, settings, Arc::new(post::Post))?;
+    let server = ModelServer::new(&address.parse::<Address>()?, settings, Arc::new(post::Post))?;
     let out: Box<dyn std::io::Write + Send> = match rest.get(1) {
         Some(path) => Box::new(std::fs::File::create(path)?),
         None => Box::new(std::io::sink()),
@@ -50,7 +50,7 @@ fn talk(reasoner: &dyn Reasoner, folder: &Path) -> Result<(), Failure> {
     for iteration in 1..=8 {
         pack.iteration = iteration;
         let request = reasoner.encode(&pack, &tools)?;
-        let input = Input { request: &request, pack: &pack, observed: &[], iteration };
+        let input = Input { request: &request, pack: &pack, observed: &[], iteration, wait_ms_max: 0 };
         let begun = std::time::Instant::now();
         let mut first = None;
         let mut heard = |_: &str| {

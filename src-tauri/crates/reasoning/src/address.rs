@@ -1,16 +1,20 @@
 //! The address of a model, as people write it in settings and on the command line.
 
 use crate::Error;
+use model::task::ModelApi;
 use std::fmt;
 use std::str::FromStr;
 
 /// Where reasoning comes from.
 ///
-/// Written `openai:URL#MODEL`, `playbook:NAME`, `recorded:FILE` or `scripted`; parse and print are inverse.
+/// Written `openai:URL#MODEL` and so on for each protocol, `playbook:NAME`, `recorded:FILE` or `scripted`; parse and
+/// print are inverse. Where a protocol has a usual server, `anthropic:MODEL` names one there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
-    /// An OpenAI-compatible server: base URL without a slash at its end, and the model's name there.
-    OpenAi {
+    /// A server of models: its protocol, base URL without a slash at its end, and the model's name there.
+    Server {
+        /// Which protocol it speaks.
+        api: ModelApi,
         /// Such as `http://127.0.0.1:8080/v1`.
         url: String,
         /// Such as `qwen2.5-coder:1.5b`.
@@ -28,7 +32,7 @@ impl Address {
     /// Host and port that are reached, when any is; port 80 or 443 when none is written.
     pub fn host(&self) -> Option<(String, u16)> {
         match self {
-            Self::OpenAi { url, .. } => authority(url).ok(),
+            Self::Server { url, .. } => authority(url).ok(),
             Self::Playbook(_) | Self::Recorded(_) | Self::Scripted => None,
         }
     }
@@ -72,10 +76,42 @@ fn authority(url: &str) -> Result<(String, u16), &'static str> {
     Ok((host.to_owned(), port))
 }
 
+/// The server that a protocol is usually spoken by, where there is one: its maker's, or the one on this machine.
+pub const fn usual(api: ModelApi) -> &'static str {
+    match api {
+        ModelApi::Openai | ModelApi::Responses => "https://api.openai.com/v1",
+        ModelApi::Anthropic => "https://api.anthropic.com/v1",
+        ModelApi::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+        ModelApi::Ollama => "http://127.0.0.1:11434",
+    }
+}
+
+/// `URL#MODEL`, or the name of a model at the usual server.
+fn server(api: ModelApi, rest: &str) -> Result<Address, String> {
+    let (url, model) = match rest.split_once('#') {
+        Some(("", model)) => (usual(api), model),
+        Some(both) => both,
+        None if rest.contains("://") => return Err("it names no model after a `#`".to_owned()),
+        None => (usual(api), rest),
+    };
+    if model.is_empty() {
+        return Err("it names no model after the `#`".to_owned());
+    }
+    if url.contains('?') {
+        return Err("its URL holds a query; give the base URL, which often ends in `/v1`".to_owned());
+    }
+    // A model's name stands in Gemini's path.
+    if api == ModelApi::Gemini && !model.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+        return Err("the name of such a model has letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    authority(url)?;
+    Ok(Address::Server { api, url: url.trim_end_matches('/').to_owned(), model: model.to_owned() })
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OpenAi { url, model } => write!(f, "openai:{url}#{model}"),
+            Self::Server { api, url, model } => write!(f, "{api}:{url}#{model}"),
             Self::Playbook(name) => write!(f, "playbook:{name}"),
             Self::Recorded(file) => write!(f, "recorded:{file}"),
             Self::Scripted => f.write_str("scripted"),
@@ -92,26 +128,21 @@ impl FromStr for Address {
         }
         let (provider, rest) =
             text.split_once(':').ok_or_else(|| wrong("it names no provider before a `:`"))?;
-        if text.chars().any(|c| c.is_control() || (c.is_whitespace() && provider == "openai")) {
+        if text.chars().any(|c| c.is_control() || (c.is_whitespace() && provider.parse::<ModelApi>().is_ok()))
+        {
             return Err(wrong("it holds a space or a control character"));
         }
+        if let Ok(api) = provider.parse::<ModelApi>() {
+            return server(api, rest).map_err(|why| wrong(&why));
+        }
         match provider {
-            "openai" => {
-                let (url, model) =
-                    rest.split_once('#').ok_or_else(|| wrong("it names no model after a `#`"))?;
-                if model.is_empty() {
-                    return Err(wrong("it names no model after the `#`"));
-                }
-                if url.contains('?') {
-                    return Err(wrong("its URL holds a query; give the base URL, which often ends in `/v1`"));
-                }
-                authority(url).map_err(wrong)?;
-                Ok(Self::OpenAi { url: url.trim_end_matches('/').to_owned(), model: model.to_owned() })
-            }
             "playbook" | "recorded" if rest.is_empty() => Err(wrong("it names nothing after the `:`")),
             "playbook" => Ok(Self::Playbook(rest.to_owned())),
             "recorded" => Ok(Self::Recorded(rest.to_owned())),
-            _ => Err(wrong("its provider is none of `openai`, `playbook`, `recorded`, `scripted`")),
+            _ => Err(wrong(&format!(
+                "its provider is none of {}, `playbook`, `recorded`, `scripted`",
+                ModelApi::ALL.iter().map(|api| format!("`{api}`")).collect::<Vec<_>>().join(", ")
+            ))),
         }
     }
 }

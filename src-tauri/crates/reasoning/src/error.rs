@@ -26,6 +26,8 @@ pub enum Error {
         why: String,
         /// What a person can do.
         advice: String,
+        /// After how long the server says that it may be asked again.
+        retry_after_ms: Option<u64>,
     },
     /// The server does not know a parameter of the request; it is left out from now on, and asking again helps.
     #[error("the model's server does not take `{name}`: {why}; it is asked again without it")]
@@ -70,7 +72,7 @@ pub enum Error {
     },
     /// The text is not the address of a model.
     #[error(
-        "`{text}` is not a model address: {why}; it looks like `openai:http://127.0.0.1:8080/v1#qwen` or `playbook:tidy`"
+        "`{text}` is not a model address: {why}; it looks like `openai:http://127.0.0.1:8080/v1#qwen`, `anthropic:MODEL` or `playbook:tidy`"
     )]
     Address {
         /// What was given.

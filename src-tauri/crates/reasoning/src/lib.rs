@@ -1,8 +1,7 @@
 //! The model port and its providers: context in, proposals out; has no door to effects.
 //!
 //! **What this room is for.** Everything that can answer "what next?": a playbook (typed proposals, no model at
-//! all), any server that speaks the OpenAI-compatible chat protocol, a recorded transcript, and a script for
-//! tests. All of them are one [`Reasoner`]; the kernel stores the exact bytes of what it asks and of what comes back.
+//! all), any server that speaks one of five protocols, a recorded transcript, and a script for tests. All of them are one [`Reasoner`]; the kernel stores the exact bytes of what it asks and of what comes back.
 //!
 //! **What it must never do.** Execute anything, read or write the workspace, open a socket (the network is the
 //! [`ModelHttp`] the host hands in), hold a secret value (only its handle), or believe an answer: what comes back
@@ -21,22 +20,27 @@
 //!    again on the world it made, it proposes nothing and says so.
 //! 7. A playbook that could not do its work says what was not done; it never reports success instead.
 //!
-//! **Where to start reading.** [`port`], then [`playbook`] (its language is in `PLAYBOOKS.md`), then [`openai`].
+//! 8. What a model reasons is told apart from what it answers, is no part of any request, and proposes nothing.
+//!
+//! **Where to start reading.** [`port`], then [`playbook`] (its language is in `PLAYBOOKS.md`), then [`server`], with
+//! one file for each protocol in `server/api`.
 
 pub mod address;
 pub mod answer_text;
 mod error;
-pub mod openai;
 pub mod playbook;
 pub mod port;
 pub mod recorded;
 pub mod result_text;
 pub mod scripted;
+pub mod server;
 
 pub use address::Address;
 pub use error::Error;
-pub use openai::{Mode, OpenAi, Settings};
 pub use playbook::{Playbook, PlaybookReasoner};
-pub use port::{Descriptor, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Reasoner, Reply};
+pub use port::{
+    Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Reasoner, Reply, Scheme,
+};
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;
+pub use server::{Mode, ModelServer, Prices, Settings};

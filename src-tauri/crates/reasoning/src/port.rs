@@ -1,8 +1,8 @@
 //! The port: what every provider answers, and the one way out to the network.
 
-use crate::Error;
+use crate::{Error, Prices};
 use model::context::ContextPack;
-use model::proposal::{Answer, ToolSpec};
+use model::proposal::{Answer, ToolSpec, Usage};
 use model::task::Proposer;
 use model::{ArtifactId, Digest};
 
@@ -38,6 +38,12 @@ impl Descriptor {
         self.context_tokens.saturating_sub(self.context_tokens / 4)
     }
 
+    /// What a call costs at most that reads and writes so many tokens, in micro-units.
+    pub fn price(&self, tokens_in: u64, tokens_out: u64) -> u64 {
+        let prices = Prices { input: self.cost_in_micros, output: self.cost_out_micros, ..Prices::default() };
+        prices.of(&Usage { tokens_in, tokens_out, ..Usage::default() })
+    }
+
     /// Tokens to keep for the answer.
     pub const fn answers(&self) -> u32 {
         if self.answer_tokens > 0 { self.answer_tokens } else { self.context_tokens / 4 }
@@ -70,6 +76,27 @@ pub struct Input<'a> {
     pub observed: &'a [Observed],
     /// The iteration, from 1.
     pub iteration: u32,
+    /// How long a server may be waited for that says when it may be asked again.
+    pub wait_ms_max: u64,
+}
+
+/// A piece of an answer as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delta<'a> {
+    /// Words of the answer.
+    Text(&'a str),
+    /// Reasoning, which is no part of the answer.
+    Reasoning(&'a str),
+}
+
+impl<'a> Delta<'a> {
+    /// The words, when it is words of the answer.
+    pub const fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Reasoning(_) => None,
+        }
+    }
 }
 
 /// What comes back.
@@ -92,25 +119,48 @@ pub trait Reasoner: Send + Sync {
     /// When the pack cannot be put into this provider's form.
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error>;
 
-    /// Asks. `on_delta` sees visible text as it comes; `cancelled` is asked between chunks.
+    /// Asks. `on_delta` sees words and reasoning as they come; `cancelled` is asked between chunks.
     ///
     /// # Errors
     /// Every way in which no answer came; see [`Error`].
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error>;
 }
 
 /// The end of an HTTP exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HttpReply {
     /// The status.
     pub status: u16,
     /// The body, unless it went through `on_chunk` already; then it may be empty.
     pub body: Vec<u8>,
+    /// After how long the server says that it may be asked again (`Retry-After`, `retry-after-ms`).
+    pub retry_after_ms: Option<u64>,
+}
+
+/// How a key is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// `Authorization: Bearer`.
+    #[default]
+    Bearer,
+    /// The value alone, in a header of this name.
+    Header(&'static str),
+}
+
+/// What the head of a request says besides its length and type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head<'a> {
+    /// Handle of the key, which the host resolves.
+    pub secret: Option<&'a str>,
+    /// How it is sent.
+    pub scheme: Scheme,
+    /// Further lines, none of them secret.
+    pub also: &'static [(&'static str, &'static str)],
 }
 
 /// Why an HTTP exchange did not come to its end.
@@ -133,7 +183,8 @@ pub enum ModelHttpError {
     Denied(String),
 }
 
-/// The way out, implemented by the host. Secrets go in as handles; the host adds them as `Authorization: Bearer`.
+/// The way out, implemented by the host. Secrets go in as handles; the host adds them as the
+/// head says.
 pub trait ModelHttp: Send + Sync {
     /// Posts `body` as `application/json` and hands every piece of the response body to `on_chunk` as it comes,
     /// whatever the status; stops as soon as `on_chunk` returns false. While nothing comes, an empty piece now and
@@ -144,7 +195,7 @@ pub trait ModelHttp: Send + Sync {
     fn post(
         &self,
         url: &str,
-        secret: Option<&str>,
+        head: &Head<'_>,
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
@@ -157,10 +208,15 @@ pub trait ModelHttp: Send + Sync {
     fn get(
         &self,
         _url: &str,
-        _secret: Option<&str>,
+        _head: &Head<'_>,
         _timeout_ms: u64,
         _on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
         Err(ModelHttpError::Denied("this way out only posts".to_owned()))
+    }
+
+    /// Waits that long while `goes_on` says so. False when it stopped before, or when this way out does not wait.
+    fn wait(&self, _ms: u64, _goes_on: &dyn Fn() -> bool) -> bool {
+        false
     }
 }

@@ -158,7 +158,7 @@ impl Reasoner for Recorded {
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(crate::Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         if cancelled() {
@@ -181,7 +181,7 @@ impl Reasoner for Recorded {
         }
         state.next = index.saturating_add(1);
         if !exchange.answer.text.is_empty() {
-            on_delta(&exchange.answer.text);
+            on_delta(crate::Delta::Text(&exchange.answer.text));
         }
         Ok(Reply { raw: exchange.bytes().map_err(misfit)?, answer: exchange.answer.clone() })
     }
@@ -229,7 +229,7 @@ impl<R: Reasoner> Reasoner for Recorder<R> {
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(crate::Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         let reply = self.inner.propose(input, on_delta, cancelled)?;

@@ -2,7 +2,7 @@
 
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
-use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::proposal::{Answer, ToolCall, ToolSpec};
 use model::task::Proposer;
 use serde_json::Value;
 use std::sync::Mutex;
@@ -51,17 +51,12 @@ impl Scripted {
 
     /// An answer of several tool calls.
     pub fn calls(calls: Vec<ToolCall>) -> Answer {
-        Answer { text: String::new(), calls, usage: Usage::default(), finish_reason: "tool_calls".to_owned() }
+        Answer { calls, finish_reason: "tool_calls".to_owned(), ..Answer::default() }
     }
 
     /// An answer of text alone.
     pub fn text(text: &str) -> Answer {
-        Answer {
-            text: text.to_owned(),
-            calls: Vec::new(),
-            usage: Usage::default(),
-            finish_reason: "stop".to_owned(),
-        }
+        Answer { text: text.to_owned(), finish_reason: "stop".to_owned(), ..Answer::default() }
     }
 }
 
@@ -78,7 +73,7 @@ impl Reasoner for Scripted {
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(crate::Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         if cancelled() {
@@ -88,7 +83,7 @@ impl Reasoner for Scripted {
         let mut say = self.say.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = (*say)(input)?;
         if !answer.text.is_empty() {
-            on_delta(&answer.text);
+            on_delta(crate::Delta::Text(&answer.text));
         }
         Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
     }

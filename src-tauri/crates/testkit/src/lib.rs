@@ -21,6 +21,7 @@ mod person;
 pub mod pty;
 mod reasoners;
 mod server;
+mod spoken;
 mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
@@ -31,4 +32,5 @@ pub use keys::TestKeys;
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
+pub use spoken::Spoken;
 pub use world::{Listener, World, change, command, done, fetch, look, say, write};

@@ -304,10 +304,10 @@ fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
 /// An answer with one call.
 pub fn say(tool: &str, arguments: Value) -> Answer {
     Answer {
-        text: String::new(),
         calls: vec![ToolCall { name: tool.to_owned(), arguments }],
-        usage: Usage { tokens_in: 10, tokens_out: 5, cost_micros: 0 },
+        usage: Usage { tokens_in: 10, tokens_out: 5, ..Usage::default() },
         finish_reason: "tool_calls".to_owned(),
+        ..Answer::default()
     }
 }
 

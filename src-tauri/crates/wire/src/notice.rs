@@ -24,6 +24,13 @@ pub enum Notice {
         /// The piece.
         text: String,
     },
+    /// A reasoner wrote a piece of its reasoning, which is no part of its answer.
+    Reasoning {
+        /// The task it thinks for.
+        task_id: String,
+        /// The piece.
+        text: String,
+    },
     /// Long work went on.
     Progress {
         /// The task it is for, if any.

@@ -83,6 +83,6 @@ test("a price is shown with where it is known from, and a person's own goes befo
 
 test("where there is no window for keys, the way to the terminal is shown, and no field takes a key", () => {
   shown();
-  screen.getByText("hermit models add https://api.openai.com/v1 --secret openai");
+  screen.getByText("hermit models add anthropic");
   expect(document.querySelector("input[type=password]")).toBeNull();
 });

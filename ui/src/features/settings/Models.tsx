@@ -44,7 +44,7 @@ export function Models() {
       <h3>Keys for servers elsewhere</h3>
       <p>Hermit stores such a key where your own keys are and sends it to its server only. You type it at a terminal or in the app's own window, never here.</p>
       {host.openProvider === undefined
-        ? <Copyable text="hermit models add https://api.openai.com/v1 --secret openai" />
+        ? <Copyable text="hermit models add anthropic" />
         : <div><Button icon="key" onClick={() => void host.openProvider?.()}>Give a server a key</Button></div>}
     </section>
   );

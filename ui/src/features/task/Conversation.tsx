@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
-import { useAct, useAsk, useDraft } from "~/ipc/client";
+import { useAct, useAsk, useDraft, useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -84,10 +84,12 @@ function Working({ task, draft }: { task: Task; draft: string }) {
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
   // A model that answers in the form of a request has no words to read along.
+  const thought = useThought(task.row.task_id);
   const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
   return (
     <div className={styles.message} aria-busy="true">
-      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b>{isWords ? "writing" : draft === "" ? "working" : "choosing the next action"}<span>{elapsed(now - started)}</span></div>
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : "working"}<span>{elapsed(now - started)}</span></div>
+      {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
       {isWords && <p><Words of={draft} /></p>}
     </div>
   );

@@ -14,7 +14,7 @@ interface Known { address: string; name: string; where: string }
 /** Every model that is known here, the default first, each once. */
 export function known(found: Found): Known[] {
   const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: model.id, where: `${server.name} on this machine` })));
-  const set = found.set.map(({ address }) => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^openai:/, "") }));
+  const set = found.set.map(({ address }) => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") }));
   const all = [...here, ...set].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
   return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));
 }

@@ -41,6 +41,8 @@ export type Notice =
   | { kind: "event"; task_id: string; task_seq: number; event_type: string; topics: Topic[] }
   /** A reasoner wrote a piece of text. */
   | { kind: "delta"; task_id: string; text: string }
+  /** A reasoner wrote a piece of its reasoning, which is no part of its answer. */
+  | { kind: "reasoning"; task_id: string; text: string }
   /** Long work went on. */
   | { kind: "progress"; task_id?: string | null; what: string; done: number; total: number }
   /** The keys of the host were opened or locked. */

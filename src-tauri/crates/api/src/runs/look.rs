@@ -7,7 +7,7 @@ use model::ConversationId;
 use model::approval::ApprovalStatus;
 use model::ingress::{Channel, ClarificationStatus};
 use model::policy::Profile;
-use model::task::TaskStatus;
+use model::task::{ModelApi, TaskStatus};
 use projections::query::{Ask, TaskFilter};
 use projections::rows::TaskRow;
 use projections::{Query, RunStatus};
@@ -147,7 +147,11 @@ pub fn capabilities(
         goal_actions: own(&super::control::GOALS),
         approval_choices: own(&["deny"]),
         profiles: all(Profile::ALL.iter()),
-        providers: own(&["playbook", "openai", "recorded"]),
+        providers: ["playbook", "recorded"]
+            .into_iter()
+            .chain(ModelApi::ALL.iter().map(|api| api.as_str()))
+            .map(str::to_owned)
+            .collect(),
         playbooks: host.playbooks().into_iter().map(|playbook| playbook.name).collect(),
         toolsets: own(&[super::start::TOOLSET]),
         sources: all(sources),

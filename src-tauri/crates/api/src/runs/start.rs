@@ -5,6 +5,7 @@ use crate::{Host, Wire as _, usage};
 use model::ConversationId;
 use model::ingress::Channel;
 use model::policy::Profile;
+use model::task::ModelApi;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use wire::runs::{Attached, RunStarted, StartRun};
@@ -178,8 +179,8 @@ fn reasoner(host: &dyn Host, asked: &mut StartRun) -> Result<Reasoner, Error> {
         (Some("playbook"), Some(name)) => {
             Ok(Reasoner::Playbook { name, text: None, parameters: parameters(asked)? })
         }
-        (Some(provider @ ("openai" | "recorded")), Some(model))
-            if is_address(&model) || provider == "recorded" =>
+        (Some(provider), Some(model))
+            if provider == "recorded" || provider.parse::<ModelApi>().is_ok() && is_address(&model) =>
         {
             let begun = format!("{provider}:");
             let address = if model.starts_with(&begun) { model } else { format!("{begun}{model}") };

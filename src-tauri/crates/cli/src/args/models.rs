@@ -22,7 +22,7 @@ pub enum ModelsVerb {
     Add(ModelsAdd),
     /// Takes a server off the list. Its key stays a secret: `hermit secret rm` forgets it.
     Rm {
-        /// Its base URL.
+        /// A provider, or its base URL.
         url: String,
     },
 }
@@ -33,15 +33,19 @@ pub enum ModelsVerb {
 The key is typed without being shown, or read from standard input. It is stored where your keys are, may go to this server \
 alone, and is taken out of everything Hermit keeps or sends.
 
+A provider alone names its own server: `openai`, `anthropic` or `gemini`.
+
 Examples:
-  hermit models add https://api.openai.com/v1 --secret openai
-  hermit models use openai:https://api.openai.com/v1#gpt-5")]
+  hermit models add anthropic
+  hermit models use anthropic:MODEL
+  hermit models add https://models.example.com/v1 --secret example
+  hermit models use openai:https://models.example.com/v1#large")]
 pub struct ModelsAdd {
-    /// Its base URL, which often ends in `/v1`.
+    /// A provider, or a base URL, which often ends in `/v1`.
     pub url: String,
-    /// The name to keep the key under: a-z, 0-9, `_`, `-`, `.`.
+    /// The name to keep the key under: a-z, 0-9, `_`, `-`, `.`. A provider's own when not given.
     #[arg(long, value_name = "NAME")]
-    pub secret: String,
+    pub secret: Option<String>,
 }
 
 /// `hermit models set`.

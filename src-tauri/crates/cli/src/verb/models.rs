@@ -33,7 +33,7 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
         ModelsVerb::Rm { url } => {
             let session = context.writing(Signs::No)?;
             let dropped = local(&session).and_then(|local| {
-                local.drop_provider(&url).map_err(host::Error::to_wire)?;
+                local.drop_provider(host::provider_url(&url)).map_err(host::Error::to_wire)?;
                 session.call(&wire::secrets::List {})
             });
             session.close();
@@ -88,24 +88,26 @@ fn in_words(asked: &Asked) -> String {
 }
 
 fn add(context: &Context, args: &ModelsAdd) -> Came {
-    let value = value(context, &args.secret)?;
+    let url = host::provider_url(&args.url);
+    let secret = match (&args.secret, url == args.url) {
+        (Some(secret), _) => secret,
+        (None, false) => &args.url,
+        (None, true) => {
+            return Err(wire::Error::new(wire::Code::Usage, "the key needs a name")
+                .hint("name it with `--secret NAME`"))?;
+        }
+    };
+    let value = value(context, secret)?;
     let session = context.writing(Signs::Yes)?;
     let kept = local(&session).and_then(|local| {
-        local.keep_provider(&args.url, &args.secret, &value).map_err(host::Error::to_wire)?;
+        local.keep_provider(url, secret, &value).map_err(host::Error::to_wire)?;
         session.call(&wire::secrets::List {})
     });
     session.close();
     context.out.answer(&kept?, |out, kept| {
-        let hosts = kept.secrets.iter().find(|one| one.handle == args.secret).map(|one| one.hosts.join(", "));
-        out.line(format!(
-            "`secret:{}` is sent to {} and nowhere else",
-            args.secret,
-            hosts.unwrap_or_default()
-        ));
-        out.say(
-            Tone::Faint,
-            format!("name a model there as openai:{}#MODEL", plain(args.url.trim_end_matches('/'))),
-        );
+        let hosts = kept.secrets.iter().find(|one| one.handle == *secret).map(|one| one.hosts.join(", "));
+        out.line(format!("`secret:{}` is sent to {} and nowhere else", secret, hosts.unwrap_or_default()));
+        out.say(Tone::Faint, format!("name a model there as {}", plain(&host::model_form(&args.url))));
     })?;
     Ok(exit::DONE)
 }

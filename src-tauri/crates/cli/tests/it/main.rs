@@ -31,6 +31,7 @@ mod models;
 mod naming;
 mod pins;
 mod proofs;
+mod providers;
 mod reattached;
 mod screen;
 mod secrets;

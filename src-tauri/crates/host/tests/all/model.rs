@@ -5,6 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
+/// Begins a word that is reasoned and not said.
+pub const THINKS: char = '~';
+
 /// Answers each request with one answer of the list, the last one again and again.
 pub struct Model {
     pub address: String,
@@ -89,7 +92,12 @@ fn answer(
         if let Some(told) = told {
             told.lock().ok()?.recv().ok()?;
         }
-        let chunk = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": word } }] });
+        // What begins with this mark is reasoned and not said.
+        let delta = match word.strip_prefix(THINKS) {
+            Some(thought) => serde_json::json!({ "reasoning_content": thought }),
+            None => serde_json::json!({ "content": word }),
+        };
+        let chunk = serde_json::json!({ "choices": [{ "index": 0, "delta": delta }] });
         stream.write_all(format!("data: {chunk}\n\n").as_bytes()).ok()?;
         stream.flush().ok()?;
     }

@@ -1,7 +1,7 @@
 //! Streams that break off, race, and dawdle.
 
 use crate::bench::{Bench, PATIENCE, Stream};
-use crate::model::Model;
+use crate::model::{Model, THINKS};
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -91,6 +91,41 @@ fn a_client_killed_at_random_sees_each_event_and_in_order() {
         "",
     );
     assert_eq!(status, 204, "nothing can follow, and the client stays away");
+}
+
+#[conforms(part = "RA-1.2-3", part = "RA-2-6", part = "RA-3-1", part = "RA-4.1-1")]
+#[test]
+fn reasoning_is_told_apart_and_goes_on_where_a_client_left_it() {
+    let bench = Bench::new();
+    let thoughts: Vec<String> = (0..40).map(|n| format!("{THINKS}thought{n} ")).collect();
+    let model = Model::new(vec![thoughts.into_iter().chain(words(10)).collect()], false);
+    let run = talking(&bench, &model);
+    model.say(20);
+    let mut seen: Vec<Value> = Vec::new();
+    for event in bench.stream(&run, "", &[]).filter(|event| event.kind != "resumed") {
+        let is_thought = event.kind == "reasoning.delta";
+        seen.push(event.data);
+        // Here the client goes away, in the middle of a thought.
+        if is_thought {
+            break;
+        }
+    }
+    model.say(30);
+    let last = seen.last().expect("a thought")["event_id"].as_str().expect("a name").to_owned();
+    let again = bench.stream(&run, "", &[("last-event-id", last.as_str())]);
+    seen.extend(again.filter(|event| event.kind != "resumed").map(|event| event.data));
+    let of = |kind: &str, key: &str| -> Vec<String> {
+        let all = seen.iter().filter(|event| event["type"] == kind);
+        all.map(|event| event["payload"][key].as_str().expect("text").to_owned()).collect()
+    };
+    let whole: String = (0..40).map(|n| format!("thought{n} ")).collect();
+    assert_eq!(of("reasoning.delta", "delta").concat(), whole, "no piece is missing or doubled");
+    assert_eq!(of("reasoning.done", "text"), [whole]);
+    assert_eq!(of("token.delta", "delta").concat(), words(10).concat(), "nothing of it is taken for words");
+    let block = of("reasoning.done", "block_id");
+    assert!(of("reasoning.delta", "block_id").iter().all(|id| *id == block[0]));
+    assert!(of("reasoning.delta", "visibility").iter().all(|how| how == "shown"));
+    assert!(model.heard().iter().all(|request| !request.contains("thought3")));
 }
 
 #[test]

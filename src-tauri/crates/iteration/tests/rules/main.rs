@@ -16,12 +16,7 @@ use model::proposal::{Answer, ToolCall};
 use serde_json::{Value, json};
 
 pub(crate) fn text(text: &str) -> Answer {
-    Answer {
-        text: text.to_owned(),
-        calls: Vec::new(),
-        usage: Default::default(),
-        finish_reason: "stop".to_owned(),
-    }
+    Answer { text: text.to_owned(), finish_reason: "stop".to_owned(), ..Answer::default() }
 }
 
 pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {

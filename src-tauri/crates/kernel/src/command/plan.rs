@@ -135,7 +135,8 @@ impl Kernel {
                     parameters: parameters.clone(),
                 }
             }
-            Reasoning::Openai { base_url, model, secret } => ModelChoice::Openai {
+            Reasoning::Openai { api, base_url, model, secret } => ModelChoice::Openai {
+                api: *api,
                 base_url: base_url.clone(),
                 model: model.clone(),
                 secret: secret.clone(),
@@ -187,7 +188,9 @@ impl Kernel {
             ModelChoice::Playbook { name, artifact_id, parameters } => {
                 Reasoning::Playbook { name, text: text(artifact_id)?, parameters }
             }
-            ModelChoice::Openai { base_url, model, secret } => Reasoning::Openai { base_url, model, secret },
+            ModelChoice::Openai { api, base_url, model, secret } => {
+                Reasoning::Openai { api, base_url, model, secret }
+            }
             ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
             ModelChoice::Scripted { name } => Reasoning::Scripted { name },
             ModelChoice::Rollback { receipt_id, also } => Reasoning::Rollback { receipt_id, also },

@@ -15,7 +15,8 @@ use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResoluti
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{
-    Budget, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
+    Budget, ModelApi, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract,
+    TaskStatus,
 };
 use model::{
     ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, UnixMs, WorkspaceId,
@@ -37,8 +38,11 @@ pub enum Reasoning {
         /// Parameters by name.
         parameters: BTreeMap<String, String>,
     },
-    /// An OpenAI-compatible server.
+    /// A server of models.
     Openai {
+        /// The protocol that it speaks.
+        #[serde(default = "ModelApi::standard", skip_serializing_if = "ModelApi::is_standard")]
+        api: ModelApi,
         /// Base address.
         base_url: String,
         /// Model there.
@@ -162,12 +166,12 @@ impl Kernel {
 
     /// A goal that its model could never be told whole is refused before anything is recorded.
     fn fits(&self, submission: &Submission) -> Result<(), Error> {
-        let Reasoning::Openai { base_url, model, secret } = &submission.reasoning else { return Ok(()) };
+        let Reasoning::Openai { api, base_url, model, secret } = &submission.reasoning else { return Ok(()) };
         if submission.goal.len() <= limits::NOTE_BYTES_MAX / 16 {
             return Ok(());
         }
         let (base_url, model, secret) = (base_url.clone(), model.clone(), secret.clone());
-        let choice = ModelChoice::Openai { base_url, model, secret };
+        let choice = ModelChoice::Openai { api: *api, base_url, model, secret };
         // Whoever cannot be made now says so when it is asked.
         let Ok(reasoner) = self.ports.reasoners.reasoner(&choice, None) else { return Ok(()) };
         let takes = reasoner.descriptor().takes();

@@ -21,9 +21,12 @@ use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::WorkingState;
 use model::limits;
 use model::principal::PrincipalType;
-use model::proposal::Answer;
+use model::proposal::{Answer, Stop};
 use model::{BeliefId, ClarificationId, Sensitive};
 use seal::Digest;
+
+/// Characters of what a model says when it refuses.
+const DECLINED_CHARS_MAX: usize = 240;
 
 impl Kernel {
     /// The stored answer, parsed again: the same bytes always give the same proposals.
@@ -45,6 +48,9 @@ impl Kernel {
         let (answer, proposals) = self.stored_answer(tx)?;
         if answer.is_cut() {
             return self.cut(tx, &answer);
+        }
+        if matches!(answer.stop, Stop::Refused | Stop::Filtered) && answer.calls.is_empty() {
+            return self.declined(tx, &answer);
         }
         let plan = match proposals {
             Err(reason) => return self.reject(tx, reason),
@@ -91,6 +97,23 @@ impl Kernel {
         // What was said before the cut would only lead the next answer to the same length.
         let short = Answer { text: String::new(), calls: Vec::new(), ..answer.clone() };
         self.close_said(tx, &[], &short, Some(why))
+    }
+
+    /// An answer that the model, or its provider's filter, did not give: asked again the same, it would not give it again.
+    fn declined(&self, tx: &mut Tx<'_>, answer: &Answer) -> Result<Then, Error> {
+        tx.at(Point::OutputReject);
+        let words: String =
+            reasoning::answer_text::of(&answer.text).trim().chars().take(DECLINED_CHARS_MAX).collect();
+        let who = match answer.stop {
+            Stop::Filtered => "the provider's filter held back the model's answer",
+            Stop::Ended | Stop::Cut | Stop::Refused => "the model refused to answer",
+        };
+        let words = if words.is_empty() { String::new() } else { format!(": \u{201c}{words}\u{201d}") };
+        let said = format!(
+            "Stopped: {who}{words}. Say the goal in other words, or choose another model, and run it again."
+        );
+        self.push_end(tx, TerminationReason::ModelUnavailable, &said)?;
+        Ok(Then::Commit)
     }
 
     /// Does what an answer comes to; `known` is what is known of its command, if it has one.
@@ -378,10 +401,5 @@ impl Plan {
 }
 
 pub(super) fn empty_answer() -> Answer {
-    Answer {
-        text: String::new(),
-        calls: Vec::new(),
-        usage: model::proposal::Usage::default(),
-        finish_reason: "kernel".to_owned(),
-    }
+    Answer { finish_reason: "kernel".to_owned(), ..Answer::default() }
 }

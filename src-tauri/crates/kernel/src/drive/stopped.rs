@@ -43,9 +43,10 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
                 .to_owned()
         }
         TerminationReason::BudgetSpent => format!(
-            "Stopped: its budget is spent, with {} tokens and {} s of work. Run it again with more `--tokens`, or with a \
-             smaller goal.",
+            "Stopped: its budget is spent, with {} tokens, ${:.2} and {} s of work, and the next turn would not fit in what \
+             is left. Run it again with more `--tokens` or `--cost`, or with a smaller goal.",
             state.tokens_spent,
+            state.cost_spent as f64 / 1e6,
             state.wall_ms / 1000
         ),
         TerminationReason::ApprovalDenied => {

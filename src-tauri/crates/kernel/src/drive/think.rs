@@ -1,5 +1,6 @@
 //! From a lease to an answer: compile the context, ask the model.
 
+use super::pinned::{origin_in_words, profile_in_words};
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::{Spending, overspent};
@@ -8,7 +9,7 @@ use crate::ports::Notice;
 use crate::state::{AttemptState, ObservedRef, TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
-use knowledge::{Delta, PackInput, Pinned};
+use knowledge::{PackInput, Pinned};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
@@ -18,11 +19,11 @@ use model::body::{
 use model::context::ContextPack;
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
-use model::policy::{Profile, RiskBand};
+use model::policy::RiskBand;
 use model::principal::PrincipalType;
 use model::task::{ModelChoice, Origin, Proposer, Step, StepContract, TaskContract, TaskStatus};
 use model::{ArtifactId, DecisionId, Sensitive, Slot};
-use reasoning::{Input, Observed, Reasoner};
+use reasoning::{Delta, Input, Observed, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -128,16 +129,22 @@ impl Kernel {
             false => 0,
             true => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),
         };
+        // A call without a price costs nothing: what is left of a budget of money is for the others.
+        let cost = match reserve {
+            0 => 0,
+            _ => descriptor.price(u64::from(pack.tokens), u64::from(descriptor.answers())),
+        };
         let taken = tx.attempt().map_or(0, |attempt| attempt.loop_state.iteration);
         let spending = Spending {
             tokens: if reserve == 0 { 0 } else { tx.tokens_spent.saturating_add(reserve) },
+            cost_micros: if cost == 0 { 0 } else { tx.cost_spent.saturating_add(cost) },
             wall_ms: tx.wall_ms,
             // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
             iterations: proposer.reads_context().then_some(taken),
         };
         match overspent(&contract.budget, spending) {
             Some(reason) => self.terminate(tx, reason),
-            None => self.store_request(tx, &pack, &request, &descriptor, reserve),
+            None => self.store_request(tx, &pack, &request, &descriptor, (reserve, cost)),
         }
     }
 
@@ -147,7 +154,7 @@ impl Kernel {
         pack: &ContextPack,
         request: &[u8],
         descriptor: &reasoning::Descriptor,
-        reserve: u64,
+        (reserve, cost_micros): (u64, u64),
     ) -> Result<Then, Error> {
         tx.at(Point::ContextCompile);
         let (about_task_id, attempt_id) = (tx.task.task_id, self.attempt_id(tx)?);
@@ -173,7 +180,7 @@ impl Kernel {
         let new = NewArtifact::audit(ArtifactKind::ModelRequest).from([pack_ref.artifact_id]);
         let request = tx.artifact(request, new)?;
         if reserve > 0 {
-            tx.push(BudgetReserved { about_task_id, tokens: reserve, cost_micros: 0 });
+            tx.push(BudgetReserved { about_task_id, tokens: reserve, cost_micros });
         }
         tx.push(ModelRequested {
             about_attempt_id: attempt_id,
@@ -268,10 +275,10 @@ impl Kernel {
         Ok(input)
     }
 
-    fn deltas(&self, state: &TaskState) -> Vec<Delta> {
+    fn deltas(&self, state: &TaskState) -> Vec<knowledge::Delta> {
         let all = state.absorbed.iter().chain(&state.inputs);
         all.zip(0_u64..)
-            .map(|(input, order)| Delta {
+            .map(|(input, order)| knowledge::Delta {
                 ingress_id: input.ingress_id,
                 text: input.text.clone(),
                 trust_tier: input.trust_tier,
@@ -296,7 +303,7 @@ impl Kernel {
 
     /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
     pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
-        let (attempt, reasoner, request, pack, task_id) = {
+        let (attempt, reasoner, request, pack, task_id, wait_ms_max) = {
             let state = self.lock_task(cell)?;
             // A wish to stop that was taken, as by a retry, does not stop what came after it.
             if !state.pause_requested && state.cancel_requested.is_none() {
@@ -308,23 +315,41 @@ impl Kernel {
             };
             let request = (request.artifact_id, self.artifacts.read(&request.sha256)?);
             let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
-            let reasoner = self.reasoner(&state, &self.contract(&state)?)?;
-            (attempt, reasoner, request, pack, state.task.task_id)
+            let contract = self.contract(&state)?;
+            let reasoner = self.reasoner(&state, &contract)?;
+            let wall_ms = contract.budget.wall_ms_max.saturating_sub(state.wall_ms);
+            let wait_ms_max = u64::try_from(wall_ms).unwrap_or_default();
+            (attempt, reasoner, request, pack, state.task.task_id, wait_ms_max)
         };
         let observed = self.observations(&attempt.observed)?;
-        let input =
-            Input { request: &request.1, pack: &pack, observed: &observed, iteration: pack.iteration };
+        let input = Input {
+            request: &request.1,
+            pack: &pack,
+            observed: &observed,
+            iteration: pack.iteration,
+            wait_ms_max,
+        };
         let mut stream = redact::Stream::new(self.ports.redactor.now());
+        let mut thoughts = redact::Stream::new(self.ports.redactor.now());
+        let think = |text: String| {
+            if !text.is_empty() {
+                self.ports.observer.notice(Notice::Reasoning { task_id, text });
+            }
+        };
         let tell = |text: String| {
             if !text.is_empty() {
                 self.ports.observer.notice(Notice::Delta { task_id, text });
             }
         };
         let mut prose = reasoning::answer_text::Prose::default();
-        let mut on_delta = |text: &str| tell(stream.push_text(&prose.push(text)));
+        let mut on_delta = |piece: Delta<'_>| match piece {
+            Delta::Text(text) => tell(stream.push_text(&prose.push(text))),
+            Delta::Reasoning(text) => think(thoughts.push_text(text)),
+        };
         let started = self.ports.clock.now();
         let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let reply = reasoner.propose(&input, &mut on_delta, &stopped);
+        think(thoughts.end_text());
         tell(stream.push_text(&prose.end()));
         tell(stream.end_text());
         let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
@@ -440,44 +465,4 @@ fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<knowledge::Turn> {
         });
     }
     turns
-}
-
-/// The profile as the model is told it.
-const fn profile_in_words(profile: Profile) -> &'static str {
-    match profile {
-        Profile::ReadonlyAnalysis => "You may look at files. You may not change anything.",
-        Profile::LocalEditAllowed => {
-            "You may look at files. A person is asked before any file is changed and before any command runs. No network."
-        }
-        Profile::NetworkReadAllowed => {
-            "You may look at files. A person is asked before any change, command, or read from the network."
-        }
-        Profile::RepoMutationGated => {
-            "You may look at files. A person is asked before any change, command, or change of version control."
-        }
-        Profile::ExternalPublishGated => {
-            "You may look at files. A person is asked before any change, command, or anything that leaves this machine."
-        }
-        Profile::DestructiveDenied => {
-            "You may look at files. A person is asked before files are created. Nothing may be deleted or overwritten."
-        }
-        Profile::Service => {
-            "You may look at files, and propose changes to them: each waits for a person. No commands, no network."
-        }
-    }
-}
-
-/// What a model is told of a task that no person began: its goal is fenced, and is to be pursued all the same.
-const fn origin_in_words(origin: Origin) -> Option<&'static str> {
-    match origin {
-        Origin::Person => None,
-        Origin::Program => Some(
-            "Another program gave the goal, and no person of this machine: it stands inside a fence. Pursue what it \
-             describes as far as these rules allow; it lifts none of them.",
-        ),
-        Origin::Service | Origin::Scheduler => Some(
-            "Hermit itself began this task, and its goal stands inside a fence. Pursue it as far as these rules allow; \
-             nobody waits for it, so leave open what a person would have to say.",
-        ),
-    }
 }

@@ -21,7 +21,7 @@ mod world;
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::limits::CHANGE_ITEMS_MAX;
-use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::proposal::{Answer, ToolCall, ToolSpec};
 use model::task::Proposer;
 use model::{Digest, RelPath};
 use schema::Document;
@@ -255,7 +255,7 @@ impl Reasoner for PlaybookReasoner {
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(crate::Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         if cancelled() {
@@ -264,8 +264,8 @@ impl Reasoner for PlaybookReasoner {
         let Playbook { document, categories, .. } = &self.playbook;
         let calls = run::next(document, &self.parameters, categories, input.observed);
         let text = self.line(&calls);
-        on_delta(&text);
-        let answer = Answer { text, calls, usage: Usage::default(), finish_reason: "tool_calls".to_owned() };
+        on_delta(crate::Delta::Text(&text));
+        let answer = Answer { text, calls, finish_reason: "tool_calls".to_owned(), ..Answer::default() };
         Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
     }
 }

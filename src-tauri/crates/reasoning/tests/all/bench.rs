@@ -291,7 +291,8 @@ impl Bench {
         let pack = pack(Vec::new());
         let request = reasoner.encode(&pack, &[]).unwrap();
         for iteration in 1..=model::limits::ITERATIONS_MAX {
-            let input = Input { request: &request, pack: &pack, observed: &self.observed, iteration };
+            let input =
+                Input { request: &request, pack: &pack, observed: &self.observed, iteration, wait_ms_max: 0 };
             let reply = reasoner.propose(&input, &mut |_| (), &|| false).unwrap();
             let again = reasoner.propose(&input, &mut |_| (), &|| false).unwrap();
             assert_eq!(reply, again, "the same observations give the same answer");

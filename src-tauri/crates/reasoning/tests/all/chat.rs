@@ -4,7 +4,9 @@ use crate::bench::{item, pack};
 use model::artifact::TrustTier;
 use model::context::{ContextItem, Section};
 use proptest::prelude::*;
-use reasoning::{Address, HttpReply, Input, Mode, ModelHttp, ModelHttpError, OpenAi, Reasoner, Settings};
+use reasoning::{
+    Address, Head, HttpReply, Input, Mode, ModelHttp, ModelHttpError, ModelServer, Reasoner, Settings,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ impl ModelHttp for Pieces {
     fn post(
         &self,
         _url: &str,
-        _secret: Option<&str>,
+        _head: &Head<'_>,
         _body: &[u8],
         _timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
@@ -25,13 +27,14 @@ impl ModelHttp for Pieces {
                 return Err(ModelHttpError::Stopped);
             }
         }
-        Ok(HttpReply { status: 200, body: Vec::new() })
+        Ok(HttpReply { status: 200, ..HttpReply::default() })
     }
 }
 
-fn server(mode: Mode, egress: Arc<dyn ModelHttp>) -> OpenAi {
+fn server(mode: Mode, egress: Arc<dyn ModelHttp>) -> ModelServer {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-    OpenAi::new(&address, Settings { mode, context_tokens: 32_768, ..Settings::default() }, egress).unwrap()
+    ModelServer::new(&address, Settings { mode, context_tokens: 32_768, ..Settings::default() }, egress)
+        .unwrap()
 }
 
 fn sent(mode: Mode, items: Vec<ContextItem>) -> Value {
@@ -59,9 +62,9 @@ proptest! {
         let pieces: Vec<Vec<u8>> = places.windows(2).map(|w| bytes[w[0]..w[1]].to_vec()).collect();
         let server = server(Mode::Tools, Arc::new(Pieces(pieces)));
         let pack = pack(Vec::new());
-        let input = Input { request: b"{}", pack: &pack, observed: &[], iteration: 1 };
+        let input = Input { request: b"{}", pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
         let mut heard = String::new();
-        let reply = server.propose(&input, &mut |text| heard.push_str(text), &|| false).unwrap();
+        let reply = server.propose(&input, &mut |piece| heard.push_str(piece.text().unwrap_or_default()), &|| false).unwrap();
         prop_assert_eq!(&reply.answer.text, &words.concat());
         prop_assert_eq!(&heard, &words.concat());
         prop_assert_eq!(reply.raw, bytes);
@@ -210,7 +213,7 @@ fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
     ] {
         let offer = offer.iter().map(|name: &&str| (*name).to_owned()).collect();
         let settings = Settings { mode: Mode::Tools, offer, ..Settings::default() };
-        let server = OpenAi::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
+        let server = ModelServer::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
         let bytes = server.encode(&pack(Vec::new()), &iteration::tools()).unwrap();
         let body: Value = serde_json::from_slice(&bytes).unwrap();
         let found: Vec<&str> = body["tools"]
@@ -227,7 +230,7 @@ fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
 fn sent_to_small(items: Vec<ContextItem>) -> Value {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
     let settings = Settings { small: true, context_tokens: 32_768, ..Settings::default() };
-    let server = OpenAi::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
+    let server = ModelServer::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
     let bytes = server.encode(&pack(items), &iteration::tools()).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }

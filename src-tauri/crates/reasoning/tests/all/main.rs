@@ -20,4 +20,8 @@ mod playbooks;
 #[cfg(unix)]
 mod post;
 #[cfg(unix)]
+mod recordings;
+#[cfg(unix)]
 mod server;
+#[cfg(unix)]
+mod wires;

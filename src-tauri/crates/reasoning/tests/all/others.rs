@@ -24,9 +24,10 @@ fn pack() -> ContextPack {
 
 fn ask(reasoner: &dyn Reasoner, request: &[u8]) -> Result<(Answer, Vec<u8>, String), Error> {
     let pack = pack();
-    let input = Input { request, pack: &pack, observed: &[], iteration: 1 };
+    let input = Input { request, pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
     let mut heard = String::new();
-    let reply = reasoner.propose(&input, &mut |text| heard.push_str(text), &|| false)?;
+    let reply =
+        reasoner.propose(&input, &mut |piece| heard.push_str(piece.text().unwrap_or_default()), &|| false)?;
     Ok((reply.answer, reply.raw, heard))
 }
 
@@ -48,11 +49,31 @@ fn an_address_is_read_and_printed_alike() {
 }
 
 #[test]
+fn a_model_alone_is_at_the_usual_server_of_its_protocol() {
+    for (short, whole) in [
+        ("openai:gpt-5", "openai:https://api.openai.com/v1#gpt-5"),
+        ("responses:gpt-5", "responses:https://api.openai.com/v1#gpt-5"),
+        ("anthropic:claude-x", "anthropic:https://api.anthropic.com/v1#claude-x"),
+        ("anthropic:#claude-x", "anthropic:https://api.anthropic.com/v1#claude-x"),
+        ("gemini:gemini-x", "gemini:https://generativelanguage.googleapis.com/v1beta#gemini-x"),
+        ("ollama:qwen2.5:1.5b", "ollama:http://127.0.0.1:11434#qwen2.5:1.5b"),
+    ] {
+        let address: Address = short.parse().unwrap();
+        assert_eq!(address.to_string(), whole);
+        assert_eq!(whole.parse::<Address>().unwrap(), address);
+        assert_eq!(address.is_remote(), !short.starts_with("ollama"));
+    }
+}
+
+#[test]
 fn a_wrong_address_is_told_why() {
     for (text, why) in [
         ("", "names no provider"),
         ("qwen", "names no provider"),
-        ("openai:", "names no model after a `#`"),
+        ("openai:", "names no model after the `#`"),
+        ("anthropic:https://h/v1", "names no model after a `#`"),
+        ("anthropic:a b", "space"),
+        ("gemini:models/x", "letters, digits"),
         ("openai:http://127.0.0.1:8080/v1", "names no model after a `#`"),
         ("openai:http://127.0.0.1:8080/v1#", "names no model after the `#`"),
         ("openai:127.0.0.1:8080#m", "begins neither with"),
@@ -65,7 +86,7 @@ fn a_wrong_address_is_told_why() {
         ("openai:http://h/v1?key=1#m", "query"),
         ("openai:http://h/v1#a b", "space"),
         ("playbook:", "names nothing"),
-        ("ollama:qwen", "its provider is none of"),
+        ("claude:qwen", "its provider is none of `openai`, `responses`, `anthropic`, `gemini`, `ollama`"),
     ] {
         let error = text.parse::<Address>().unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("looks like"), "{text}: {error}");

@@ -1,6 +1,6 @@
 //! The smallest way out: what a host does with ureq, without keys.
 
-use reasoning::{HttpReply, ModelHttp, ModelHttpError};
+use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError};
 use std::io::Read;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ impl ModelHttp for Post {
     fn post(
         &self,
         url: &str,
-        _secret: Option<&str>,
+        head: &Head<'_>,
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
@@ -30,13 +30,20 @@ impl ModelHttp for Post {
             }
             other => ModelHttpError::Cut(other.to_string()),
         };
-        let reply = agent.post(url).content_type("application/json").send(body).map_err(wrong)?;
+        let mut request = agent.post(url).content_type("application/json");
+        for (name, value) in head.also {
+            request = request.header(*name, *value);
+        }
+        let reply = request.send(body).map_err(wrong)?;
         let status = reply.status().as_u16();
+        let seconds =
+            reply.headers().get("retry-after").and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
+        let retry_after_ms = seconds.map(|seconds| seconds * 1000);
         let mut reader = reply.into_body().into_reader();
         let mut piece = [0; 4096];
         loop {
             match reader.read(&mut piece) {
-                Ok(0) => return Ok(HttpReply { status, body: Vec::new() }),
+                Ok(0) => return Ok(HttpReply { status, retry_after_ms, ..HttpReply::default() }),
                 Ok(n) if on_chunk(piece.get(..n).unwrap_or_default()) => {}
                 Ok(_) => return Err(ModelHttpError::Stopped),
                 Err(e) if e.to_string().contains("timeout") => {

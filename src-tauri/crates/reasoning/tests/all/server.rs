@@ -2,14 +2,14 @@
 
 use crate::bench::pack;
 use crate::post::Post;
-use reasoning::{Address, Error, Input, Mode, OpenAi, Reasoner, Reply, Settings};
+use reasoning::{Address, Error, Input, Mode, ModelServer, Reasoner, Reply, Settings};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Answers one request with these bytes and closes the connection.
-fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
+pub fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("openai:http://{}/v1#m", listener.local_addr().unwrap());
     let handle = std::thread::spawn(move || {
@@ -34,11 +34,11 @@ fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
     (address, handle)
 }
 
-fn stream(body: &str) -> Vec<u8> {
+pub fn stream(body: &str) -> Vec<u8> {
     http("200 OK", "text/event-stream", body.as_bytes())
 }
 
-fn http(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
+pub fn http(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes =
         format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n").into_bytes();
     bytes.extend_from_slice(body);
@@ -47,12 +47,13 @@ fn http(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
 
 fn ask_at(address: &str, settings: Settings, cancelled: &dyn Fn() -> bool) -> (Result<Reply, Error>, String) {
     let address: Address = address.parse().unwrap();
-    let server = OpenAi::new(&address, settings, Arc::new(Post)).unwrap();
+    let server = ModelServer::new(&address, settings, Arc::new(Post)).unwrap();
     let pack = pack(Vec::new());
     let request = server.encode(&pack, &iteration::tools()).unwrap();
-    let input = Input { request: &request, pack: &pack, observed: &[], iteration: 1 };
+    let input = Input { request: &request, pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
     let mut heard = String::new();
-    let reply = server.propose(&input, &mut |text| heard.push_str(text), cancelled);
+    let reply =
+        server.propose(&input, &mut |piece| heard.push_str(piece.text().unwrap_or_default()), cancelled);
     (reply, heard)
 }
 
@@ -186,11 +187,11 @@ fn it_can_be_cancelled_before_and_between_chunks() {
 fn exactly_the_encoded_bytes_are_sent() {
     let (address, handle) = once(stream(WHOLE));
     let parsed: Address = address.parse().unwrap();
-    let server = OpenAi::new(&parsed, Settings::default(), Arc::new(Post)).unwrap();
+    let server = ModelServer::new(&parsed, Settings::default(), Arc::new(Post)).unwrap();
     let pack = pack(Vec::new());
     let request = server.encode(&pack, &iteration::tools()).unwrap();
     assert_eq!(request, server.encode(&pack, &iteration::tools()).unwrap());
-    let input = Input { request: &request, pack: &pack, observed: &[], iteration: 1 };
+    let input = Input { request: &request, pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
     server.propose(&input, &mut |_| (), &|| false).unwrap();
     let seen = handle.join().unwrap();
     assert!(seen.starts_with(b"POST /v1/chat/completions HTTP/1.1"));

@@ -1,22 +1,30 @@
-//! Server-sent events out of a byte stream, however it is cut.
+//! Events out of a byte stream, however it is cut: server-sent ones, or lines of JSON.
 
 use crate::Error;
 
 /// Bytes of one line: a whole answer sent as one event still fits.
 const LINE_BYTES_MAX: usize = 2 * model::limits::MODEL_ANSWER_BYTES_MAX;
 
-/// Splits a stream into the data of its events. Only `data` fields matter to this protocol; comments, ids, event
+/// Splits a stream into the data of its events. Only `data` fields matter to these protocols; comments, ids, event
 /// names and retry hints are passed over. Lines end with `\n`, `\r\n` or `\r`.
+///
+/// Where the protocol has it so, each line is an event of its own.
 #[derive(Debug, Default)]
 pub struct Events {
     line: Vec<u8>,
     data: Option<String>,
     after_cr: bool,
     seen: bool,
+    lines: bool,
 }
 
 impl Events {
-    /// Whether any `data` line was seen: if not, the body is no event stream.
+    /// Events that are lines of JSON.
+    pub fn of_lines() -> Self {
+        Self { lines: true, ..Self::default() }
+    }
+
+    /// Whether any event was seen: if not, the body is no event stream.
     pub const fn seen(&self) -> bool {
         self.seen
     }
@@ -59,12 +67,12 @@ impl Events {
         if line.is_empty() {
             return self.dispatch(on_event);
         }
+        if self.lines {
+            self.seen = true;
+            return on_event(utf8(&line)?);
+        }
         let Some(value) = line.strip_prefix(b"data:") else { return Ok(()) };
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        let text = std::str::from_utf8(value).map_err(|_| Error::Garbage {
-            why: "a piece of the stream is not UTF-8".to_owned(),
-            advice: "look at the server's log; an update of the server may help".to_owned(),
-        })?;
+        let text = utf8(value.strip_prefix(b" ").unwrap_or(value))?;
         self.seen = true;
         match &mut self.data {
             Some(data) => {
@@ -82,4 +90,11 @@ impl Events {
             None => Ok(()),
         }
     }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Error> {
+    std::str::from_utf8(bytes).map_err(|_| Error::Garbage {
+        why: "a piece of the stream is not UTF-8".to_owned(),
+        advice: "look at the server's log; an update of the server may help".to_owned(),
+    })
 }

@@ -1,14 +1,10 @@
-//! A context pack as the bytes of a chat completion request.
+//! A context pack as a conversation: rules, fenced content, and what was done and seen as turns.
 
-use super::ordered::Ordered;
 use super::turns::turns;
-use super::{Mode, Settings};
-use crate::Error;
 use model::Digest;
 use model::artifact::TrustTier;
 use model::context::{ContextItem, ContextPack, Section};
 use model::proposal::ToolSpec;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -24,61 +20,40 @@ Rules:
 - If something was refused, do not try it again; choose another way or finish.
 - When the goal is reached, use done and say only what really happened.";
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Message>,
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Tool<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Format<'a>>,
+/// What a model is told, in a form of ours that every protocol is written from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// The rules.
+    pub system: String,
+    /// What holds, what was done and seen, and what comes next, in order.
+    pub turns: Vec<Turn>,
 }
 
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-}
-
-#[derive(Serialize)]
-struct Message {
-    role: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    content: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Called>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    tool_call_id: String,
-}
-
-impl Message {
-    fn of(role: &'static str, content: &str) -> Self {
-        Self { role, content: content.to_owned(), tool_calls: Vec::new(), tool_call_id: String::new() }
-    }
-}
-
-/// A call that the model made, as the protocol tells it again.
-#[derive(Serialize)]
-struct Called {
-    id: String,
-    r#type: &'static str,
-    function: CalledFunction,
-}
-
-#[derive(Serialize)]
-struct CalledFunction {
-    name: String,
-    arguments: String,
+/// One piece of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turn {
+    /// Words to the model.
+    User(String),
+    /// Words of the model.
+    Model(String),
+    /// A tool that the model asked for.
+    Call {
+        /// What its result is told by.
+        id: String,
+        /// The tool's name.
+        tool: String,
+        /// Its arguments.
+        arguments: Value,
+    },
+    /// What came of a call.
+    Result {
+        /// Of which.
+        id: String,
+        /// The tool's name.
+        tool: String,
+        /// The content, fenced.
+        content: String,
+    },
 }
 
 /// What a call is kept as.
@@ -86,32 +61,6 @@ struct CalledFunction {
 struct Call {
     tool: String,
     arguments: Value,
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    r#type: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: Ordered<'a>,
-}
-
-#[derive(Serialize)]
-struct Format<'a> {
-    r#type: &'static str,
-    json_schema: Schema<'a>,
-}
-
-#[derive(Serialize)]
-struct Schema<'a> {
-    name: &'static str,
-    strict: bool,
-    schema: Ordered<'a>,
 }
 
 /// The tools of a request.
@@ -124,53 +73,8 @@ pub struct Tools<'a> {
     pub guided: Option<&'a str>,
 }
 
-/// The exact bytes of a request.
-///
-/// # Errors
-/// [`Error::Garbage`] when a value cannot be written as JSON, which no pack of the compiler's holds.
-pub fn encode(
-    name: &str,
-    url: &str,
-    mode: Mode,
-    settings: &Settings,
-    pack: &ContextPack,
-    tools: &Tools<'_>,
-) -> Result<Vec<u8>, Error> {
-    let by_schema = mode == Mode::JsonSchema && !tools.offered.is_empty();
-    let schema = if by_schema { actions(tools.usable) } else { Value::Null };
-    let (tools, guided) = (tools.offered, tools.guided);
-    let takes = |parameter: &str| !settings.without.contains(parameter);
-    // OpenAI's own models know the newer name of the limit only, everybody else's the older one.
-    let newer = url.starts_with("https://api.openai.com/") || !takes("max_tokens");
-    let body = Body {
-        model: name,
-        messages: messages(pack, tools, guided, by_schema),
-        stream: true,
-        stream_options: takes("stream_options").then_some(StreamOptions { include_usage: true }),
-        temperature: settings
-            .temperature_milli
-            .filter(|_| takes("temperature"))
-            .map(|milli| f64::from(milli) / 1000.0),
-        max_tokens: (!newer).then_some(settings.answer_tokens),
-        max_completion_tokens: newer.then_some(settings.answer_tokens),
-        seed: settings.seed.filter(|_| takes("seed")),
-        tools: (mode == Mode::Tools && !tools.is_empty()).then(|| tools.iter().map(native).collect()),
-        response_format: (by_schema && takes("response_format")).then_some(Format {
-            r#type: "json_schema",
-            json_schema: Schema { name: "action", strict: true, schema: Ordered(&schema) },
-        }),
-    };
-    crate::recorded::json(&body)
-}
-
-fn native(tool: &ToolSpec) -> Tool<'_> {
-    let function =
-        Function { name: &tool.name, description: &tool.description, parameters: Ordered(&tool.parameters) };
-    Tool { r#type: "function", function }
-}
-
 /// One alternative for each tool: `{"tool": NAME, "arguments": {...}}`, the form that the loop core reads.
-fn actions(tools: &[ToolSpec]) -> Value {
+pub fn actions(tools: &[ToolSpec]) -> Value {
     let one = |tool: &ToolSpec| {
         json!({
             "type": "object",
@@ -234,35 +138,61 @@ fn signature(parameters: &Value) -> String {
     format!("{{{}}}", words.join(", "))
 }
 
-/// System, what holds for the whole run, then what was done and seen in the order in which it happened: what a server
-/// has read before stays the beginning of what it reads now, and so in its cache.
-fn messages(pack: &ContextPack, tools: &[ToolSpec], guided: Option<&str>, by_schema: bool) -> Vec<Message> {
-    // Sources cost a dozen tokens each; only a tool that cites evidence needs them.
-    let cites = tools.iter().any(|tool| tool.name == "believe" || tool.name == "remember");
-    let mut messages = vec![Message::of("system", &system(pack, tools, by_schema))];
-    push(&mut messages, "user", &sections(pack, cites, |section| !is_last(section)));
-    let form = if by_schema { ", as one JSON object" } else { "" };
-    let (mut did, mut changed) = (Vec::new(), false);
-    // A pack has the newest first.
-    for item in pack.items.iter().rev().filter(|item| item.section == Section::Artifacts) {
-        for turn in turns(item, unfenced(&item.text)) {
-            let content = fenced(&turn.title, &turn.text, item, cites);
-            match turn.act.as_ref().filter(|act| !act.call.is_empty()) {
-                Some(act) if !by_schema => answered(&mut messages, &act.call, content),
-                Some(act) => {
-                    push(&mut messages, "assistant", &act.call);
-                    push(&mut messages, "user", &content);
+impl Conversation {
+    /// System, what holds for the whole run, then what was done and seen in the order in which it happened: what a server
+    /// has read before stays the beginning of what it reads now, and so in its cache.
+    pub fn of(pack: &ContextPack, tools: &Tools<'_>, by_schema: bool) -> Self {
+        let (tools, guided) = (tools.offered, tools.guided);
+        // Sources cost a dozen tokens each; only a tool that cites evidence needs them.
+        let cites = tools.iter().any(|tool| tool.name == "believe" || tool.name == "remember");
+        let mut all = Self { system: system(pack, tools, by_schema), turns: Vec::new() };
+        all.tell(&sections(pack, cites, |section| !is_last(section)));
+        let form = if by_schema { ", as one JSON object" } else { "" };
+        let (mut did, mut changed) = (Vec::new(), false);
+        // A pack has the newest first.
+        for item in pack.items.iter().rev().filter(|item| item.section == Section::Artifacts) {
+            for turn in turns(item, unfenced(&item.text)) {
+                let content = fenced(&turn.title, &turn.text, item, cites);
+                match turn.act.as_ref().filter(|act| !act.call.is_empty()) {
+                    Some(act) if !by_schema => all.answered(&act.call, content),
+                    Some(act) => {
+                        all.turns.push(Turn::Model(act.call.clone()));
+                        all.tell(&content);
+                    }
+                    None => all.tell(&content),
                 }
-                None => push(&mut messages, "user", &content),
+                changed |= turn.act.as_ref().is_some_and(|act| act.changed);
+                did.extend(turn.act.map(|act| one_line(&act.did)));
             }
-            changed |= turn.act.as_ref().is_some_and(|act| act.changed);
-            did.extend(turn.act.map(|act| one_line(&act.did)));
+        }
+        let last = sections(pack, cites, is_last) + &left_out(pack);
+        all.tell(last.trim_end());
+        all.tell(&nudge(pack, &did, changed, guided, form));
+        all
+    }
+
+    /// Words to the model. Templates of many models refuse two messages of one role in a row: they are joined.
+    fn tell(&mut self, content: &str) {
+        if content.is_empty() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some(Turn::User(text)) => {
+                text.push('\n');
+                text.push_str(content);
+            }
+            _ => self.turns.push(Turn::User(content.to_owned())),
         }
     }
-    let last = sections(pack, cites, is_last) + &left_out(pack);
-    push(&mut messages, "user", last.trim_end());
-    push(&mut messages, "user", &nudge(pack, &did, changed, guided, form));
-    messages
+
+    /// A call and its result, for servers that are offered tools.
+    fn answered(&mut self, call: &str, content: String) {
+        let Ok(Call { tool, arguments }) = serde_json::from_str(call) else { return self.tell(&content) };
+        // Nine letters and digits: some templates take no others.
+        let id = format!("call{:05}", self.turns.len().saturating_add(1));
+        self.turns.push(Turn::Call { id: id.clone(), tool: tool.clone(), arguments });
+        self.turns.push(Turn::Result { id, tool, content });
+    }
 }
 
 /// What is another from turn to turn stands behind everything that stays: before it, all that follows would be read anew.
@@ -345,33 +275,6 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, guided: Option<&str>
 
 fn first_line(text: &str) -> String {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(400).collect()
-}
-
-/// Templates of many models refuse two messages of one role in a row, and a user's behind a tool's: they are joined.
-fn push(messages: &mut Vec<Message>, role: &'static str, content: &str) {
-    if content.is_empty() {
-        return;
-    }
-    match messages.last_mut() {
-        Some(last) if last.role == role || (last.role == "tool" && role == "user") => {
-            last.content.push('\n');
-            last.content.push_str(content);
-        }
-        _ => messages.push(Message::of(role, content)),
-    }
-}
-
-/// A call and its result in the protocol's own form, for servers that are offered tools.
-fn answered(messages: &mut Vec<Message>, call: &str, content: String) {
-    let Ok(Call { tool, arguments }) = serde_json::from_str(call) else {
-        return push(messages, "user", &content);
-    };
-    // Nine letters and digits: some templates take no others.
-    let id = format!("call{:05}", messages.len());
-    let function = CalledFunction { name: tool, arguments: arguments.to_string() };
-    let called = Called { id: id.clone(), r#type: "function", function };
-    messages.push(Message { tool_calls: vec![called], ..Message::of("assistant", "") });
-    messages.push(Message { tool_call_id: id, ..Message::of("tool", &content) });
 }
 
 const fn heading(section: Section) -> &'static str {

@@ -1,7 +1,7 @@
 //! What a small model is offered in one turn: first to look, then names that are there in place of any text. A model of
 //! one or two thousand million weights makes up names it has not seen, and writes before it has read.
 
-use super::request::unfenced;
+use super::conversation::unfenced;
 use super::turns::turns;
 use crate::result_text::{Listed, changed, listed};
 use model::context::{ContextPack, Section};

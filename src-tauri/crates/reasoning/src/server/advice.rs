@@ -1,20 +1,24 @@
 //! What a person can do about a server that does not answer.
 
-use super::reply::{said, shorten};
-use crate::{Error, ModelHttpError};
+use super::api::Protocol;
+use super::draft::{said, shorten};
+use crate::{Address, Error, ModelHttpError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// No answer came at all.
-pub fn unreached(url: &str, model: &str, error: ModelHttpError) -> Error {
-    let base = url.strip_suffix("/chat/completions").unwrap_or(url);
+pub fn unreached(address: &Address, error: ModelHttpError) -> Error {
+    let base = match address {
+        Address::Server { url, .. } => url.as_str(),
+        Address::Playbook(_) | Address::Recorded(_) | Address::Scripted => "",
+    };
     let (why, advice) = match error {
         ModelHttpError::Unreachable(why) => (
             format!("nothing answers at `{base}`: {why}"),
             "start the model's server there, or choose another model".to_owned(),
         ),
         ModelHttpError::TimedOut(ms) => {
-            (format!("no answer within {} s", ms.div_ceil(1000)), slow(&address(url, model)))
+            (format!("no answer within {} s", ms.div_ceil(1000)), slow(&address.to_string()))
         }
         ModelHttpError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
         ModelHttpError::Stopped => return Error::Cancelled,
@@ -38,6 +42,7 @@ pub fn parameter(
     body: &[u8],
     request: &[u8],
     refused: &BTreeSet<String>,
+    protocol: &dyn Protocol,
 ) -> Option<(&'static str, String)> {
     if !matches!(status, 400 | 404 | 422 | 500 | 501) {
         return None;
@@ -51,8 +56,21 @@ pub fn parameter(
     let words = why.to_lowercase();
     let about = |name: &str| {
         let aliases: &[&str] = match name {
-            "max_tokens" => &["max_tokens", "max_completion_tokens"],
-            "response_format" => &["response_format", "json_schema", "grammar", "structured output"],
+            "max_tokens" => &[
+                "max_tokens",
+                "max_completion_tokens",
+                "max_output_tokens",
+                "maxoutputtokens",
+                "num_predict",
+            ],
+            "response_format" => &[
+                "response_format",
+                "json_schema",
+                "jsonschema",
+                "text.format",
+                "grammar",
+                "structured output",
+            ],
             "tools" => &["tools", "tool_choice", "tool use", "tool call", "function call", "jinja"],
             name => return named == name || words.contains(name),
         };
@@ -63,7 +81,8 @@ pub fn parameter(
         ["context", "too large", "at most", "maximum", "less than"].iter().any(|w| words.contains(w));
     super::PARAMETERS
         .into_iter()
-        .filter(|name| sent.get(name).is_some() && !refused.contains(*name))
+        .filter(|name| protocol.pointer(name).is_some_and(|at| sent.pointer(at).is_some()))
+        .filter(|name| !refused.contains(*name))
         .filter(|name| *name != "max_tokens" || !too_much || words.contains("max_completion_tokens"))
         .find(|name| about(name))
         .map(|name| (name, why))
@@ -111,16 +130,28 @@ fn slow(address: &str) -> String {
     format!("use a smaller model, or a smaller context: `hermit models set {address} --context 8192`")
 }
 
-/// The server answered with an HTTP error.
-pub fn refused(status: u16, body: &[u8], url: &str, model: &str) -> Error {
+/// The server answered with an HTTP error; `retry_after_ms` is what its head says.
+pub fn refused(
+    status: u16,
+    retry_after_ms: Option<u64>,
+    body: &[u8],
+    address: &Address,
+    model: &str,
+) -> Error {
     let text = String::from_utf8_lossy(body);
-    let why = serde_json::from_str(&text).map_or_else(|_| text.clone().into_owned(), |value| said(&value));
+    let value: Option<Value> = serde_json::from_str(&text).ok();
+    let why = value.as_ref().map_or_else(|| text.clone().into_owned(), said);
     let why = if why.trim().is_empty() { "it gave no reason".to_owned() } else { shorten(&why) };
-    let advice = for_status(status, &why.to_lowercase(), &address(url, model), model);
-    Error::Refused { status, why, advice }
+    let advice = for_status(status, &why.to_lowercase(), &address.to_string(), model);
+    let retry_after_ms = retry_after_ms.or_else(|| retry_delay(value.as_ref()?));
+    Error::Refused { status, why, advice, retry_after_ms }
 }
 
-/// What a person names the model by.
-fn address(url: &str, model: &str) -> String {
-    format!("openai:{}#{model}", url.strip_suffix("/chat/completions").unwrap_or(url))
+/// After how long Gemini says in its words that it may be asked again: `"retryDelay": "37s"`.
+fn retry_delay(value: &Value) -> Option<u64> {
+    let first = value.as_array().and_then(|all| all.first()).unwrap_or(value);
+    let details = first.pointer("/error/details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    (0.0..=86_400.0).contains(&seconds).then_some((seconds * 1000.0).ceil() as u64)
 }

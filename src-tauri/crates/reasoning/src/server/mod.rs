@@ -1,17 +1,23 @@
-//! OpenAI-compatible chat completions, streamed: llama.cpp, Ollama, vLLM, OpenAI.
+//! A server of models, whichever protocol it speaks: what is asked, sent and heard stands here once, and each protocol is a
+//! file in `api`.
 
 pub mod advice;
+mod api;
+mod conversation;
+mod draft;
 mod guide;
 mod ordered;
-mod reply;
-mod request;
-mod sse;
+mod stream;
 mod turns;
 
+use crate::port::{Delta, Head};
 use crate::{Address, Descriptor, Error, Input, ModelHttp, Reasoner, Reply};
+use api::{Asking, Protocol};
+use conversation::{Conversation, Tools};
 use model::context::ContextPack;
-use model::proposal::ToolSpec;
-use model::task::Proposer;
+use model::limits::{MODEL_WAIT_MS_MAX, MODEL_WAITS_MAX};
+use model::proposal::{ToolSpec, Usage};
+use model::task::{ModelApi, Proposer};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,9 +33,38 @@ pub enum Mode {
     Auto,
     /// The protocol's own `tools`; text answers are left to the loop core's parser.
     Tools,
-    /// `response_format: json_schema` with one alternative for each tool: the server enforces the grammar, which
-    /// small local models need.
+    /// A schema of the answer with one alternative for each tool: the server enforces the grammar, which small local
+    /// models need. Where the protocol has none, the prompt alone says it.
     JsonSchema,
+}
+
+/// Prices of a million tokens, in micro-units; 0 when none is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Prices {
+    /// Read.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read out of the provider's cache; as read when it is not known.
+    pub cached: Option<u64>,
+    /// Written into the provider's cache; as read when it is not known.
+    pub cache_written: Option<u64>,
+}
+
+impl Prices {
+    /// What a call cost, rounded up.
+    pub fn of(&self, usage: &Usage) -> u64 {
+        let kept = usage.tokens_cached.saturating_add(usage.tokens_cache_written);
+        let parts = [
+            (usage.tokens_in.saturating_sub(kept), self.input),
+            (usage.tokens_cached.min(usage.tokens_in), self.cached.unwrap_or(self.input)),
+            (usage.tokens_cache_written.min(usage.tokens_in), self.cache_written.unwrap_or(self.input)),
+            (usage.tokens_out, self.output),
+        ];
+        let price = |(tokens, micros): (u64, u64)| tokens.saturating_mul(micros).div_ceil(1_000_000);
+        parts.into_iter().map(price).fold(0, u64::saturating_add)
+    }
 }
 
 /// Contexts up to this many tokens have no room for all tools.
@@ -38,8 +73,8 @@ pub const SMALL_CONTEXT_TOKENS: u32 = 4096;
 pub const FEW_TOOLS: [&str; 8] = ["list", "read", "move", "edit", "write", "delete", "command", "done"];
 /// Parameters of a request that a server may not know; what it refuses is left out from then on, and its limit of tokens
 /// is named by the other of its two names.
-pub const PARAMETERS: [&str; 6] =
-    ["max_tokens", "temperature", "seed", "stream_options", "response_format", "tools"];
+pub const PARAMETERS: [&str; 7] =
+    ["max_tokens", "temperature", "seed", "stream_options", "response_format", "tools", "cache_control"];
 
 /// How a server is asked.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -66,10 +101,8 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// How long one call may take.
     pub timeout_ms: u64,
-    /// Price of a million tokens read, in micro-units.
-    pub cost_in_micros: u64,
-    /// Price of a million tokens written, in micro-units.
-    pub cost_out_micros: u64,
+    /// What its tokens cost.
+    pub prices: Prices,
 }
 
 impl Default for Settings {
@@ -85,8 +118,7 @@ impl Default for Settings {
             temperature_milli: Some(0),
             seed: Some(1),
             timeout_ms: model::limits::MODEL_CALL_MS_MAX,
-            cost_in_micros: 0,
-            cost_out_micros: 0,
+            prices: Prices::default(),
         }
     }
 }
@@ -98,12 +130,14 @@ impl Settings {
     }
 }
 
-/// A server that speaks the protocol.
+/// A server that speaks one of the protocols.
 ///
 /// It opens no connection itself: everything goes through the [`ModelHttp`] it was given, with the key as a handle.
-pub struct OpenAi {
-    url: String,
+pub struct ModelServer {
+    address: Address,
+    base: String,
     model: String,
+    protocol: &'static dyn Protocol,
     remote: bool,
     settings: Settings,
     egress: Arc<dyn ModelHttp>,
@@ -115,21 +149,34 @@ pub struct OpenAi {
 /// Keeps the name of a parameter that a server has refused.
 pub type Learn = Box<dyn Fn(&str) + Send + Sync>;
 
-impl OpenAi {
+/// What the head of a request to a server of this protocol says.
+pub fn head(api: ModelApi, secret: Option<&str>) -> Head<'_> {
+    api::of(api).head(secret)
+}
+
+impl ModelServer {
     /// Connects nothing yet.
     ///
     /// # Errors
     /// [`Error::Address`] when the address is not of such a server.
     pub fn new(address: &Address, settings: Settings, egress: Arc<dyn ModelHttp>) -> Result<Self, Error> {
-        let Address::OpenAi { url, model } = address else {
+        let Address::Server { api, url, model } = address else {
             return Err(Error::Address {
                 text: address.to_string(),
-                why: "its provider is not `openai`".to_owned(),
+                why: "it names no server of models".to_owned(),
             });
         };
-        let (url, model) = (format!("{url}/chat/completions"), model.clone());
-        let (remote, refused) = (address.is_remote(), Mutex::new(settings.without.clone()));
-        Ok(Self { url, model, remote, settings, egress, refused, learn: None })
+        Ok(Self {
+            base: url.clone(),
+            model: model.clone(),
+            protocol: api::of(*api),
+            remote: address.is_remote(),
+            refused: Mutex::new(settings.without.clone()),
+            address: address.clone(),
+            settings,
+            egress,
+            learn: None,
+        })
     }
 
     /// The same, telling what its server refuses to somebody who keeps it.
@@ -144,7 +191,7 @@ impl OpenAi {
 /// its own, smaller limit.
 const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-impl OpenAi {
+impl ModelServer {
     fn offers(&self, tool: &str) -> bool {
         match self.settings.offer.as_slice() {
             [] => self.settings.offers_all() || FEW_TOOLS.contains(&tool),
@@ -159,7 +206,7 @@ impl OpenAi {
     /// The server does not know a parameter: it is left out from now on, when it was not already.
     fn unlearned(&self, status: u16, body: &[u8], request: &[u8]) -> Option<Error> {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let (name, why) = advice::parameter(status, body, request, &refused)?;
+        let (name, why) = advice::parameter(status, body, request, &refused, self.protocol)?;
         refused.insert(name.to_owned());
         drop(refused);
         if let Some(learn) = &self.learn {
@@ -187,7 +234,8 @@ impl OpenAi {
 
     fn mode(&self) -> Mode {
         let wanted = match self.settings.mode {
-            Mode::Auto if self.remote && !self.settings.small => Mode::Tools,
+            // Where no server of the protocol enforces a grammar, its own tools are the surer way.
+            Mode::Auto if self.remote && !self.settings.small || !self.enforces() => Mode::Tools,
             Mode::Auto => Mode::JsonSchema,
             chosen => chosen,
         };
@@ -202,23 +250,28 @@ impl OpenAi {
         }
     }
 
+    fn enforces(&self) -> bool {
+        self.protocol.pointer("response_format").is_some()
+    }
+
     /// Posts the request and collects what comes; the first thing that goes wrong ends it.
     fn exchange(
         &self,
         request: &[u8],
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(Delta<'_>),
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<Heard, Error> {
-        let mut heard = Heard::default();
+    ) -> Result<Coming, Error> {
+        let mut coming = Coming::of(self.protocol);
         let mut broken = None;
+        let url = self.protocol.endpoint(&self.base, &self.model);
         let outcome = {
             let mut on_chunk = |bytes: &[u8]| {
-                let result = if cancelled() { Err(Error::Cancelled) } else { heard.take(bytes, on_delta) };
+                let result = if cancelled() { Err(Error::Cancelled) } else { coming.take(bytes, on_delta) };
                 broken = broken.take().or(result.err());
                 broken.is_none()
             };
-            let secret = self.settings.secret.as_deref();
-            self.egress.post(&self.url, secret, request, self.settings.timeout_ms, &mut on_chunk)
+            let head = self.protocol.head(self.settings.secret.as_deref());
+            self.egress.post(&url, &head, request, self.settings.timeout_ms, &mut on_chunk)
         };
         if cancelled() {
             return Err(Error::Cancelled);
@@ -228,62 +281,105 @@ impl OpenAi {
         if let (Some(error), true) = (broken, status < 400) {
             return Err(error);
         }
-        let reply = outcome.map_err(|error| advice::unreached(&self.url, &self.model, error))?;
-        if heard.raw.is_empty() {
-            heard
+        let reply = outcome.map_err(|error| advice::unreached(&self.address, error))?;
+        if coming.raw.is_empty() {
+            coming
                 .take(&reply.body, on_delta)
                 .or_else(|error| if status < 400 { Err(error) } else { Ok(()) })?;
         }
         match status {
-            200..=299 => Ok(heard),
-            _ => Err(self
-                .unlearned(status, &heard.raw, request)
-                .unwrap_or_else(|| advice::refused(status, &heard.raw, &self.url, &self.model))),
+            200..=299 => Ok(coming),
+            _ => Err(self.unlearned(status, &coming.raw, request).unwrap_or_else(|| {
+                advice::refused(status, reply.retry_after_ms, &coming.raw, &self.address, &self.model)
+            })),
         }
+    }
+
+    /// Asks once, and once more each time the server says after how long it may be asked again, as long as the task has
+    /// that long.
+    fn patiently(
+        &self,
+        input: &Input<'_>,
+        on_delta: &mut dyn FnMut(Delta<'_>),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Coming, Error> {
+        let mut left = input.wait_ms_max.min(MODEL_WAIT_MS_MAX);
+        for _ in 0..MODEL_WAITS_MAX {
+            let error = match self.exchange(input.request, on_delta, cancelled) {
+                Err(error) => error,
+                heard => return heard,
+            };
+            let Error::Refused { retry_after_ms: Some(ms), .. } = &error else { return Err(error) };
+            let wait = (*ms).max(1);
+            if wait > left || !error.may_retry() || !self.egress.wait(wait, &|| !cancelled()) {
+                return Err(if cancelled() { Error::Cancelled } else { error });
+            }
+            left = left.saturating_sub(wait);
+        }
+        self.exchange(input.request, on_delta, cancelled)
     }
 }
 
 /// What came so far.
-#[derive(Default)]
-struct Heard {
+struct Coming {
     raw: Vec<u8>,
-    events: sse::Events,
-    draft: reply::Draft,
+    events: stream::Events,
+    draft: draft::Draft,
+    protocol: &'static dyn Protocol,
 }
 
-impl Heard {
-    fn take(&mut self, bytes: &[u8], on_delta: &mut dyn FnMut(&str)) -> Result<(), Error> {
+impl Coming {
+    fn of(protocol: &'static dyn Protocol) -> Self {
+        let events =
+            if protocol.sends_lines() { stream::Events::of_lines() } else { stream::Events::default() };
+        Self { raw: Vec::new(), events, draft: draft::Draft::default(), protocol }
+    }
+
+    fn take(&mut self, bytes: &[u8], on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<(), Error> {
         if self.raw.len().saturating_add(bytes.len()) > RESPONSE_BYTES_MAX {
             return Err(Error::TooLong { bytes_max: RESPONSE_BYTES_MAX });
         }
         self.raw.extend_from_slice(bytes);
-        let draft = &mut self.draft;
-        self.events.feed(bytes, &mut |data| draft.take(data, on_delta))
+        let (draft, protocol) = (&mut self.draft, self.protocol);
+        self.events.feed(bytes, &mut |data| protocol.take(data, draft, on_delta))
     }
 
     /// The stream is over: what is whole, or why it is not.
-    fn finish(&mut self, on_delta: &mut dyn FnMut(&str)) -> Result<(), Error> {
-        let draft = &mut self.draft;
-        // A last piece that does not parse is a cut stream, not garbage, unless the server had already finished.
-        let last = self.events.finish(&mut |data| draft.take(data, on_delta));
+    fn finish(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<(), Error> {
+        let (draft, protocol) = (&mut self.draft, self.protocol);
+        let last = self.events.finish(&mut |data| protocol.take(data, draft, on_delta));
         if self.events.seen() {
-            return if self.draft.ended() { last } else { Err(advice::cut()) };
+            let is_whole = protocol.sends_lines() && self.raw.trim_ascii_end().ends_with(b"}");
+            // A last piece that does not parse is a cut stream, not garbage, unless the server had already finished.
+            if self.draft.ended() || is_whole {
+                last?;
+            }
+        } else {
+            self.whole(on_delta)?;
         }
-        // A server that does not stream sends the whole completion as one object.
+        if !self.draft.ended() {
+            return Err(advice::cut());
+        }
+        self.draft.flush(on_delta)
+    }
+
+    /// A server that does not stream sends the whole answer as one object.
+    fn whole(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<(), Error> {
         let text = std::str::from_utf8(&self.raw)
-            .map_err(|_| reply::garbage("its answer is not UTF-8".to_owned()))?;
+            .map_err(|_| draft::garbage("its answer is not UTF-8".to_owned()))?;
         if text.trim().is_empty() {
             return Err(advice::cut());
         }
+        let none = || draft::garbage(format!("`{}`", draft::shorten(text)));
         if !text.trim_start().starts_with('{') {
-            return Err(reply::garbage(format!("`{}`", reply::shorten(text))));
+            return Err(none());
         }
-        self.draft.take(text, on_delta)?;
-        if self.draft.ended() { Ok(()) } else { Err(reply::garbage(format!("`{}`", reply::shorten(text)))) }
+        self.protocol.take(text, &mut self.draft, on_delta)?;
+        if self.draft.ended() { Ok(()) } else { Err(none()) }
     }
 }
 
-impl Reasoner for OpenAi {
+impl Reasoner for ModelServer {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             provider: Proposer::Model,
@@ -292,8 +388,8 @@ impl Reasoner for OpenAi {
             context_tokens: self.settings.context_tokens,
             prompt_tokens: self.prompt_tokens(),
             answer_tokens: self.answer_tokens(),
-            cost_in_micros: self.settings.cost_in_micros,
-            cost_out_micros: self.settings.cost_out_micros,
+            cost_in_micros: self.settings.prices.input,
+            cost_out_micros: self.settings.prices.output,
         }
     }
 
@@ -306,27 +402,36 @@ impl Reasoner for OpenAi {
         };
         let guided = self.settings.small && self.mode() == Mode::JsonSchema;
         let turn = guided.then(|| guide::Turn::of(&offered, pack));
-        let tools = request::Tools {
+        let tools = Tools {
             offered: &offered,
             usable: turn.as_ref().map_or(&offered, |turn| &turn.usable),
             guided: turn.as_ref().map(|turn| turn.words.as_str()),
         };
-        request::encode(&self.model, &self.url, self.mode(), &settings, pack, &tools)
+        let by_schema = self.mode() == Mode::JsonSchema && !offered.is_empty();
+        let schema = by_schema.then(|| conversation::actions(tools.usable));
+        self.protocol.encode(&Asking {
+            model: &self.model,
+            url: &self.base,
+            mode: self.mode(),
+            settings: &settings,
+            conversation: &Conversation::of(pack, &tools, by_schema),
+            offered: &offered,
+            schema: schema.as_ref(),
+        })
     }
 
     fn propose(
         &self,
         input: &Input<'_>,
-        on_delta: &mut dyn FnMut(&str),
+        on_delta: &mut dyn FnMut(Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         if cancelled() {
             return Err(Error::Cancelled);
         }
-        let mut heard = self.exchange(input.request, on_delta, cancelled)?;
-        heard.finish(on_delta)?;
-        let answer =
-            heard.draft.finish(self.mode(), self.settings.cost_in_micros, self.settings.cost_out_micros);
-        Ok(Reply { raw: heard.raw, answer })
+        let mut coming = self.patiently(input, on_delta, cancelled)?;
+        coming.finish(on_delta)?;
+        let answer = coming.draft.finish(self.mode(), &self.settings.prices);
+        Ok(Reply { raw: coming.raw, answer })
     }
 }

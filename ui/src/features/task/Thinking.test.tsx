@@ -1,0 +1,28 @@
+// What a model reasons is shown apart from what it writes, and goes when its answer is there.
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { Task } from "~/ipc/generated/task";
+import { DONE, doneRow, doneTask, scene } from "~/test/scene";
+import { show } from "~/test/show";
+
+const running: Task = { ...doneTask, reasoner: "anthropic:https://api.anthropic.com/v1#claude", termination: null, row: { ...doneRow, status: "running", run_status: "running", ended_at: null } };
+
+test("reasoning stands apart from words, folded, and goes with the answer", async () => {
+  const host = scene({ "task.show": running });
+  const { user } = show(host, `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  await log.findByText("working");
+  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "First I had better " }));
+  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "look." }));
+  act(() => host.say({ kind: "reasoning", task_id: "task_other", text: "not here" }));
+  await log.findByText("thinking");
+  const folded = log.getByText("What it is thinking");
+  expect(folded.closest("details")?.open).toBe(false);
+  await user.click(folded);
+  expect(log.getByText("First I had better look.").closest("details")).toBe(folded.closest("details"));
+  act(() => host.say({ kind: "delta", task_id: DONE, text: "I read the file." }));
+  expect((await log.findByText("I read the file.")).closest("details")).toBeNull();
+  expect(log.queryByText("not here")).toBeNull();
+  act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.model_responded", topics: [] }));
+  await waitFor(() => expect(log.queryByText("What it is thinking")).toBeNull());
+});
