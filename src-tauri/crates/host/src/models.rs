@@ -126,7 +126,10 @@ fn is_name(id: &str) -> bool {
 
 /// The base URL of a provider that is named alone; what is no provider is a URL already.
 pub fn provider_url(named: &str) -> &str {
-    named.parse().map_or(named, reasoning::address::usual)
+    match named.parse() {
+        Ok(api) => reasoning::address::usual(api),
+        Err(_) => named,
+    }
 }
 
 /// How a model of a provider or of a server is named.

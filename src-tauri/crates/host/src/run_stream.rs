@@ -229,10 +229,10 @@ impl RunStreamWriter {
         self.tell(task, |mirror| mirror.progress(what, done, total, at))
     }
 
-    fn tell(&mut self, task: TaskId, draft: impl FnOnce(&RunFold) -> Draft) -> Result<(), Trouble> {
+    fn tell(&mut self, task: TaskId, draft: impl FnOnce(&mut RunFold) -> Draft) -> Result<(), Trouble> {
         // A run that is not folded has ended, or nothing of it was committed yet.
-        let Some(folded) = self.folded.get(&task) else { return Ok(()) };
-        self.writer.append(task, &[fitted(draft(&folded.mirror))])?;
+        let Some(folded) = self.folded.get_mut(&task) else { return Ok(()) };
+        self.writer.append(task, &[fitted(draft(&mut folded.mirror))])?;
         Ok(())
     }
 

@@ -2,14 +2,14 @@
 //! form in which a server is asked.
 
 use crate::receipts::Walled;
-use crate::story::{completed, state};
+use crate::story::{completed, events, state};
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Kernel, Ports, Waiting};
-use model::TaskId;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::proposal::{Answer, Stop};
 use model::task::{ModelApi, TaskStatus};
+use model::{Body, TaskId};
 use reasoning::{Address, Head, HttpReply, Mode, ModelHttp, ModelHttpError, ModelServer, Settings};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
@@ -359,10 +359,14 @@ fn an_answer_that_is_refused_or_held_back_ends_the_task_with_words_and_is_not_as
         let submission = world.submission("look", Reasoning::Scripted { name: "look".to_owned() });
         let task = world.kernel().submit(&submission).unwrap().task_id;
         through(&world, world.kernel(), task, 0);
-        let state = state(&world, task);
-        assert_eq!(state.task.status, TaskStatus::Failed);
-        let said = format!("{:?}", state.attempts);
-        assert!(said.contains(words) && *asked.lock().unwrap() == 1, "{said}");
+        assert_eq!(state(&world, task).task.status, TaskStatus::Failed);
+        let ends = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+            Body::RunTerminated(body) => body.summary.shown().cloned(),
+            _ => None,
+        });
+        let ends: Vec<String> = ends.collect();
+        assert!(ends.len() == 1 && ends[0].contains(words), "{ends:?}");
+        assert_eq!(*asked.lock().unwrap(), 1);
     }
 }
 

@@ -40,15 +40,16 @@ pub struct Usage {
     pub tokens_cache_written: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_none(tokens: &u64) -> bool {
     *tokens == 0
 }
 
 crate::names! {
     /// How an answer ended, whatever its provider calls it.
+    #[derive(Default)]
     pub enum Stop ("end of an answer") {
         /// It is whole.
+        #[default]
         Ended = "ended",
         /// A limit of tokens has cut it.
         Cut = "cut",
@@ -56,12 +57,6 @@ crate::names! {
         Refused = "refused",
         /// The provider's filter held it back.
         Filtered = "filtered",
-    }
-}
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self::Ended
     }
 }
 

@@ -53,7 +53,7 @@ fn talk(reasoner: &dyn Reasoner, folder: &Path) -> Result<(), Failure> {
         let input = Input { request: &request, pack: &pack, observed: &[], iteration, wait_ms_max: 0 };
         let begun = std::time::Instant::now();
         let mut first = None;
-        let mut heard = |_: &str| {
+        let mut heard = |_: reasoning::Delta<'_>| {
             first.get_or_insert_with(|| begun.elapsed());
         };
         let reply = reasoner.propose(&input, &mut heard, &|| false)?;

@@ -55,6 +55,9 @@ pub struct RunArgs {
     /// The most tokens it may use.
     #[arg(long, value_name = "N")]
     pub tokens: Option<u64>,
+    /// The most US dollars it may spend on models; 5 unless you say otherwise.
+    #[arg(long, value_name = "DOLLARS")]
+    pub cost: Option<f64>,
     /// A title for lists.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

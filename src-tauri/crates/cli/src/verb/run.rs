@@ -92,13 +92,26 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         steps: args.steps.iter().map(|text| part(text)).collect::<Result<_, _>>()?,
         profile: args.profile.clone(),
         attachments,
-        budget: Budget { iterations_max: args.iterations, tokens_max: args.tokens, ..Budget::default() },
+        budget: Budget {
+            iterations_max: args.iterations,
+            tokens_max: args.tokens,
+            cost_micros_max: args.cost.map(micros).transpose()?,
+            ..Budget::default()
+        },
         constraints: args.constraint.clone(),
         title: args.title.clone(),
         idempotency_key: args.idempotency_key.clone(),
         channel: Some("cli".to_owned()),
         ..Submit::default()
     })
+}
+
+/// US dollars in millionths.
+fn micros(dollars: f64) -> Result<u64, Error> {
+    if (0.0..=1e6).contains(&dollars) {
+        return Ok((dollars * 1e6).round() as u64);
+    }
+    Err(Error::new(Code::Usage, "`--cost` is a number of US dollars from 0 to 1000000, such as 2.50"))
 }
 
 /// A step as it is written on the command line.

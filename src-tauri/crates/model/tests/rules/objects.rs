@@ -209,3 +209,17 @@ fn a_receipt_has_its_fields_and_a_place_for_each_question() {
         assert!(serde_json::from_value::<Receipt>(silent).is_err(), "no receipt without `{question}`");
     }
 }
+
+#[test]
+fn an_answer_and_a_choice_of_model_from_before_other_protocols_read_and_are_written_as_they_were() {
+    let answer = r#"{"text":"","calls":[],"usage":{"tokens_in":1,"tokens_out":2,"cost_micros":3},"finish_reason":"length"}"#;
+    let read: model::proposal::Answer = serde_json::from_str(answer).expect("it reads");
+    assert!(read.is_cut() && read.reasoning.is_empty());
+    assert_eq!(serde_json::to_string(&read).expect("it reads"), answer);
+    let choice = r#"{"kind":"openai","base_url":"http://127.0.0.1:8080/v1","model":"m"}"#;
+    let read: model::task::ModelChoice = serde_json::from_str(choice).expect("it reads");
+    assert_eq!(serde_json::to_string(&read).expect("it reads"), choice);
+    let other = r#"{"kind":"openai","api":"anthropic","base_url":"https://h/v1","model":"m","secret":"k"}"#;
+    let read: model::task::ModelChoice = serde_json::from_str(other).expect("it reads");
+    assert_eq!(serde_json::to_string(&read).expect("it reads"), other);
+}
