@@ -50,6 +50,7 @@ pub fn model_name(model: &ModelChoice) -> String {
             format!("the undo of {} receipts", also.len().saturating_add(1))
         }
         ModelChoice::Scripted { name } => format!("scripted:{name}"),
+        ModelChoice::Session { client, version } => format!("session:{client} {version}"),
     }
 }
 

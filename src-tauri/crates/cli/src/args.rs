@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod ledger;
+mod mcp;
 mod models;
 mod policy;
 mod rest;
@@ -12,6 +13,7 @@ mod work;
 
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
+pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use models::{ModelsAdd, ModelsSet, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
@@ -82,6 +84,8 @@ pub enum Verb {
     Serve(ServeArgs),
     /// Opens Hermit in your browser, where `hermit serve` is running.
     Open,
+    /// Lets the agent of another program act through Hermit: Claude Code, Codex, Cursor and others.
+    Mcp(McpArgs),
     /// Tasks: list, look at, steer and stop them.
     #[command(subcommand)]
     Task(TaskVerb),

@@ -128,6 +128,10 @@ pub fn exit_code(rest: &Rest) -> u8 {
         _ if rest.key_locked => exit::WAITING,
         _ if refused || rest.stopped => exit::REFUSED,
         TaskStatus::Completed | TaskStatus::RolledBack => exit::DONE,
+        // The agent of another program goes on when it wants to; nobody waits for a person.
+        TaskStatus::Running if rest.task.waits_for.as_ref().is_some_and(|waits| waits.kind == "agent") => {
+            exit::DONE
+        }
         TaskStatus::Failed | TaskStatus::Cancelled => exit::OTHER,
         TaskStatus::Created
         | TaskStatus::Ready
@@ -154,6 +158,7 @@ pub fn next_steps(task: &Task) -> Vec<String> {
             format!("  hermit resolve {id} --as succeeded|failed|partial --note \"how you know\""),
         ],
         "resume" => vec![format!("Paused. To continue: hermit task resume {id}")],
+        "agent" => vec!["Waiting for the next call of its agent. Nothing is asked of you.".to_owned()],
         _ => vec!["Waiting for another task.".to_owned()],
     }
 }

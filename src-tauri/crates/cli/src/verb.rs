@@ -10,6 +10,8 @@ mod grants;
 mod keyring;
 mod keys;
 mod knowledge;
+mod mcp;
+mod mcp_install;
 mod models;
 mod playbooks;
 mod policy;
@@ -43,6 +45,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Start(args) => start::start(context, &args),
         Verb::Run(args) => run::run(context, &args),
         Verb::Serve(args) => serve::serve(context, &args),
+        Verb::Mcp(args) => mcp::mcp(context, args),
         Verb::Task(verb) => task::task(context, verb),
         Verb::Conversation(verb) => conversation::conversation(context, verb),
         Verb::Workspace(verb) => workspace::workspace(context, &verb),

@@ -28,6 +28,9 @@ pub struct LoopState {
     pub no_progress_in_a_row: u32,
     /// Marks of all turns so far, for judging progress; bounded by the turns allowed.
     pub seen_marks: Vec<Digest>,
+    /// Whether somebody outside leads it: no count of turns, failures or repetitions ends it.
+    #[serde(default)]
+    pub is_led: bool,
     /// Why the run has ended, once it has.
     pub termination: Option<TerminationReason>,
 }
@@ -38,6 +41,11 @@ impl LoopState {
         let iterations_max = iterations_max.min(limits::ITERATIONS_MAX);
         let termination = (iterations_max == 0).then_some(TerminationReason::MaxIterations);
         Self { goal: goal.to_owned(), iterations_max, termination, ..Self::default() }
+    }
+
+    /// A run that somebody outside leads, call by call.
+    pub fn led(goal: &str) -> Self {
+        Self { goal: goal.to_owned(), iterations_max: u32::MAX, is_led: true, ..Self::default() }
     }
 
     /// The state behind an event of this run; events of other kinds change nothing but where the history stands.
@@ -62,7 +70,7 @@ impl LoopState {
         }
         let failed = record.error.is_some();
         let seen = self.seen_marks.contains(&record.progress_mark);
-        if !seen {
+        if !seen && !self.is_led {
             self.seen_marks.push(record.progress_mark);
         }
         self.iteration = self.iteration.saturating_add(1);
@@ -104,6 +112,9 @@ impl LoopState {
         let Self { iteration, iterations_max, failures_in_a_row: failed, no_progress_in_a_row: idle, .. } =
             self;
         let malformed = self.malformed_in_a_row;
+        if self.is_led {
+            return format!("call {iteration}: {end}");
+        }
         format!(
             "turn {iteration} of {iterations_max}, in a row {failed} failed, {idle} idle, {malformed} malformed: {end}"
         )
@@ -111,6 +122,9 @@ impl LoopState {
 
     /// A limit is how many are borne; one more ends the run. The turns allowed are all used before the cap ends it.
     fn judged(&self, done: bool) -> Option<TerminationReason> {
+        if self.is_led {
+            return done.then_some(TerminationReason::Done);
+        }
         let ends = [
             (done, TerminationReason::Done),
             (self.malformed_in_a_row > limits::MALFORMED_MAX, TerminationReason::MalformedOutput),

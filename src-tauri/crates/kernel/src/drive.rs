@@ -7,6 +7,8 @@
 
 mod act;
 mod answer;
+mod calls;
+mod came;
 mod downgrade;
 mod end;
 mod judge;
@@ -30,6 +32,9 @@ mod fetch;
 mod vcs;
 
 pub(crate) use act::Yes;
+pub(crate) use calls::Calls;
+pub use calls::{CallStanding, Proposed, Taken};
+pub use came::CallResult;
 pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;
 pub(crate) use judge::{Came, InHand, Judged};
@@ -148,6 +153,7 @@ impl Kernel {
             Next::AskModel => self.ask_model(cell),
             Next::Try => self.try_command(cell),
             Next::Settle => self.settle(cell),
+            Next::Wait(Waiting::Proposer) => self.take_call_up(cell),
             Next::Wait(waiting) => Ok(Some(DriveOutcome::Waiting(waiting))),
             Next::Ended(status) => {
                 let reason = self.lock_task(cell)?.attempt().and_then(crate::state::AttemptState::ended);

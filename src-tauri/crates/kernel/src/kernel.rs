@@ -1,5 +1,6 @@
 //! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
+use crate::drive::Calls;
 use crate::ports::{ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::state::TaskState;
 use crate::store::StoreState;
@@ -75,6 +76,8 @@ pub struct Kernel {
     pub(crate) winding: AtomicBool,
     /// A person halted, with this reason, and the disk would not take it: nothing executes in this process all the same.
     pub(crate) halted_unrecorded: Mutex<Option<String>>,
+    /// Calls of agents outside, on their way into the ledger.
+    pub(crate) calls: Mutex<HashMap<TaskId, Arc<Mutex<Calls>>>>,
     /// The clock and the count of milliseconds when this host began.
     pub(crate) began: (UnixMs, u64),
 }

@@ -40,7 +40,7 @@ mod tx;
 pub mod workspace;
 mod writeup;
 
-pub use drive::DriveOutcome;
+pub use drive::{CallResult, CallStanding, DriveOutcome, Proposed, Taken};
 pub use effects::hunks;
 pub use error::Error;
 pub use kernel::{Kernel, Ports};

@@ -26,6 +26,8 @@ pub enum Waiting {
     Resume,
     /// Another task.
     Dependency,
+    /// Whoever leads it from outside to propose something.
+    Proposer,
 }
 
 /// The next thing to do, in the order of a turn.
@@ -138,6 +140,8 @@ fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
 fn in_turn(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     match &attempt.turn {
         Turn::Thinking { .. } => thinking(attempt),
+        // Its call is taken up when it comes; until then there is nobody to ask.
+        Turn::Asking { .. } if attempt.loop_state.is_led => Next::Wait(Waiting::Proposer),
         Turn::Asking { .. } => Next::AskModel,
         Turn::Answered { .. } => Next::ReadAnswer,
         Turn::Trying { .. } => Next::Try,
@@ -185,7 +189,7 @@ fn thinking(attempt: &AttemptState) -> Next {
         return Next::Terminate(reason);
     }
     let iterations = attempt.loop_state.iteration;
-    if iterations >= limits::ITERATIONS_MAX {
+    if iterations >= limits::ITERATIONS_MAX && !attempt.loop_state.is_led {
         return Next::Terminate(TerminationReason::MaxIterations);
     }
     Next::Compile

@@ -91,6 +91,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         engines: Mutex::default(),
         winding: std::sync::atomic::AtomicBool::new(false),
         halted_unrecorded: Mutex::default(),
+        calls: Mutex::default(),
         began,
     })
 }

@@ -17,6 +17,7 @@ mod attempts;
 mod audit;
 mod authorities;
 mod between;
+mod calls;
 mod capability;
 mod chain;
 mod clocks;

@@ -118,6 +118,13 @@ pub enum ModelChoice {
         /// The test's name for them.
         name: String,
     },
+    /// Another program's agent, which proposes call by call over a connection; what it says of itself is its word.
+    Session {
+        /// The program, by its own name.
+        client: String,
+        /// Its version.
+        version: String,
+    },
 }
 
 impl ModelChoice {
@@ -129,6 +136,7 @@ impl ModelChoice {
             Self::Recorded { .. } => Proposer::Recorded,
             Self::Rollback { .. } => Proposer::Rollback,
             Self::Scripted { .. } => Proposer::Scripted,
+            Self::Session { .. } => Proposer::Session,
         }
     }
 }

@@ -34,6 +34,7 @@ pub mod recorded;
 pub mod result_text;
 pub mod scripted;
 pub mod server;
+pub mod session;
 
 pub use address::Address;
 pub use error::Error;
@@ -44,3 +45,4 @@ pub use port::{
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;
 pub use server::{Mode, ModelServer, Prices, Settings};
+pub use session::Session;

@@ -80,6 +80,7 @@ pub enum Use {
 pub const PLACES: &[(&str, &str, Use)] = &[
     ("task.submit", "workspace", Use::Works),
     ("task.submit", "attachments", Use::Reads),
+    ("agent.open", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
     ("grants.draft", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
@@ -203,6 +204,9 @@ macro_rules! with_commands {
         "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];
         "tells facts about machine, store and keys" host.doctor(Doctor) -> Facts, read [store];
         "goes on with everything that can go on" host.resume(Resume) -> Resumed, write [];
+        "opens the task of another program's agent, or finds it again" agent.open(Open) -> Opened, write [];
+        "lists the tools that such an agent may call" agent.tools(Tools) -> ToolList, write [];
+        "takes a call of such an agent, and tells how it stands; the same call again never doubles" agent.call(Call) -> Called, write [];
         "waits a moment for a task to come to rest, and tells how it stands" host.wait(Wait) -> Stood, write [];
     } };
 }

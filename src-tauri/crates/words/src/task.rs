@@ -224,6 +224,36 @@ crate::names! {
 }
 
 crate::names! {
+    /// How a call of another program's agent stands.
+    pub enum CallStatus ("call status") {
+        /// On its way.
+        Working = "working",
+        /// A person is asked to allow it.
+        AwaitingApproval = "awaiting_approval",
+        /// A person is asked what the agent asks.
+        AwaitingAnswer = "awaiting_answer",
+        /// It may have happened, and a person settles whether it did.
+        UnknownOutcome = "unknown_outcome",
+        /// A person has paused the task.
+        Paused = "paused",
+        /// Keys are locked, and receipts wait for them.
+        KeyLocked = "key_locked",
+        /// Hermit is halted.
+        Halted = "halted",
+        /// It was done, or failed in the doing.
+        Done = "done",
+        /// A person refused it.
+        Refused = "refused",
+        /// Policy denies it.
+        Denied = "denied",
+        /// Another call is at work, and nothing of this one was taken.
+        Behind = "behind",
+        /// The task has ended, and nothing came of it.
+        Ended = "ended",
+    }
+}
+
+crate::names! {
     /// Who proposes in an attempt.
     pub enum Proposer ("proposer") {
         /// A model that is asked turn by turn.
@@ -236,18 +266,26 @@ crate::names! {
         Scripted = "scripted",
         /// The kernel, which plans the inverse of receipts.
         Rollback = "rollback",
+        /// Another program's agent, call by call.
+        Session = "session",
     }
 }
 
 impl Proposer {
     /// Whether it reads a context that has to fit, turn by turn; else it knows what it wants, however many turns it takes.
     pub const fn reads_context(self) -> bool {
-        !matches!(self, Self::Playbook)
+        !matches!(self, Self::Playbook | Self::Session)
     }
 
     /// Whether its tokens count against the budget.
     pub const fn spends_tokens(self) -> bool {
-        !matches!(self, Self::Playbook | Self::Scripted)
+        !matches!(self, Self::Playbook | Self::Scripted | Self::Session)
+    }
+
+    /// Whether somebody outside leads it call by call: it ends when they or a person say so, and no rule of a loop
+    /// judges how it goes.
+    pub const fn is_led(self) -> bool {
+        matches!(self, Self::Session)
     }
 
     /// Whether it makes one plan and no loop: there is no answer to go on from.

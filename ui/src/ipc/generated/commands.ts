@@ -1,4 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type * as agent from "./agent";
 import type * as approvals from "./approvals";
 import type * as artifacts from "./artifacts";
 import type * as changes from "./changes";
@@ -218,6 +219,12 @@ export interface Commands {
   "host.doctor": { params: host.Doctor; answer: host.Facts };
   /** goes on with everything that can go on */
   "host.resume": { params: host.Resume; answer: host.Resumed };
+  /** opens the task of another program's agent, or finds it again */
+  "agent.open": { params: agent.Open; answer: agent.Opened };
+  /** lists the tools that such an agent may call */
+  "agent.tools": { params: agent.Tools; answer: agent.ToolList };
+  /** takes a call of such an agent, and tells how it stands; the same call again never doubles */
+  "agent.call": { params: agent.Call; answer: agent.Called };
   /** waits a moment for a task to come to rest, and tells how it stands */
   "host.wait": { params: host.Wait; answer: host.Stood };
 }
@@ -324,5 +331,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },
   "host.doctor": { access: "read", topics: ["store"] },
   "host.resume": { access: "write", topics: [] },
+  "agent.open": { access: "write", topics: [] },
+  "agent.tools": { access: "write", topics: [] },
+  "agent.call": { access: "write", topics: [] },
   "host.wait": { access: "write", topics: [] },
 };

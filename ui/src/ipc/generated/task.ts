@@ -271,7 +271,7 @@ export interface Task {
 
 /** What a task waits for. */
 export interface Waits {
-  /** `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`. */
+  /** `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`, `agent`. */
   kind: string;
   /** The approval or question. */
   id: string | null;

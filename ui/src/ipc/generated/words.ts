@@ -498,6 +498,35 @@ export const TERMINATION_REASON = [
 ] as const;
 export type TerminationReason = (typeof TERMINATION_REASON)[number];
 
+/** How a call of another program's agent stands. */
+export const CALL_STATUS = [
+  /** On its way. */
+  "working",
+  /** A person is asked to allow it. */
+  "awaiting_approval",
+  /** A person is asked what the agent asks. */
+  "awaiting_answer",
+  /** It may have happened, and a person settles whether it did. */
+  "unknown_outcome",
+  /** A person has paused the task. */
+  "paused",
+  /** Keys are locked, and receipts wait for them. */
+  "key_locked",
+  /** Hermit is halted. */
+  "halted",
+  /** It was done, or failed in the doing. */
+  "done",
+  /** A person refused it. */
+  "refused",
+  /** Policy denies it. */
+  "denied",
+  /** Another call is at work, and nothing of this one was taken. */
+  "behind",
+  /** The task has ended, and nothing came of it. */
+  "ended",
+] as const;
+export type CallStatus = (typeof CALL_STATUS)[number];
+
 /** Who proposes in an attempt. */
 export const PROPOSER = [
   /** A model that is asked turn by turn. */
@@ -510,6 +539,8 @@ export const PROPOSER = [
   "scripted",
   /** The kernel, which plans the inverse of receipts. */
   "rollback",
+  /** Another program's agent, call by call. */
+  "session",
 ] as const;
 export type Proposer = (typeof PROPOSER)[number];
 

@@ -6,6 +6,7 @@ use crate::{Host, Stands, Wire as _, fold, not_found};
 use kernel::{Next, next};
 use model::TaskId;
 use model::action::ActionClass;
+use model::ingress::Channel;
 use model::receipt::ResultCode;
 use model::task::{ModelChoice, TaskContract, TaskStatus};
 use projections::Query;
@@ -125,6 +126,10 @@ fn broke_off(host: &dyn Host, r: &TaskRow) -> Option<String> {
 /// It should be at work and this process, which would do the work, does not (RA 5.1). Who only reads can tell where no
 /// process holds the store.
 pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
+    // Nobody drives a session while its agent proposes nothing.
+    if row.channel == Channel::Mcp && waits_for_its_agent(host, row).ok()? {
+        return Some(false);
+    }
     if host.kernel().is_ok() {
         return crate::runs::is_interrupted(host, row).ok();
     }
@@ -134,6 +139,14 @@ pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
         projections::RunStatus::Queued | projections::RunStatus::Running | projections::RunStatus::Cancelling
     );
     nobody.then_some(is_open)
+}
+
+fn waits_for_its_agent(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
+    if let Ok(kernel) = host.kernel() {
+        return kernel.waits_for_its_agent(row.task_id).wire();
+    }
+    let state = fold::task_state(&host.reader()?, row.task_id)?;
+    Ok(matches!(next::next(&state, host.now()), Next::Wait(kernel::Waiting::Proposer)))
 }
 
 /// What the task promised, unless its bytes are gone.
@@ -169,6 +182,7 @@ fn waits(next: Next) -> Option<Waits> {
         kernel::Waiting::UnknownOutcome => ("unknown_outcome", None),
         kernel::Waiting::Resume => ("resume", None),
         kernel::Waiting::Dependency => ("dependency", None),
+        kernel::Waiting::Proposer => ("agent", None),
     };
     Some(Waits { kind: kind.to_owned(), id })
 }

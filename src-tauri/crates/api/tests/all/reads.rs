@@ -157,6 +157,9 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("proof.export", json!({ "task": task, "path": format!("{folder}/proof.zip") })),
         ("keys.register", json!({ "keys": [], "kept_in": "x" })),
         ("host.resume", json!({})),
+        ("agent.open", json!({ "client": "x", "workspace": folder })),
+        ("agent.tools", json!({})),
+        ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))

@@ -147,6 +147,9 @@ impl Kernel {
                 ModelChoice::Recorded { artifact_id: at.artifact_id }
             }
             Reasoning::Scripted { name } => ModelChoice::Scripted { name: name.clone() },
+            Reasoning::Session { client, version } => {
+                ModelChoice::Session { client: client.clone(), version: version.clone() }
+            }
             Reasoning::Rollback { receipt_id, also } => {
                 ModelChoice::Rollback { receipt_id: *receipt_id, also: also.clone() }
             }
@@ -193,6 +196,7 @@ impl Kernel {
             }
             ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
             ModelChoice::Scripted { name } => Reasoning::Scripted { name },
+            ModelChoice::Session { client, version } => Reasoning::Session { client, version },
             ModelChoice::Rollback { receipt_id, also } => Reasoning::Rollback { receipt_id, also },
         })
     }

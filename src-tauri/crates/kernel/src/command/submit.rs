@@ -60,6 +60,13 @@ pub enum Reasoning {
         /// Its name.
         name: String,
     },
+    /// Another program's agent, call by call.
+    Session {
+        /// The program, by its own name.
+        client: String,
+        /// Its version.
+        version: String,
+    },
     /// The inverse of receipts, planned by the kernel.
     Rollback {
         /// Which, or the newest of them.

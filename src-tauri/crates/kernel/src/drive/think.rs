@@ -100,6 +100,9 @@ impl Kernel {
                     .ok_or_else(|| Error::NotFound { kind: "artifact", id: artifact_id.to_string() })?;
                 Some(self.artifacts.read(&digest)?)
             }
+            ModelChoice::Session { client, version } => {
+                return Ok(Arc::new(reasoning::Session::new(client, version)));
+            }
             ModelChoice::Openai { .. } | ModelChoice::Scripted { .. } | ModelChoice::Rollback { .. } => None,
         };
         self.ports.reasoners.reasoner(&choice, text.as_deref()).map_err(Error::Reasoning)
@@ -119,7 +122,7 @@ impl Kernel {
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
-        // A playbook reads no pack.
+        // A playbook reads no pack, nor does an agent outside.
         if proposer.reads_context() && !knowledge::pack::fits(&pack) {
             return self.too_long(tx, &pack);
         }
@@ -269,9 +272,12 @@ impl Kernel {
         }
         input.beliefs = state.beliefs.values().cloned().collect();
         input.memories = self.active_memories()?;
-        input.artifacts = self.materials(state, attempt)?;
         input.ingress = self.deltas(state);
-        input.turns = turns(state, attempt);
+        // Whoever leads it from outside is told what came of each call, and is sent no pack.
+        if !attempt.loop_state.is_led {
+            input.artifacts = self.materials(state, attempt)?;
+            input.turns = turns(state, attempt);
+        }
         Ok(input)
     }
 
@@ -366,7 +372,7 @@ impl Kernel {
         }
     }
 
-    fn answered(
+    pub(super) fn answered(
         &self,
         mut tx: Tx<'_>,
         attempt: &AttemptState,
@@ -378,7 +384,8 @@ impl Kernel {
         let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
         let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
         // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
-        let held = !tx.redactor().holds(&answer).is_empty();
+        // What an agent outside has called is told in its answer alone.
+        let held = !attempt.loop_state.is_led && !tx.redactor().holds(&answer).is_empty();
         let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
         let response = tx.artifact(raw, new(ArtifactKind::ModelResponse).from([request]))?;
         let answer = tx.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;

@@ -65,12 +65,16 @@ pub struct AttemptState {
 impl AttemptState {
     /// A fresh attempt.
     pub fn new(attempt: StepAttempt, goal: String) -> Self {
+        let loop_state = match attempt.proposer {
+            Some(proposer) if proposer.is_led() => LoopState::led(&goal),
+            _ => LoopState::new(&goal, model::limits::ITERATIONS_MAX),
+        };
         Self {
             attempt,
             lease: None,
             lease_gone: false,
             iteration: 0,
-            loop_state: LoopState::new(&goal, model::limits::ITERATIONS_MAX),
+            loop_state,
             turns: Vec::new(),
             turn: Turn::Thinking { last: None },
             model_failures: 0,
@@ -199,7 +203,9 @@ impl AttemptState {
             }
             Body::ModelOutputRejected(_) => self.turn_over(),
             Body::IterationCompleted(b) => {
-                self.turns.extend(in_one_line(&b.record).map(|line| (b.record.step_number, line)));
+                if !self.loop_state.is_led {
+                    self.turns.extend(in_one_line(&b.record).map(|line| (b.record.step_number, line)));
+                }
                 self.remember_output(b.record.tool_invocation.as_deref());
                 self.turn_over();
             }

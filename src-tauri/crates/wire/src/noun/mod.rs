@@ -1,5 +1,6 @@
 //! One file for each noun of the table: its parameters and its answers.
 
+pub mod agent;
 pub mod approvals;
 pub mod artifacts;
 pub mod changes;

@@ -282,7 +282,7 @@ answers! {
 
     /// What a task waits for.
     Waits {
-        /// `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`.
+        /// `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`, `agent`.
         kind: String,
         /// The approval or question.
         id: Option<String>,

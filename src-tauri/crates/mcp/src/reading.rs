@@ -1,0 +1,222 @@
+//! Tools that look at what Hermit keeps of this session, and begin a task beside it. They read, or hand in a goal; none
+//! of them grants.
+
+use crate::told::error;
+use crate::{Hermit, Options};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::path::{Component, Path};
+
+/// Receipts in a list.
+const RECEIPTS_MAX: u32 = 50;
+
+/// One of them: its name, what it does, and its arguments as a JSON Schema.
+pub struct Reading {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub schema: fn() -> Value,
+}
+
+/// All of them.
+pub const ALL: &[Reading] = &[
+    Reading {
+        name: "hermit_task",
+        about: "Tell how this session stands in Hermit, or a task that it began: what it waits for and what it has done.",
+        schema: || {
+            schema(&json!({ "task": { "type": "string", "description": "a task that you began" } }), &[])
+        },
+    },
+    Reading {
+        name: "hermit_receipts",
+        about: "List the receipts of this session, the newest first: what was done, and whether it can be undone.",
+        schema: || schema(&json!({}), &[]),
+    },
+    Reading {
+        name: "hermit_receipt",
+        about: "Show one receipt of this session.",
+        schema: || {
+            schema(&json!({ "receipt": { "type": "string", "description": "its identifier" } }), &["receipt"])
+        },
+    },
+    Reading {
+        name: "hermit_explain",
+        about: "Tell which acts through Hermit made a file of this folder, or one line of it, what it is, and why.",
+        schema: || {
+            let properties = json!({
+                "path": { "type": "string", "description": "relative to the folder" },
+                "line": { "type": "integer", "minimum": 1, "description": "one line of it" },
+            });
+            schema(&properties, &["path"])
+        },
+    },
+    Reading {
+        name: "hermit_proof",
+        about: "Write the proof of this session into a file that anybody can check, and tell where it is.",
+        schema: || schema(&json!({}), &[]),
+    },
+    Reading {
+        name: "hermit_begin",
+        about: "Hand a goal to Hermit as a task of its own in this folder, for the model that the person has set up. Look \
+                after it with `hermit_task`.",
+        schema: || {
+            schema(&json!({ "goal": { "type": "string", "description": "what is to be done" } }), &["goal"])
+        },
+    },
+];
+
+fn schema(properties: &Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
+}
+
+/// What they look at: this session's task, and those that it began.
+pub struct Own<'o> {
+    pub hermit: &'o dyn Hermit,
+    pub options: &'o Options,
+    pub task: &'o str,
+    pub begun: &'o BTreeSet<String>,
+}
+
+/// What one of them came to: what its agent reads, and a task that it began.
+pub struct Read {
+    pub told: Value,
+    pub begun: Option<String>,
+}
+
+impl Own<'_> {
+    /// Runs one of them.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    pub fn run(&self, name: &str, arguments: &Map<String, Value>) -> Result<Read, String> {
+        let spec = ALL.iter().find(|reading| reading.name == name).map(|reading| (reading.schema)());
+        fits(name, &spec.unwrap_or_default(), arguments)?;
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+        let told = match name {
+            "hermit_task" => self.ask("task.show", json!({ "task": self.own_task(text("task"))? }))?,
+            "hermit_receipts" => {
+                self.ask("receipts.list", json!({ "task": self.task, "limit": RECEIPTS_MAX }))?
+            }
+            "hermit_receipt" => self.receipt(text("receipt"))?,
+            "hermit_explain" => {
+                let subject = inside(&self.options.workspace, text("path"))?;
+                self.ask("trace.explain", json!({ "subject": subject, "line": arguments.get("line") }))?
+            }
+            "hermit_proof" => self.proof()?,
+            _ => {
+                let begun = self.begin(text("goal"))?;
+                let task = begun.get("task_id").and_then(Value::as_str).map(str::to_owned);
+                return Ok(Read { told: begun, begun: task });
+            }
+        };
+        Ok(Read { told, begun: None })
+    }
+
+    fn ask(&self, name: &str, params: Value) -> Result<Value, String> {
+        self.hermit.ask(name, params).map_err(|e| error(&e))
+    }
+
+    /// A task of this session, by what its agent calls it.
+    fn own_task(&self, named: &str) -> Result<String, String> {
+        match named {
+            "" => Ok(self.task.to_owned()),
+            named if named == self.task || self.begun.contains(named) => Ok(named.to_owned()),
+            named => Err(format!("`{named}` is no task of this session")),
+        }
+    }
+
+    /// A receipt of this session's tasks.
+    ///
+    /// # Errors
+    /// In words, when there is none of that name.
+    pub fn receipt(&self, id: &str) -> Result<Value, String> {
+        let found = self.ask("receipts.show", json!({ "receipt": id, "brief": true }))?;
+        let task = found.pointer("/row/task_id").and_then(Value::as_str).unwrap_or_default();
+        self.own_task(if task.is_empty() { "?" } else { task })
+            .map_err(|_| format!("`{id}` is no receipt of this session"))?;
+        Ok(found)
+    }
+
+    fn proof(&self) -> Result<Value, String> {
+        let at = self.ask("task.show", json!({ "task": self.task }))?;
+        let seq = at.get("last_seq").and_then(Value::as_u64).unwrap_or_default();
+        let path = self.options.proofs.join(format!("{}-{seq}.zip", self.task));
+        std::fs::create_dir_all(&self.options.proofs)
+            .map_err(|e| format!("cannot make the folder of proofs: {e}"))?;
+        let path = path.to_string_lossy().into_owned();
+        if Path::new(&path).exists() {
+            return Ok(json!({ "path": path }));
+        }
+        self.ask("proof.export", json!({ "task": self.task, "path": path }))
+    }
+
+    fn begin(&self, goal: &str) -> Result<Value, String> {
+        if goal.trim().is_empty() {
+            return Err("a task needs a goal".to_owned());
+        }
+        let mut params = json!({ "goal": goal, "workspace": self.options.workspace, "channel": "mcp" });
+        if let (Some(profile), Some(members)) = (&self.options.profile, params.as_object_mut()) {
+            members.insert("profile".to_owned(), json!(profile));
+        }
+        self.ask("task.submit", params)
+    }
+}
+
+/// Refuses arguments that the schema does not know, and misses those that it requires.
+fn fits(name: &str, schema: &Value, arguments: &Map<String, Value>) -> Result<(), String> {
+    let known = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (argument, value) in arguments {
+        let Some(spec) = known.get(argument) else {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(format!("`{name}` has no argument `{argument}`; it has: {}", names.join(", ")));
+        };
+        let is_kind = match spec.get("type").and_then(Value::as_str) {
+            Some("integer") => value.as_u64().is_some_and(|n| (1..=u64::from(u32::MAX)).contains(&n)),
+            _ => value.is_string(),
+        };
+        if !is_kind {
+            return Err(format!("`{argument}` of `{name}` is {spec}"));
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    match required.iter().filter_map(Value::as_str).find(|one| !arguments.contains_key(*one)) {
+        Some(missing) => Err(format!("`{name}` needs `{missing}`")),
+        None => Ok(()),
+    }
+}
+
+/// A path below the folder, whole.
+fn inside(workspace: &str, path: &str) -> Result<String, String> {
+    let relative = Path::new(path);
+    let stays = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if path.trim().is_empty() || !stays {
+        return Err(format!("`{path}` is no path inside the folder"));
+    }
+    Ok(Path::new(workspace).join(relative).to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, fits, inside};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_path_stays_inside_the_folder() {
+        assert_eq!(inside("/w", "a/b.txt").as_deref(), Ok("/w/a/b.txt"));
+        for outside in ["", "/etc/passwd", "../x", "a/../../x"] {
+            assert!(inside("/w", outside).is_err(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_a_schema_does_not_know_are_refused() {
+        let schema = ALL.iter().find(|one| one.name == "hermit_explain").map(|one| (one.schema)());
+        let schema = schema.unwrap_or_default();
+        let fits = |arguments: Value| {
+            fits("hermit_explain", &schema, arguments.as_object().unwrap_or(&Default::default()))
+        };
+        assert_eq!(fits(json!({ "path": "a", "line": 3 })), Ok(()));
+        assert!(fits(json!({ "line": 3 })).is_err_and(|e| e.contains("needs `path`")));
+        assert!(fits(json!({ "path": "a", "line": 0 })).is_err());
+        assert!(fits(json!({ "path": "a", "other": 1 })).is_err_and(|e| e.contains("no argument `other`")));
+    }
+}

@@ -1,0 +1,364 @@
+//! The server: who calls, which tools there are, and each call on its way through Hermit.
+
+use crate::person::no_such_tool;
+use crate::reading::{self, Own};
+use crate::told::{self, receipt_uri, waits};
+use crate::{Hermit, Options};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use wire::agent::{Called, Opened, ToolList, ToolSpec};
+use words::task::CallStatus;
+
+/// How long a call is waited for before it is answered that it waits.
+const WAIT_MS: u64 = 1_500;
+/// How often a call that waits is looked at, where its client takes progress.
+const LOOK: Duration = Duration::from_millis(500);
+/// Keys of received results that are kept until the next call tells them.
+const SEEN_MAX: usize = 64;
+/// The member of a request's `_meta` in which a client names a call.
+const KEY: &str = "hermit/key";
+/// Tools that only look.
+const LOOKS: [&str; 4] = ["list", "read", "search", "hash"];
+
+/// What this connection knows; all of it is found again in the store.
+#[derive(Debug, Default)]
+struct Known {
+    task: Option<String>,
+    begun: BTreeSet<String>,
+    seen: Vec<String>,
+    tools: Option<Vec<ToolSpec>>,
+}
+
+/// One connection.
+#[derive(Clone)]
+pub struct Server {
+    hermit: Arc<dyn Hermit>,
+    options: Arc<Options>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// Who calls, by its own word.
+#[derive(Debug, Clone)]
+struct Client {
+    name: String,
+    version: String,
+}
+
+impl Server {
+    pub fn new(hermit: Arc<dyn Hermit>, options: Options) -> Self {
+        Self { hermit, options: Arc::new(options), known: Arc::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask<T: serde::de::DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, String> {
+        let answer = self.hermit.ask(name, params).map_err(|e| told::error(&e))?;
+        serde_json::from_value(answer).map_err(|e| format!("an answer of Hermit cannot be read: {e}"))
+    }
+
+    /// The task of this connection, opened or found again; `anew` when the one before has ended.
+    fn task(&self, client: &Client, anew: bool) -> Result<String, String> {
+        if let Some(task) = self.known().task.clone().filter(|_| !anew) {
+            return Ok(task);
+        }
+        let mut params = json!({
+            "client": client.name, "version": client.version, "workspace": self.options.workspace,
+        });
+        if let (Some(profile), Some(members)) = (&self.options.profile, params.as_object_mut()) {
+            members.insert("profile".to_owned(), json!(profile));
+        }
+        let opened: Opened = self.ask("agent.open", params)?;
+        self.known().task = Some(opened.task_id.clone());
+        Ok(opened.task_id)
+    }
+
+    fn tools(&self) -> Result<Vec<ToolSpec>, String> {
+        if let Some(tools) = self.known().tools.clone() {
+            return Ok(tools);
+        }
+        let list: ToolList = self.ask("agent.tools", json!({}))?;
+        self.known().tools = Some(list.tools.clone());
+        Ok(list.tools)
+    }
+
+    /// One call of a tool that acts, as far as it comes in a moment.
+    fn act(&self, client: &Client, call: &Asked) -> Result<Called, String> {
+        let seen = self.known().seen.clone();
+        let called = |task: String| -> Result<Called, String> {
+            self.ask(
+                "agent.call",
+                json!({
+                    "task": task, "key": call.key, "tool": call.tool, "arguments": call.arguments, "seen": seen,
+                    "wait_ms": WAIT_MS,
+                }),
+            )
+        };
+        let mut answer = called(self.task(client, false)?)?;
+        // A session that a person has ended, or that its agent has said to be done, is followed by the next.
+        if answer.status == CallStatus::Ended && call.key.is_none() {
+            answer = called(self.task(client, true)?)?;
+        }
+        let mut known = self.known();
+        known.seen.retain(|key| !seen.contains(key));
+        if !waits(answer.status) && !matches!(answer.status, CallStatus::Behind | CallStatus::Ended) {
+            known.seen.push(answer.key.clone());
+            let more = known.seen.len().saturating_sub(SEEN_MAX);
+            known.seen.drain(..more);
+        }
+        Ok(answer)
+    }
+
+    fn read(&self, client: &Client, name: &str, arguments: &Map<String, Value>) -> Result<Value, String> {
+        let task = self.task(client, false)?;
+        let begun = self.known().begun.clone();
+        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
+        let read = own.run(name, arguments)?;
+        self.known().begun.extend(read.begun);
+        Ok(read.told)
+    }
+
+    /// A receipt of this session, as JSON and in words.
+    fn receipt(&self, client: &Client, uri: &str) -> Result<Vec<ResourceContents>, String> {
+        let id = uri.strip_prefix(&receipt_uri("")).ok_or_else(|| format!("there is no resource `{uri}`"))?;
+        let task = self.task(client, false)?;
+        let begun = self.known().begun.clone();
+        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
+        let receipt = own.receipt(id)?;
+        let written = serde_json::to_string_pretty(&receipt).map_err(|e| e.to_string())?;
+        Ok(vec![
+            ResourceContents::text(written, uri).with_mime_type("application/json"),
+            ResourceContents::text(in_words(&receipt), uri),
+        ])
+    }
+
+    fn receipts(&self, client: &Client) -> Result<Vec<Resource>, String> {
+        let page = self.read(client, "hermit_receipts", &Map::new())?;
+        let rows = page.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
+        let row = |row: &Value| {
+            let id = row.get("receipt_id")?.as_str()?;
+            let title = row.get("summary").map(words).unwrap_or_default();
+            let resource = Resource::new(receipt_uri(id), format!("receipt {id}"));
+            Some(resource.with_title(title).with_mime_type("application/json"))
+        };
+        Ok(rows.iter().filter_map(row).collect())
+    }
+}
+
+/// A call as its client made it.
+#[derive(Debug, Clone)]
+struct Asked {
+    key: Option<String>,
+    tool: String,
+    arguments: Value,
+}
+
+/// A text of the wire: plain, or erased.
+fn words(text: &Value) -> String {
+    text.as_str().map_or_else(|| "(erased)".to_owned(), str::to_owned)
+}
+
+/// A receipt in a few lines.
+fn in_words(receipt: &Value) -> String {
+    let row = |name: &str| receipt.pointer(&format!("/row/{name}")).map(words).unwrap_or_default();
+    let at = receipt.pointer("/row/issued_at").and_then(Value::as_i64).unwrap_or_default();
+    let signed = receipt.get("signed_by").and_then(Value::as_array).is_some_and(|keys| !keys.is_empty());
+    format!(
+        "{}\nresult: {}\ncan it be undone: {}\ntask: {}\nissued at {at} ms since 1970, {}\nstatement sha256: {}\n",
+        row("summary"),
+        row("result"),
+        row("reversibility"),
+        row("task_id"),
+        if signed { "signed" } else { "not signed: this store has no keys" },
+        receipt.get("statement_sha256").map(words).unwrap_or_default(),
+    )
+}
+
+fn client(context: &RequestContext<RoleServer>) -> Client {
+    let info = context.peer.peer_info().map(|info| info.client_info.clone());
+    let plain = |text: String, most: usize| {
+        let mut plain: String = text.chars().filter(|c| !c.is_control()).collect();
+        while plain.len() > most {
+            plain.pop();
+        }
+        plain.trim().to_owned()
+    };
+    let (name, version) = info.map(|info| (info.name, info.version)).unwrap_or_default();
+    let name = plain(name, 64);
+    Client {
+        name: if name.is_empty() { "an agent without a name".to_owned() } else { name },
+        version: plain(version, 64),
+    }
+}
+
+/// Work that waits for Hermit, beside the connection.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| format!("a call broke off: {e}"))?
+}
+
+fn internal(words: String) -> ErrorData {
+    ErrorData::internal_error(words, None)
+}
+
+fn tool(name: &str, about: &str, schema: &Value, looks: bool) -> Tool {
+    let schema = schema.as_object().cloned().unwrap_or_default();
+    let mut tool = Tool::new(name.to_owned(), about.to_owned(), schema);
+    tool.annotations = Some(ToolAnnotations::new().read_only(looks));
+    tool
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let folder = match self.options.is_named {
+            true => format!("Paths are relative to {}.", self.options.workspace),
+            false => format!(
+                "Paths are relative to {}, where this server was started; roots that you name do not change that.",
+                self.options.workspace
+            ),
+        };
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("hermit", self.options.version.clone()))
+            .with_instructions(format!(
+                "Through Hermit you work in a person's folder, and they see and allow what you change. {folder} When a call \
+                 answers that it awaits approval, tell the person, and make the same call again, word for word, to go on: \
+                 nothing is done twice. Every change leaves a receipt. Nothing here approves for the person."
+            ))
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Owned(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25).to_vec())
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let server = self.clone();
+        let acts = aside(move || server.tools()).await.map_err(internal)?;
+        let acts = acts.iter().map(|spec| {
+            tool(&spec.name, &spec.description, &spec.parameters, LOOKS.contains(&spec.name.as_str()))
+        });
+        let reads = reading::ALL.iter().map(|one| {
+            tool(one.name, one.about, &(one.schema)(), !matches!(one.name, "hermit_begin" | "hermit_proof"))
+        });
+        Ok(ListToolsResult::with_all_items(acts.chain(reads).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default());
+        let client = client(&context);
+        if reading::ALL.iter().any(|one| one.name == name) {
+            let server = self.clone();
+            let read = aside(move || server.read(&client, &name, &arguments)).await;
+            return Ok(read.map_or_else(told::failed, |told| read_result(&told)).into());
+        }
+        let server = self.clone();
+        let tools = match aside(move || server.tools()).await {
+            Ok(tools) => tools,
+            Err(words) => return Ok(told::failed(words).into()),
+        };
+        if !tools.iter().any(|spec| spec.name == name) {
+            let known = tools.iter().map(|spec| spec.name.clone());
+            let known: Vec<String> =
+                known.chain(reading::ALL.iter().map(|one| one.name.to_owned())).collect();
+            return Ok(told::failed(no_such_tool(&name, &known)).into());
+        }
+        let key = context.meta.get(KEY).and_then(Value::as_str).map(str::to_owned);
+        let call = Asked { key, tool: name, arguments: Value::Object(arguments) };
+        Ok(self.carry(client, call, &context).await.unwrap_or_else(told::failed).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (server, client) = (self.clone(), client(&context));
+        let receipts = aside(move || server.receipts(&client)).await.map_err(internal)?;
+        Ok(ListResourcesResult::with_all_items(receipts))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let receipt = ResourceTemplate::new(receipt_uri("{id}"), "receipt")
+            .with_description("What was done by one act of this session, as JSON and in words")
+            .with_mime_type("application/json");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![receipt]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (server, client) = (self.clone(), client(&context));
+        let read = aside(move || server.receipt(&client, &request.uri)).await;
+        let contents = read.map_err(|words| ErrorData::resource_not_found(words, None))?;
+        Ok(ReadResourceResult::new(contents).into())
+    }
+}
+
+impl Server {
+    /// A call to its end, or as far as its client waits: one that takes progress is told of it until a person has
+    /// answered; any other is told that it waits.
+    async fn carry(
+        &self,
+        client: Client,
+        mut call: Asked,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, String> {
+        let token = context.meta.get_progress_token();
+        let mut looks = 0.0;
+        loop {
+            let (server, who, asked) = (self.clone(), client.clone(), call.clone());
+            let called = aside(move || server.act(&who, &asked)).await?;
+            let Some(token) = token.clone().filter(|_| waits(called.status)) else {
+                return Ok(told::result(&called));
+            };
+            looks += 1.0;
+            let words = called.text.first().cloned().unwrap_or_default();
+            let progress = ProgressNotificationParam::new(token, looks).with_message(words);
+            // A client that is gone hears neither progress nor answer; the call goes on without it.
+            if context.peer.notify_progress(progress).await.is_err() {
+                return Ok(told::result(&called));
+            }
+            call.key = Some(called.key.clone());
+            tokio::select! {
+                () = context.ct.cancelled() => return Ok(told::result(&called)),
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+}
+
+/// What a reading tool tells.
+fn read_result(told: &Value) -> CallToolResult {
+    let written = serde_json::to_string_pretty(told).unwrap_or_default();
+    let mut result = CallToolResult::success(vec![ContentBlock::text(written)]);
+    result.structured_content = Some(told.clone());
+    result
+}
