@@ -3,6 +3,7 @@
 //!
 //! A [`stage`] is a store with keys, a folder to work in, and a hand that types at a terminal.
 
+mod agents;
 mod attached;
 mod bad_input;
 mod committed;

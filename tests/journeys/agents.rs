@@ -1,0 +1,300 @@
+//! The agent of another program, which acts through `hermit mcp`: a client of this test's own on standard input and
+//! output, a person at a terminal, and kills in between.
+
+use super::stage::{Ran, Stage};
+use conforms::conforms;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long anything expected may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that speaks the protocol with a `hermit mcp` that it has started.
+struct Agent {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: Receiver<Value>,
+    last: i64,
+    told: Value,
+}
+
+impl Agent {
+    fn start(stage: &Stage, words: &[&str]) -> Self {
+        let mut all = vec!["mcp", "--workspace", stage.work().to_str().expect("UTF-8")]
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+        all.extend(words.iter().map(|word| (*word).to_owned()));
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let mut command = stage.command(&all);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let (send, from) = channel();
+        let lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                // Standard output holds the protocol and nothing else.
+                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+                if send.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let to = child.stdin.take();
+        let mut agent = Self { child, to, from, last: 0, told: Value::Null };
+        agent.told = agent.ask(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "claude-code", "version": "2.1" },
+            }),
+        );
+        agent.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        agent
+    }
+
+    fn say(&mut self, message: &Value) {
+        let to = self.to.as_mut().expect("it is open");
+        writeln!(to, "{message}").expect("it listens");
+        to.flush().expect("it listens");
+    }
+
+    fn begin(&mut self, method: &str, params: &Value) -> i64 {
+        self.last += 1;
+        let message = json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params });
+        self.say(&message);
+        self.last
+    }
+
+    /// The answer to a request, and what was notified before it.
+    fn answer(&mut self, id: i64) -> (Value, Vec<Value>) {
+        let mut notified = Vec::new();
+        loop {
+            let message = self.from.recv_timeout(PATIENCE).expect("an answer");
+            if message["id"] == json!(id) {
+                return (message, notified);
+            }
+            notified.push(message);
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
+        let (answer, _) = self.answer(id);
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Ends as an agent's program does: it closes standard input.
+    fn close(mut self) {
+        drop(self.to.take());
+        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it is there");
+        self.child.wait().expect("it ends");
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn words(result: &Value) -> String {
+    let blocks = result["content"].as_array().expect("content").iter();
+    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn status(result: &Value) -> &str {
+    result["structuredContent"]["status"].as_str().unwrap_or_default()
+}
+
+/// Makes the call again until it is over.
+fn to_the_end(agent: &mut Agent, tool: &str, arguments: &Value) -> Value {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let result = agent.call(tool, arguments);
+        if matches!(status(&result), "done" | "refused" | "denied" | "ended") {
+            return result;
+        }
+        assert!(Instant::now() < until, "{result}");
+    }
+}
+
+fn a_file() -> Value {
+    json!({ "path": "made.txt", "content": "by an agent of another program\n" })
+}
+
+/// The only task of an agent in this store.
+fn task(stage: &Stage) -> String {
+    let rows = stage.hermit(&["task", "list"]).ends(0).json();
+    let rows = rows["rows"].as_array().expect("rows").clone();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows[0]["task_id"].as_str().expect("an identifier").to_owned()
+}
+
+#[conforms(part = "HV-3.3-4")]
+#[test]
+fn an_agent_of_another_program_acts_through_hermit_and_its_approval_outlives_every_process() {
+    let stage = Stage::new();
+    std::fs::write(stage.work().join("notes.txt"), "what is there\n").expect("a file");
+    let mut agent = Agent::start(&stage, &[]);
+    assert_eq!(agent.told["serverInfo"]["name"], "hermit", "{}", agent.told);
+    let tools = agent.ask("tools/list", &json!({}));
+    let names: Vec<&str> =
+        tools["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    for name in ["list", "read", "search", "write", "edit", "change", "command", "fetch", "commit", "ask"] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    for name in &names {
+        assert!(!["approve", "grant", "erase", "classify", "secret"].iter().any(|word| name.contains(word)));
+    }
+    let read = agent.call("read", &json!({ "path": "notes.txt" }));
+    assert_eq!((status(&read), &read["isError"]), ("done", &json!(false)), "{read}");
+    assert!(words(&read).contains("what is there"), "{read}");
+
+    let asked = agent.call("write", &a_file());
+    assert_eq!(status(&asked), "awaiting_approval", "{asked}");
+    assert!(
+        words(&asked).contains("a person has to allow this") && words(&asked).contains("again"),
+        "{asked}"
+    );
+    let approval = asked["structuredContent"]["approval_id"].as_str().expect("an approval").to_owned();
+    assert!(!stage.work().join("made.txt").exists());
+    agent.kill();
+
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let mut agent = Agent::start(&stage, &[]);
+    let done = to_the_end(&mut agent, "write", &a_file());
+    assert_eq!((status(&done), &done["isError"]), ("done", &json!(false)), "{done}");
+    assert_eq!(
+        std::fs::read_to_string(stage.work().join("made.txt")).expect("the file"),
+        "by an agent of another program\n"
+    );
+    let task = task(&stage);
+    let receipt = stage.receipt(&task);
+    let id = receipt["receipt_id"].as_str().expect("an identifier");
+    assert_eq!(done["structuredContent"]["receipt_id"], id, "{done}");
+    assert_eq!(stage.count(&task, "approval.requested"), 1, "nobody is asked twice");
+    assert_eq!(stage.count(&task, "attempt.created"), 1, "the same attempt went on");
+
+    let link =
+        done["content"].as_array().expect("content").iter().find(|block| block["type"] == "resource_link");
+    let uri = link.expect("a link")["uri"].clone();
+    let shown = agent.ask("resources/read", &json!({ "uri": uri }));
+    let (first, second) = (&shown["contents"][0], &shown["contents"][1]);
+    let told: Value = serde_json::from_str(first["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!(told["row"]["receipt_id"], id, "{shown}");
+    assert!(second["text"].as_str().expect("words").contains("result: succeeded"), "{shown}");
+    agent.close();
+
+    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
+    assert_eq!(shown["row"]["title"], "claude-code 2.1 in work", "{shown}");
+    assert_eq!(shown["reasoner"], "session:claude-code 2.1", "{shown}");
+    assert_eq!(shown["waits_for"]["kind"], "agent", "{shown}");
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn a_client_that_takes_progress_is_told_of_it_until_the_person_has_answered() {
+    let stage = Stage::new();
+    let mut agent = Agent::start(&stage, &[]);
+    let id = agent.begin(
+        "tools/call",
+        &json!({ "name": "write", "arguments": a_file(), "_meta": { "progressToken": "p-1" } }),
+    );
+    let until = Instant::now() + PATIENCE;
+    let approval = loop {
+        if let Some(row) = stage.waiting().first() {
+            break row["approval_id"].as_str().expect("an identifier").to_owned();
+        }
+        assert!(Instant::now() < until, "nobody is asked");
+    };
+    let Ran { code, out, err } =
+        stage.hermit(&["approvals", "deny", &approval, "--feedback", "not this one"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (answer, notified) = agent.answer(id);
+    let result = &answer["result"];
+    assert_eq!((status(result), &result["isError"]), ("refused", &json!(true)), "{answer}");
+    assert!(words(result).contains("not this one"), "{answer}");
+    let progress: Vec<_> =
+        notified.iter().filter(|told| told["method"] == "notifications/progress").collect();
+    assert!(progress.iter().all(|told| told["params"]["progressToken"] == "p-1"), "{notified:?}");
+    assert!(!progress.is_empty(), "it was told that it waits");
+    assert!(!stage.work().join("made.txt").exists());
+    agent.close();
+}
+
+#[test]
+fn what_only_a_person_does_has_no_tool_and_an_agent_is_told_so() {
+    let stage = Stage::new();
+    let mut agent = Agent::start(&stage, &["--profile", "readonly_analysis"]);
+    let refused = agent.call("approve_action", &json!({ "approval_id": "appr_1" }));
+    assert_eq!(refused["isError"], true);
+    assert!(
+        words(&refused).contains("only a person") && words(&refused).contains("hermit approvals approve"),
+        "{refused}"
+    );
+    let denied = agent.call("write", &a_file());
+    assert_eq!((status(&denied), &denied["isError"]), ("denied", &json!(true)), "{denied}");
+    let malformed = agent.call("read", &json!({ "wrong": 1 }));
+    assert_eq!((status(&malformed), &malformed["isError"]), ("done", &json!(true)), "{malformed}");
+    let outside = agent.call("hermit_explain", &json!({ "path": "/etc/passwd" }));
+    assert!(words(&outside).contains("no path inside the folder"), "{outside}");
+    let foreign = agent.call("hermit_task", &json!({ "task": "task_of_somebody_else" }));
+    assert!(words(&foreign).contains("no task of this session"), "{foreign}");
+    let own = agent.call("hermit_task", &json!({}));
+    assert_eq!(own["structuredContent"]["reasoner"], "session:claude-code 2.1", "{own}");
+    agent.close();
+}
+
+#[test]
+fn a_programs_configuration_is_changed_after_a_yes_and_keeps_what_was_there() {
+    let stage = Stage::new();
+    let home = stage.at("person");
+    std::fs::create_dir(&home).expect("a folder");
+    let file = home.join(".claude.json");
+    let before =
+        "{\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  }\n}\n";
+    std::fs::write(&file, before).expect("a file");
+    let run = |words: &[&str]| Stage::ran(stage.command(words).env("HOME", &home));
+    let printed = run(&["mcp", "install", "claude-code", "--print"]).ends(0);
+    assert!(printed.out.contains("+    \"hermit\": {"), "{printed:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), before, "nothing is changed by looking");
+    run(&["--json", "mcp", "install", "claude-code"]).ends(2).complains(&["terminal"]);
+    let person = home.to_str().expect("UTF-8");
+    let mut pty = stage.terminal(&["mcp", "install", "claude-code"], &[("HOME", person)]);
+    pty.expect("Change it?").send("yes\r");
+    let (code, screen) = pty.end();
+    assert_eq!(code, 0, "{screen}");
+    let after: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a file")).expect("JSON");
+    assert_eq!(after["theme"], "dark");
+    assert_eq!(after["mcpServers"]["other"]["command"], "x");
+    assert_eq!(after["mcpServers"]["hermit"]["args"], json!(["mcp"]), "{after}");
+    let command = after["mcpServers"]["hermit"]["command"].as_str().expect("a command");
+    assert!(Command::new(command).arg("--version").status().expect("it starts").success());
+    let mut pty = stage.terminal(&["mcp", "uninstall", "claude-code"], &[("HOME", person)]);
+    pty.expect("Change it?").send("yes\r");
+    let (code, screen) = pty.end();
+    assert_eq!(code, 0, "{screen}");
+    let after: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a file")).expect("JSON");
+    assert_eq!(after, serde_json::from_str::<Value>(before).expect("JSON"));
+}
