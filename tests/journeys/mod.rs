@@ -25,6 +25,7 @@ mod stage;
 mod staged;
 mod summary;
 mod tidy;
+mod tool_servers;
 mod tree;
 mod upgrade;
 

@@ -36,7 +36,7 @@ export function profileName(profile: Profile): string {
 const CLASS: Readonly<Record<ActionClass, string>> = {
   read_local: "read files", write_local: "write files", delete_local: "move or delete files", execute_command: "run a command", network_read: "read from the network",
   network_write: "send to the network", credentialed_api_call: "use a secret", vcs_mutation: "change Git", publication: "publish", payment: "spend money",
-  durable_memory_write: "remember", capability_change: "change what Hermit may do", policy_override: "override policy", rollback: "undo", approval_resolution: "answer an approval",
+  durable_memory_write: "remember", external_effect: "use a tool that nobody has classified", capability_change: "change what Hermit may do", policy_override: "override policy", rollback: "undo", approval_resolution: "answer an approval",
 };
 
 /** What kind of act it is, as rules tell kinds apart. */

@@ -41,11 +41,16 @@ macro_rules! each_tool {
             remember::Remember = "remember",
             /// Undo the effects of one receipt or of many.
             rollback::Rollback = "rollback",
+            /// Call a tool of a server.
+            call::Call = "call",
+            /// Change which tools of servers there are, and what they may do.
+            register::Register = "register",
         }
     };
 }
 
 mod arguments;
+mod call;
 mod change;
 mod command;
 mod counts;
@@ -55,6 +60,7 @@ mod line;
 mod observe;
 mod packet;
 pub mod programs;
+mod register;
 mod remember;
 mod request;
 mod rollback;
@@ -67,6 +73,7 @@ mod vcs;
 mod visible;
 
 pub use arguments::inside;
+pub use call::Call;
 pub use change::Change;
 pub use command::{Command, parts as command_parts};
 pub use counts::Counts;
@@ -75,6 +82,7 @@ pub use items::changed_paths;
 pub use line::{Line, LineKind, count, place};
 pub use observe::{Observe, read_path};
 pub use packet::ApprovalPacket;
+pub use register::Register;
 pub use remember::Remember;
 pub use request::{ActionRequest, resources_of};
 pub use rollback::Rollback;

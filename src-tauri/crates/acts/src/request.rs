@@ -55,9 +55,12 @@ pub struct ActionRequest {
 }
 
 impl ActionRequest {
-    /// Whether a receipt tells of it: its class demands one, or it is done instead of what policy did not allow.
+    /// Whether a receipt tells of it: its class demands one, it is done instead of what policy did not allow, or somebody
+    /// else's tool does it.
     pub const fn leaves_receipt(&self) -> bool {
-        self.action_class.leaves_receipt() || self.instead_of.is_some()
+        self.action_class.leaves_receipt()
+            || self.instead_of.is_some()
+            || matches!(self.action, Action::Call(_))
     }
 
     /// Every class in it, the gravest first, never empty: those of its act, and what a staged run of a command would

@@ -8,6 +8,7 @@ mod policy;
 mod rest;
 mod secret;
 mod standing;
+mod tools;
 mod watch;
 mod work;
 
@@ -23,6 +24,7 @@ pub use rest::{
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;
+pub use tools::{ToolsAdd, ToolsClassify, ToolsTry, ToolsVerb};
 pub use watch::WatchArgs;
 pub use work::{
     ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs,
@@ -138,6 +140,9 @@ pub enum Verb {
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),
+    /// Servers of tools (MCP): add one, see what it offers, say what each tool may do.
+    #[command(subcommand)]
+    Tools(ToolsVerb),
     /// Cosigns the logs of other machines, so that nothing is rewritten unnoticed.
     #[command(subcommand)]
     Witness(WitnessVerb),

@@ -25,6 +25,7 @@ mod severed;
 mod start;
 mod store;
 mod task;
+mod tools;
 mod trace;
 mod witness;
 mod workspace;
@@ -65,6 +66,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Models(verb) => models::models(context, verb),
         Verb::Playbooks { name } => playbooks::playbooks(context, name.as_deref()),
         Verb::Secret(verb) => secret::secret(context, verb),
+        Verb::Tools(verb) => tools::tools(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

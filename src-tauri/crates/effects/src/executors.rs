@@ -3,8 +3,8 @@
 use crate::change;
 use crate::tools::{self, Execution};
 use crate::{
-    Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, Settled, Spool, Web,
-    Workspace, reads,
+    Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, Settled, Spool,
+    ToolServers, Web, Workspace, reads,
 };
 use acts::ActionRequest;
 use model::action::ChangeItem;
@@ -26,6 +26,7 @@ pub struct Executors {
     pub(crate) redactor: redact::Shared,
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) web: Arc<dyn Web>,
+    pub(crate) servers: Arc<dyn ToolServers>,
 }
 
 impl std::fmt::Debug for Executors {
@@ -50,7 +51,15 @@ impl Executors {
         let redactor = redact::Shared::default();
         let secrets = Arc::new(crate::NoSecrets);
         let web = Arc::new(crate::NoWeb);
-        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web }
+        let servers = Arc::new(crate::NoToolServers);
+        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web, servers }
+    }
+
+    /// The same executors, which can speak to servers of tools.
+    #[must_use]
+    pub fn with_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
+        self.servers = servers;
+        self
     }
 
     /// The same executors, with a way to the servers that a grant names.

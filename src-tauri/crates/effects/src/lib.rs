@@ -39,6 +39,10 @@
 //! 11. Version control moves one ref, by compare-and-swap, with plumbing alone and behind the walls; where it is afterwards
 //!     is read from the repository's own files.
 //!
+//! 12. A server of tools lives behind the walls of a command, sees the folder and changes nothing in it, and is ended with
+//!     all it started. A tool is called only while its server says of it what it said when a person registered it; what
+//!     may have been called and was not answered is `unknown`, unless a person said that it may be repeated.
+//!
 //! # Where to start reading
 //!
 //! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
@@ -56,6 +60,7 @@ mod outcome;
 mod project;
 mod reads;
 mod sandbox;
+mod server;
 mod stage;
 mod tools;
 mod undo;
@@ -72,6 +77,7 @@ pub use http::{Call, NoReply, NoWeb, Reply, Web};
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use project::remote;
 pub use sandbox::Sandbox;
+pub use server::{NoToolServers, Pipes, Spoken, ToolCall, ToolReply, ToolServers, Unspoken};
 pub use stage::{Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;

@@ -226,8 +226,23 @@ impl Sandbox {
             (None, _) => return self.bare(view, argv),
         };
         command.args(self.exec_arguments(view, network, cpu_seconds));
-        command.arg("--").args(argv);
+        // Its standard input is the file to mark.
+        command.args(["--started", "--"]).args(argv);
         command
+    }
+
+    /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
+    /// can be held.
+    pub(crate) fn server(
+        &self,
+        view: &View,
+        argv: &[String],
+        network: bool,
+        cpu_seconds: u64,
+    ) -> Option<Command> {
+        let mut command = self.shell(view).filter(|_| self.can_hold_network())?;
+        command.args(self.exec_arguments(view, network, cpu_seconds)).arg("--").args(argv);
+        Some(command)
     }
 
     fn environment(&self, view: &View, command: &mut Command) {
@@ -254,7 +269,6 @@ impl Sandbox {
             flag("--network", None);
             flag("--proxy", None);
         }
-        flag("--started", None);
         flag("--memory", Some(self.memory_bytes()));
         flag("--file-size", Some(FILE_BYTES));
         flag("--cpu", Some(cpu_seconds));
@@ -317,6 +331,11 @@ pub(crate) fn program(view: &View, name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(view.cwd.join(name)).filter(|path| path.is_file());
     }
+    on_path(name)
+}
+
+/// The program that a name without a place means.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     PATH.split(':').map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
 }
 

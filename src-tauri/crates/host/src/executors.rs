@@ -90,6 +90,7 @@ impl ExecutorSource for LocalExecutors {
         let executors = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
         let executors =
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
+        let executors = executors.with_servers(Arc::new(toolservers::McpClient));
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web))))
     }
 

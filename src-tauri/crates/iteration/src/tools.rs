@@ -1,6 +1,7 @@
 //! The tools a model may ask for, and what their arguments become.
 
 use acts::{Action, inside};
+use model::tool_server::is_offered_name;
 use model::{BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
@@ -18,6 +19,13 @@ pub enum Proposal {
     Change(Vec<ProposedChange>),
     /// An act whose arguments a model gives as they are ([`acts::Tool::offered`]).
     Act(Action),
+    /// Call a tool of a server, by the name that it is offered by.
+    Call {
+        /// That name.
+        name: String,
+        /// One JSON object, as text.
+        arguments: String,
+    },
     /// Commit files on the branch that is checked out.
     Commit {
         /// The files, one by one.
@@ -139,6 +147,7 @@ impl Proposal {
             Self::Observe(_) => "observe",
             Self::Change(_) => "change",
             Self::Act(action) => action.tool(),
+            Self::Call { .. } => "call",
             Self::Commit { .. } => "commit",
             Self::Branch { .. } => "branch",
             Self::Tag { .. } => "tag",
@@ -195,6 +204,9 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     };
     if !arguments.is_object() {
         return Err("its arguments must be one JSON object".to_owned());
+    }
+    if is_offered_name(tool) {
+        return Ok(Proposal::Call { name: tool.to_owned(), arguments: arguments.to_string() });
     }
     let names: Vec<String> = tools().into_iter().map(|spec| spec.name).collect();
     if !names.iter().any(|name| name == tool) {

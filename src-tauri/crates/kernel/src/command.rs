@@ -31,3 +31,4 @@ pub mod rotate_keys;
 pub mod secret;
 pub mod standing;
 pub mod submit;
+pub mod tools;

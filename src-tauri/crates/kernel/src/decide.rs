@@ -101,9 +101,10 @@ pub(crate) enum Settling {
 /// What becomes of an interrupted act, by what was found of it. `grant_holds`: it may still be used.
 pub(crate) fn settling(settled: &Settled, is_staged: bool, grant_holds: bool) -> Settling {
     let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
-    if !settled.is_certain() {
+    // What may be repeated may have happened as well.
+    if !settled.is_certain() || (settled.repeats && !grant_holds) {
         Settling::Unknown
-    } else if (open || is_staged) && grant_holds {
+    } else if (open || is_staged || settled.repeats) && grant_holds {
         Settling::RollForward
     } else {
         Settling::Conclude(certain_code(settled))

@@ -7,13 +7,14 @@
 
 mod act;
 mod answer;
+mod call;
 mod calls;
 mod came;
 mod downgrade;
 mod end;
 mod judge;
 mod lease;
-mod normalise;
+pub(crate) mod normalise;
 mod observe;
 mod pinned;
 mod predecessor;

@@ -36,6 +36,7 @@ mod redaction;
 pub mod sender;
 pub mod state;
 mod store;
+pub mod tool_registry;
 mod tx;
 pub mod workspace;
 mod writeup;

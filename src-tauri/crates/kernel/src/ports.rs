@@ -6,6 +6,7 @@ use governance::Authorization;
 use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
+use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use reasoning::Reasoner;
@@ -106,10 +107,35 @@ pub trait StagedView: Send + Sync {
     fn unstage(&self, attempt: AttemptId) -> Result<(), String>;
 }
 
-/// Executors in one workspace.
-pub trait Executors: Look + Execute + StagedView {}
+/// Servers of tools, which are started behind walls and ended again.
+pub trait Servers: Send + Sync {
+    /// Starts a server and asks what it offers: its launch with every file of its words pinned, and its manifest.
+    ///
+    /// # Errors
+    /// In words, when it cannot be started, or does not say what it offers.
+    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String>;
 
-impl<T: Look + Execute + StagedView> Executors for T {}
+    /// Whether a JSON value fits a JSON Schema.
+    ///
+    /// # Errors
+    /// Where it does not, in words.
+    fn fits(&self, schema: &str, value: &str) -> Result<(), String>;
+}
+
+/// Executors in one workspace.
+pub trait Executors: Look + Execute + StagedView + Servers {}
+
+impl<T: Look + Execute + StagedView + Servers> Executors for T {}
+
+impl Servers for effects::Executors {
+    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.look_at_server(launch)
+    }
+
+    fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
+        self.fits(schema, value)
+    }
+}
 
 impl Look for effects::Executors {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {

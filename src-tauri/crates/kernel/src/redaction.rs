@@ -34,6 +34,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::FileSnapshot
         | K::Patch
         | K::ReceiptBundle
+        | K::ToolManifest
         | K::CapabilityGrant => Rule::Exact,
         K::ActionResult | K::CommandTranscript | K::SearchBundle | K::WebSnapshot | K::TestReport => {
             Rule::Shapes

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::command::standing::StandingRecord;
+use crate::tool_registry::ToolRegistry;
 use model::body::{Body, KeyPurpose, ProjectSource};
 use model::principal::{Principal, PrincipalType};
 use model::secret::SecretTerms;
@@ -44,6 +45,8 @@ pub struct StoreState {
     pub standing: BTreeMap<GrantId, StandingRecord>,
     /// Secrets by handle, with where each may go.
     pub secrets: BTreeMap<String, SecretTerms>,
+    /// Servers of tools.
+    pub tools: ToolRegistry,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -98,7 +101,7 @@ impl StoreState {
                     record.revoked = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
                 }
             }
-            _ => {}
+            other => self.tools.apply(other),
         }
     }
 

@@ -105,6 +105,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::StateWitness
         | Kind::StepContract
         | Kind::TaskContract
+        | Kind::ToolManifest
         | Kind::Transcript => RetentionClass::Permanent,
     }
 }

@@ -83,6 +83,8 @@ crate::names! {
         ModelAnswer = "model.answer",
         /// A playbook's text.
         Playbook = "playbook",
+        /// A server of tools: how it is started, and what it says it offers.
+        ToolManifest = "tool.manifest",
         /// A transcript of model answers.
         Transcript = "transcript",
         /// What an action gave back.

@@ -21,6 +21,7 @@ use crate::secret::SecretPlace;
 use crate::standing::StandingScope;
 pub use crate::task::Boundary;
 use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
+use crate::tool_server::ToolTerms;
 use crate::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
     DecisionId, Error, EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId,
@@ -497,4 +498,24 @@ bodies! {
     IngressAttributed ("ingress.attributed", 1, Ingress, |b| b.ingress_id) {
         ingress_id: IngressId, principal_id: PrincipalId, trust_tier: TrustTier,
     }
+
+    // Servers of tools (tools.md 2). What a person may do with them is said by a card; what only narrows is not.
+
+    /// A person registered a server of tools, or its new version; launch and manifest are the artifact.
+    ToolServerRegistered ("tools.registered", 1, ToolServer, |b| b.server) {
+        server: String, registration: ArtifactRef, action_request_id: ActionRequestId, registered_at: UnixMs,
+    }
+    /// A person said what a tool may do. It holds for the tool with exactly these words and schemas.
+    ToolClassified ("tools.classified", 1, ToolServer, |b| b.server) {
+        server: String, tool: String, tool_sha256: Digest, terms: ToolTerms, action_request_id: ActionRequestId,
+        classified_at: UnixMs,
+    }
+    /// A server says something else of its tools than when it was registered: those that differ are not called any more.
+    ToolServerChanged ("tools.changed", 1, ToolServer, |b| b.server) {
+        server: String, manifest: ArtifactRef, tools: Vec<String>,
+    }
+    /// A server's tools are not called any more, until it is registered again.
+    ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text }
+    /// A server was forgotten.
+    ToolServerRemoved ("tools.removed", 1, ToolServer, |b| b.server) { server: String }
 }

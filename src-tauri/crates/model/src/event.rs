@@ -63,6 +63,8 @@ crate::names! {
         Receipt = "receipt",
         /// A secret, by its handle.
         Secret = "secret",
+        /// A server of tools, by its name.
+        ToolServer = "tool_server",
     }
 }
 

@@ -40,6 +40,7 @@ pub mod secret;
 pub mod slot;
 pub mod standing;
 pub mod task;
+pub mod tool_server;
 pub mod transition;
 pub mod vcs;
 pub mod visible;

@@ -158,3 +158,29 @@ pub const CHECKPOINTS_MAX: u32 = 120;
 pub const CHECKPOINT_BYTES_MAX: usize = 1024 * 1024;
 /// Characters of what an act says of itself.
 pub const PROGRESS_NOTE_CHARS_MAX: usize = 300;
+/// Servers of tools that are registered at once: a person reads the words of each.
+pub const TOOL_SERVERS_MAX: usize = 64;
+/// Letters of the name of a server: with the name of a tool it has to fit into the 64 that providers of models take.
+pub const SERVER_NAME_MAX: usize = 24;
+/// Tools of one server: the largest that are known offer some 130.
+pub const SERVER_TOOLS_MAX: usize = 256;
+/// Letters of the name of a tool, as the protocol bounds them.
+pub const TOOL_NAME_MAX: usize = 128;
+/// Bytes of all that one server says of its tools, canonical: a person is shown it on one card.
+pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
+/// Arguments of one tool that are named as places or hosts.
+pub const TOOL_POINTERS_MAX: usize = 16;
+/// Bytes of the arguments of one call: what is larger is a file.
+pub const CALL_ARGUMENTS_BYTES_MAX: usize = 256 * 1024;
+/// Bytes that one server may send while it is started or asked once: its answer is kept whole.
+pub const CALL_REPLY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long a server may take to start and to tell what it offers.
+pub const SERVER_START_MS: u64 = 30 * 1000;
+/// How long one call may take.
+pub const TOOL_CALL_MS: u64 = 120 * 1000;
+/// Tools of servers that a model is offered at once: more would leave it no room to think.
+pub const OFFERED_TOOLS_MAX: usize = 64;
+/// Bytes of their names, words and schemas together.
+pub const OFFERED_BYTES_MAX: usize = 48 * 1024;
+/// Letters of what a server says of one tool that a model is given.
+pub const OFFERED_WORDS_MAX: usize = 1_500;

@@ -113,6 +113,11 @@ pub enum ModelChoice {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<crate::ReceiptId>,
     },
+    /// The kernel itself proposes a change of servers of tools.
+    Tools {
+        /// The artifact that says which.
+        change: ArtifactId,
+    },
     /// Proposals a test hands over.
     Scripted {
         /// The test's name for them.
@@ -135,6 +140,7 @@ impl ModelChoice {
             Self::Openai { .. } => Proposer::Model,
             Self::Recorded { .. } => Proposer::Recorded,
             Self::Rollback { .. } => Proposer::Rollback,
+            Self::Tools { .. } => Proposer::Tools,
             Self::Scripted { .. } => Proposer::Scripted,
             Self::Session { .. } => Proposer::Session,
         }

@@ -217,6 +217,7 @@ const fn part(body: &Body) -> Part {
         | GateBooted(_) | CheckpointSigned(_) | BackupMade(_) | StoreRestored(_) | ChainReanchored(_)
         | KeyRevoked(_) | CheckpointCosigned(_) | PersonDecided(_) | PinAccepted(_)
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
+        | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

@@ -83,6 +83,10 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("agent.open", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
     ("grants.draft", "workspace", Use::Works),
+    ("tools.add", "workspace", Use::Works),
+    ("tools.add", "reads", Use::Reads),
+    ("tools.classify", "workspace", Use::Works),
+    ("tools.call", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("gate.export", "path", Use::Makes),
@@ -183,6 +187,13 @@ macro_rules! with_commands {
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
+        "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, owner [];
+        "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
+        "makes the task that calls a tool of a server once, as an agent would" tools.call(Call) -> Submitted, write [];
+        "lists servers of tools and their tools" tools.list(List) -> Servers, read [store];
+        "shows a server of tools with every word that it says" tools.show(Show) -> Shown, read [store];
+        "stops the use of a server of tools until it is registered again" tools.disable(Disable) -> Servers, write [];
+        "forgets a server of tools" tools.remove(Remove) -> Servers, write [];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];

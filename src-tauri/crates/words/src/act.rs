@@ -25,6 +25,8 @@ crate::names! {
         Payment = "payment",
         /// Promote to durable memory.
         DurableMemoryWrite = "durable_memory_write",
+        /// Have done by somebody else's tool what nobody has classified.
+        ExternalEffect = "external_effect",
         /// Change what Hermit itself may do: its rules, tools, schedules and peers.
         CapabilityChange = "capability_change",
         /// Override policy.
@@ -53,8 +55,9 @@ impl ActionClass {
             Self::CredentialedApiCall => 10,
             Self::Publication => 11,
             Self::Payment => 12,
-            Self::CapabilityChange => 13,
-            Self::PolicyOverride => 14,
+            Self::ExternalEffect => 13,
+            Self::CapabilityChange => 14,
+            Self::PolicyOverride => 15,
         }
     }
 
@@ -71,6 +74,7 @@ impl ActionClass {
             | Self::Publication
             | Self::Payment
             | Self::DurableMemoryWrite
+            | Self::ExternalEffect
             | Self::CapabilityChange
             | Self::PolicyOverride
             | Self::Rollback
@@ -92,6 +96,7 @@ impl ActionClass {
             | Self::NetworkWrite
             | Self::CredentialedApiCall
             | Self::Publication
+            | Self::ExternalEffect
             | Self::CapabilityChange
             | Self::Rollback => true,
             Self::ReadLocal
@@ -114,6 +119,7 @@ impl ActionClass {
             | Self::VcsMutation
             | Self::Publication
             | Self::Payment
+            | Self::ExternalEffect
             | Self::CapabilityChange
             | Self::PolicyOverride
             | Self::Rollback => true,

@@ -268,6 +268,8 @@ crate::names! {
         Rollback = "rollback",
         /// Another program's agent, call by call.
         Session = "session",
+        /// The kernel, which puts a change of servers of tools to a person.
+        Tools = "tools",
     }
 }
 
@@ -290,6 +292,6 @@ impl Proposer {
 
     /// Whether it makes one plan and no loop: there is no answer to go on from.
     pub const fn plans_once(self) -> bool {
-        matches!(self, Self::Rollback)
+        matches!(self, Self::Rollback | Self::Tools)
     }
 }

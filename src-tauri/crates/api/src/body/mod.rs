@@ -27,6 +27,7 @@ pub(crate) mod task;
 mod task_control;
 pub(crate) mod task_events;
 mod task_show;
+pub(crate) mod tools;
 pub(crate) mod trace;
 mod undo;
 pub(crate) mod workspaces;

@@ -94,7 +94,7 @@ pub(super) fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Er
 }
 
 /// A host without a port is reached as browsers reach it.
-fn with_port(host: &str) -> String {
+pub(super) fn with_port(host: &str) -> String {
     let host = host.trim().to_ascii_lowercase();
     if host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
         return host;

@@ -37,6 +37,8 @@ pub struct Settled {
     pub now: Vec<Fingerprint>,
     /// For a request to a server: what it came to, whole, as far as that was written down.
     pub outcome: Option<Outcome>,
+    /// For a call of a tool: a person said that it may be made again when nobody saw how it ended.
+    pub repeats: bool,
 }
 
 impl Settled {

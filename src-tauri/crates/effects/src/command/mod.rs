@@ -7,7 +7,7 @@ pub(crate) mod reach;
 pub(crate) mod removal;
 pub(crate) mod run;
 pub(crate) mod spool;
-mod supervise;
+pub(crate) mod supervise;
 pub(crate) mod view;
 
 pub(crate) use run::run;

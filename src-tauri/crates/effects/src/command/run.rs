@@ -351,7 +351,7 @@ pub(crate) fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Opt
     })
 }
 
-fn digest_file(path: &PathBuf) -> Option<Digest> {
+pub(crate) fn digest_file(path: &Path) -> Option<Digest> {
     digest_reader(&mut File::open(path).ok()?).ok().map(|(digest, _)| digest)
 }
 

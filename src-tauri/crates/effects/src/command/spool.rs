@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the name of a folder begins with that belongs to no act.
+const PROBE: &str = "probe-";
 
 /// The folder for transcripts, outside every workspace.
 #[derive(Debug, Clone)]
@@ -128,6 +132,17 @@ impl Spool {
         self.0.join(request.to_string())
     }
 
+    /// A folder for a process that is looked at and belongs to no act. Whoever asks for it removes it.
+    pub(crate) fn probe(&self) -> Result<PathBuf, Error> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let fail = fail("making a folder for a server");
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = self.0.join(format!("{PROBE}{}-{count}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        Ok(folder)
+    }
+
     /// Makes the folder and writes `argv.json`, durably; refuses to begin twice. Gives the folder and the locked
     /// `started` file that the command's first process gets as its standard input.
     pub(crate) fn begin(&self, request: ActionRequestId, begun: &Begun) -> Result<(PathBuf, File), Error> {
@@ -210,6 +225,7 @@ impl Spool {
             other => other.map_err(fail)?,
         };
         let mut swept = 0;
+        let own = format!("{PROBE}{}-", std::process::id());
         for entry in entries {
             let name = entry.map_err(fail)?.file_name();
             let Some(name) = name.to_str() else { continue };
@@ -218,6 +234,9 @@ impl Spool {
                 self.unstage(attempt)?;
             } else if let Some(attempt) = of("hosts-").filter(|attempt| !needed.attempt(*attempt)) {
                 self.host_lives(attempt)?;
+            } else if name.starts_with(PROBE) && !name.starts_with(&own) {
+                // One host at a time has the store: another's process has ended, and with it what it looked at.
+                remove_tree(&self.0.join(name)).map_err(fail)?;
             } else if let Some(act) = name.parse().ok().filter(|act| !needed.act(*act)) {
                 self.forget(act)?;
             } else {

@@ -26,6 +26,10 @@ pub(crate) struct View {
     pub(crate) source: Option<PathBuf>,
     /// A layer over the root that takes every change: upper folder, then the system's own.
     pub(crate) layer: Option<(PathBuf, PathBuf)>,
+    /// Whether nothing can be changed at the root.
+    pub(crate) read_only: bool,
+    /// Folders outside the root that it may read beside the system's.
+    pub(crate) reads: Vec<PathBuf>,
     /// Its way out.
     pub(crate) proxy: Option<WayOut>,
 }
@@ -55,6 +59,8 @@ impl View {
             private: none,
             source: None,
             layer: None,
+            read_only: false,
+            reads: Vec::new(),
             proxy: None,
         }
     }
@@ -128,5 +134,19 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
     }
     let hidden = workspace.hidden().to_vec();
     let (masked, unseen, blank) = (Vec::new(), Vec::new(), PathBuf::new());
-    Ok(View { root, cwd, hidden, masked, unseen, blank, private, source: None, layer: None, proxy: None })
+    let (source, layer, proxy, reads) = (None, None, None, Vec::new());
+    Ok(View {
+        root,
+        cwd,
+        hidden,
+        masked,
+        unseen,
+        blank,
+        private,
+        source,
+        layer,
+        read_only: false,
+        reads,
+        proxy,
+    })
 }

@@ -210,6 +210,12 @@ impl Outlet {
         all
     }
 
+    /// What stands for a secret inside the walls; none of one that is not lent.
+    pub(crate) fn stand_in(&self, handle: &str) -> Option<std::ffi::OsString> {
+        let lent = self.session.lent.iter().find(|lent| lent.handle == handle)?;
+        Some(lent.in_text().into_owned().into())
+    }
+
     /// Ends every connection; what there was, in words for result and receipt.
     pub(crate) fn close(self) -> Vec<String> {
         self.end();

@@ -45,7 +45,7 @@ impl Sandbox {
                 command.arg("--ro-bind").arg(roots).arg(crate::egress_proxy::ROOTS_INSIDE);
             }
         }
-        for place in self.readable() {
+        for place in self.readable().iter().chain(&view.reads) {
             command.arg("--ro-bind-try").arg(place).arg(place);
         }
         self.bind_root(view, &mut command);
@@ -64,7 +64,8 @@ impl Sandbox {
             command.args(words);
         };
         let source = view.source.as_ref().unwrap_or(&view.root);
-        add(&["--bind".into(), source.into(), view.root.clone().into()]);
+        let bind = if view.read_only { "--ro-bind" } else { "--bind" };
+        add(&[bind.into(), source.into(), view.root.clone().into()]);
         // What Hermit may do changes by a request that says so, and by nothing that a command does beside it.
         let own = view.root.join(acts::sensitive_paths::CAPABILITY_FOLDER);
         if !view.is_staged() && own.symlink_metadata().is_ok_and(|there| there.is_dir()) {

@@ -30,7 +30,7 @@ pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsS
     for name in READABLE.iter().chain(&MERGED).chain(processes) {
         add("--read", Path::new(name));
     }
-    for place in sandbox.readable() {
+    for place in sandbox.readable().iter().chain(&view.reads) {
         add("--read", place);
     }
     if namespaces {
@@ -49,6 +49,6 @@ pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsS
         }
         add("--write", &view.private);
     }
-    add("--write", &view.root);
+    add(if view.read_only { "--read" } else { "--write" }, &view.root);
     arguments
 }

@@ -24,6 +24,7 @@ const BY_CLASS: &str = "
     credentialed_api_call  d  -  -  -  ?  -  -
     publication            d  -  -  -  ?  -  -
     payment                -  -  -  -  -  -  -
+    external_effect        -  ?  ?  ?  ?  -  -
     capability_change      -  ?  ?  ?  ?  ?  -
     policy_override        -  -  -  -  -  -  -
     approval_resolution    -  -  -  -  -  -  -

@@ -150,6 +150,10 @@ impl Kernel {
             Reasoning::Session { client, version } => {
                 ModelChoice::Session { client: client.clone(), version: version.clone() }
             }
+            Reasoning::Tools { change } => {
+                let new = text(ArtifactKind::ToolManifest).media("application/json");
+                ModelChoice::Tools { change: w.artifact(change.as_bytes(), new)?.artifact_id }
+            }
             Reasoning::Rollback { receipt_id, also } => {
                 ModelChoice::Rollback { receipt_id: *receipt_id, also: also.clone() }
             }
@@ -198,6 +202,7 @@ impl Kernel {
             ModelChoice::Scripted { name } => Reasoning::Scripted { name },
             ModelChoice::Session { client, version } => Reasoning::Session { client, version },
             ModelChoice::Rollback { receipt_id, also } => Reasoning::Rollback { receipt_id, also },
+            ModelChoice::Tools { change } => Reasoning::Tools { change: text(change)? },
         })
     }
 }

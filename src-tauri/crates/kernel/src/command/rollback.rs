@@ -285,10 +285,13 @@ impl Kernel {
         Ok(Then::Commit)
     }
 
-    /// How an undo ended, in words.
+    /// How an act ended that the kernel itself proposed, in words.
     pub(crate) fn undone_words(&self, state: &TaskState) -> Result<String, Error> {
-        let Action::Rollback(acts::Rollback { left, .. }) = self.request_in_hand(state)?.action else {
-            return Ok("Undone.".to_owned());
+        let left = match self.request_in_hand(state)?.action {
+            Action::Rollback(acts::Rollback { left, .. }) => left,
+            Action::Register(change) => return Ok(Self::changed_words(&change)),
+            Action::Call(_) => return self.answer_words(state),
+            _ => return Ok("Undone.".to_owned()),
         };
         let places: Vec<String> = left
             .iter()

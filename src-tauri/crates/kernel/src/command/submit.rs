@@ -75,6 +75,11 @@ pub enum Reasoning {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<ReceiptId>,
     },
+    /// A change of servers of tools, put to a person by the kernel.
+    Tools {
+        /// What is to be changed, canonical.
+        change: String,
+    },
 }
 
 /// Everything a goal comes with. Stored word for word before anything follows from it.

@@ -84,6 +84,9 @@ impl Kernel {
         if let Action::Remember(_) = judged.request.action {
             return self.remember(tx, judged, yes.as_ref());
         }
+        if let Action::Register(_) = judged.request.action {
+            return self.change_tools(tx, judged);
+        }
         tx.hand.by_standing = judged.policy.standing.is_some();
         tx.then(After::Perform(executors, Box::new(judged.request), authorization));
         Ok(Then::Commit)
@@ -115,7 +118,8 @@ impl Kernel {
             let resources = governance::witness::observable(&request.target_resources);
             let observed = self.witness_of(&request, executors.observe(&resources), tx.now())?;
             let observed = StateWitness { witness_id: approved.witness_id, ..observed };
-            let drifts = self.drifts(&request, executors, &approved, &observed);
+            let mut drifts = self.drifts(&request, executors, &approved, &observed);
+            drifts.extend(self.taken_back(tx, &request.action));
             if !drifts.is_empty() || tx.now() > approved.expires_at {
                 return Ok(AsApproved::Drifted(approved.witness_id, drifts));
             }

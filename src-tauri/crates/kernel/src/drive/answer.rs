@@ -388,6 +388,7 @@ impl Plan {
             Proposal::Observe(_)
             | Proposal::Change(_)
             | Proposal::Act(_)
+            | Proposal::Call { .. }
             | Proposal::Commit { .. }
             | Proposal::Branch { .. }
             | Proposal::Tag { .. }

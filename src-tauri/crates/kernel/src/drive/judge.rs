@@ -25,7 +25,7 @@ use model::limits;
 use model::policy::{PolicyResult, Verdict};
 use model::principal::PrincipalType;
 use model::witness::{Fingerprint, StateWitness};
-use model::{ApprovalId, ArtifactId, PolicyResultId, Sensitive, TaskId, WitnessId};
+use model::{ApprovalId, ArtifactId, PolicyResultId, Sensitive, TaskId, WitnessId, WorkspaceId};
 use seal::Digest;
 use std::sync::Arc;
 
@@ -91,8 +91,17 @@ impl Kernel {
     pub(crate) fn executors(&self, state: &TaskState) -> Result<Arc<dyn Executors>, Error> {
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        self.executors_at(&self.workspace_root(state)?, workspace)
+    }
+
+    /// Executors in a folder.
+    pub(crate) fn executors_at(
+        &self,
+        root: &std::path::Path,
+        workspace: WorkspaceId,
+    ) -> Result<Arc<dyn Executors>, Error> {
         let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts), self.ports.redactor.clone()));
-        self.ports.executors.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
+        self.ports.executors.open(root, workspace, contents).map_err(Error::Effects)
     }
 
     /// Puts a request on record: it is in hand from now on.

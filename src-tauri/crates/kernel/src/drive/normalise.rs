@@ -16,7 +16,7 @@ use model::{ActionRequestId, ArtifactId, Digest, RelPath, ResourceId, WorkspaceI
 use std::collections::BTreeMap;
 
 /// Why a proposal cannot become a request, in words for the model.
-pub(super) struct Unfit(pub(super) String);
+pub(crate) struct Unfit(pub(crate) String);
 
 /// A proposal that may be acted on, beside the bytes of its canonical form.
 pub(crate) struct Normalised {
@@ -100,6 +100,10 @@ impl Kernel {
                     Err(unfit) => return Ok(Err(unfit)),
                 }
             }
+            Proposal::Call { name, arguments } => match self.call_of(tx, executors, name, arguments)? {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
             Proposal::Act(Action::Fetch(fetch)) => match self.fetch_of(fetch, &observed)? {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),

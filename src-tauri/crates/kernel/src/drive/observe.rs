@@ -39,6 +39,9 @@ impl Kernel {
             return self.go_through(cell, tx, then);
         }
         let outputs = self.keep_outputs(&mut tx, &request, &outcome)?;
+        for output in outcome.outputs.iter().filter(|output| output.kind == ArtifactKind::ToolManifest) {
+            self.note_changed(&mut tx, &request.action, &output.bytes)?;
+        }
         let result = self.result_of(&mut tx, &request, &outcome, &outputs)?;
         tx.push_keyed(
             Some(format!("observe:{}", request.action_request_id)),
@@ -132,7 +135,7 @@ impl Kernel {
         if let (Some(instead), None) = (&request.instead_of, part) {
             return self.told_instead(tx, (request, instead), outcome, outputs);
         }
-        if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_), Some(seen)) =
+        if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_), Some(seen)) =
             (&request.action, outputs.first())
         {
             return Ok(seen.clone());

@@ -103,7 +103,10 @@ impl Kernel {
             ModelChoice::Session { client, version } => {
                 return Ok(Arc::new(reasoning::Session::new(client, version)));
             }
-            ModelChoice::Openai { .. } | ModelChoice::Scripted { .. } | ModelChoice::Rollback { .. } => None,
+            ModelChoice::Openai { .. }
+            | ModelChoice::Scripted { .. }
+            | ModelChoice::Rollback { .. }
+            | ModelChoice::Tools { .. } => None,
         };
         self.ports.reasoners.reasoner(&choice, text.as_deref()).map_err(Error::Reasoning)
     }
@@ -114,6 +117,9 @@ impl Kernel {
         if let ModelChoice::Rollback { receipt_id, also } = contract.model {
             let receipts: Vec<_> = std::iter::once(receipt_id).chain(also).collect();
             return self.plan_rollback(tx, &receipts);
+        }
+        if let ModelChoice::Tools { change } = contract.model {
+            return self.plan_tools(tx, change);
         }
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
@@ -126,8 +132,9 @@ impl Kernel {
         if proposer.reads_context() && !knowledge::pack::fits(&pack) {
             return self.too_long(tx, &pack);
         }
-        let request =
-            reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
+        let mut tools = iteration::tools();
+        tools.extend(self.offered_tools(tx)?);
+        let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = match proposer.spends_tokens() {
             false => 0,
             true => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),

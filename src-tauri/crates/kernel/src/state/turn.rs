@@ -235,8 +235,8 @@ impl Act {
     }
 
     /// Whether what becomes of it is told by a receipt, as [`acts::ActionRequest::leaves_receipt`] says.
-    pub const fn leaves_receipt(&self) -> bool {
-        self.action_class.leaves_receipt() || self.instead_of.is_some()
+    pub fn leaves_receipt(&self) -> bool {
+        self.action_class.leaves_receipt() || self.instead_of.is_some() || self.tool == "call"
     }
 
     /// Whether it may have begun and its outcome is not established.

@@ -188,6 +188,7 @@ fn names_of_policy() {
             "publication",
             "payment",
             "durable_memory_write",
+            "external_effect",
             "capability_change",
             "policy_override",
             "rollback",
@@ -218,6 +219,7 @@ fn the_classes_that_need_a_witness_or_a_decision_are_those_of_the_document() {
             "credentialed_api_call",
             "vcs_mutation",
             "publication",
+            "external_effect",
             "capability_change",
             "rollback",
         ]
@@ -232,6 +234,7 @@ fn the_classes_that_need_a_witness_or_a_decision_are_those_of_the_document() {
             "vcs_mutation",
             "publication",
             "payment",
+            "external_effect",
             "capability_change",
             "policy_override",
             "rollback",

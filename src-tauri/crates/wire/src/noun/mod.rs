@@ -23,5 +23,6 @@ pub mod secrets;
 pub mod store;
 pub mod task;
 pub mod task_events;
+pub mod tools;
 pub mod trace;
 pub mod workspaces;

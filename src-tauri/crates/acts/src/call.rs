@@ -1,0 +1,243 @@
+//! Calling a tool of a server.
+
+use crate::{ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
+use model::action::{ActionClass, ExpectedEffect, Reversibility};
+use model::artifact::TrustTier;
+use model::limits::{CALL_ARGUMENTS_BYTES_MAX, CALL_REPLY_BYTES_MAX, TOOL_CALL_MS};
+use model::receipt::{ReplayClass, ResultCode};
+use model::tool_server::{ServerLaunch, ToolTerms};
+use model::witness::Fingerprint;
+use model::{Digest, RelPath, ResourceId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Letters of the arguments in a line of a list.
+const LISTED_ARGUMENTS: usize = 160;
+
+/// One call of one tool of a registered server. Server, launch, pins, terms and places are the kernel's, from what a
+/// person registered; a proposer gives the name and the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The server, as a person named it.
+    pub server: String,
+    /// The tool, as the server names it.
+    pub name: String,
+    /// One JSON object, as text: a number in it may have no canonical form.
+    pub arguments: String,
+    /// How the server is started.
+    pub launch: ServerLaunch,
+    /// The artifact of its registration.
+    pub registration_sha256: Digest,
+    /// The pin of all that the server says of its tools.
+    pub manifest_sha256: Digest,
+    /// The pin of this tool.
+    pub tool_sha256: Digest,
+    /// What a person says that it may do; while nobody has, it may do anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<ToolTerms>,
+    /// Places in the folder that its arguments name, by the terms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<RelPath>,
+    /// Hosts that its arguments name, by the terms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+}
+
+impl Call {
+    /// Whether a person said that it only looks.
+    fn only_looks(&self) -> bool {
+        let class = self.terms.as_ref().map(|terms| terms.class);
+        matches!(class, Some(ActionClass::ReadLocal | ActionClass::NetworkRead))
+    }
+
+    /// Whether it may be done again when nobody saw how it ended.
+    pub fn is_repeatable(&self) -> bool {
+        self.terms.as_ref().is_some_and(|terms| terms.repeatable)
+    }
+}
+
+impl Tool for Call {
+    /// What a person said, and what follows from how the server is started. Nobody's word is the gravest.
+    fn classes(&self) -> BTreeSet<ActionClass> {
+        let Some(terms) = &self.terms else { return BTreeSet::from([ActionClass::ExternalEffect]) };
+        let reaches = (!self.launch.hosts.is_empty()).then_some(ActionClass::NetworkRead);
+        let signs = (!self.launch.secrets.is_empty()).then_some(ActionClass::CredentialedApiCall);
+        [terms.class].into_iter().chain(reaches).chain(signs).collect()
+    }
+
+    fn resources(&self, workspace: WorkspaceId) -> BTreeSet<ResourceId> {
+        let files = self.paths.iter().map(|path| ResourceId::File(workspace, path.clone()));
+        let secrets = self.launch.secrets.values().cloned().map(ResourceId::Secret);
+        let hosts = self.launch.hosts.iter().filter_map(|host| {
+            let (name, port) = host.rsplit_once(':')?;
+            Some(ResourceId::Host(name.to_owned(), port.parse().ok()?))
+        });
+        let itself = ResourceId::Mcp(self.server.clone(), self.name.clone());
+        files.chain(secrets).chain(hosts).chain([itself]).collect()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.arguments.len() {
+            bytes if bytes > CALL_ARGUMENTS_BYTES_MAX => Err(format!(
+                "its arguments are {bytes} bytes, more than {CALL_ARGUMENTS_BYTES_MAX}; name a file instead"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts { network: !self.launch.hosts.is_empty(), targets: 1, ..Counts::default() };
+        self.paths.iter().for_each(|path| counts.add_path(path));
+        counts
+    }
+
+    /// No rule allows it: what may be done unasked, its class says.
+    fn parts(&self) -> Vec<Part> {
+        self.paths.iter().cloned().map(Part::Read).chain([Part::Other]).collect()
+    }
+
+    fn sends(&self) -> bool {
+        !self.launch.hosts.is_empty()
+    }
+
+    fn reversibility(&self) -> Reversibility {
+        if self.only_looks() { Reversibility::NoEffect } else { Reversibility::Irreversible }
+    }
+
+    /// What failed was not asked of the server, or the server said so.
+    fn reversibility_without_changes(&self, request: &ActionRequest, _: ResultCode) -> Reversibility {
+        request.way_back()
+    }
+
+    fn replay_class(&self) -> ReplayClass {
+        if self.only_looks() { ReplayClass::ObserveOnly } else { ReplayClass::ExplainOnly }
+    }
+
+    fn trust(&self) -> TrustTier {
+        match self.terms.as_ref().is_some_and(|terms| terms.trusted) {
+            true => TrustTier::Observed,
+            false => TrustTier::Untrusted,
+        }
+    }
+
+    fn title(&self) -> String {
+        format!("call \"{}\" of the server \"{}\"", visible(&self.name), visible(&self.server))
+    }
+
+    fn one_line(&self) -> String {
+        let shown: String = self.arguments.chars().take(LISTED_ARGUMENTS).collect();
+        let cut = if shown.len() < self.arguments.len() { "…" } else { "" };
+        format!("call {}.{} {shown}{cut}", self.server, self.name)
+    }
+
+    fn lines(&self, _: &ActionRequest) -> Vec<Line> {
+        let kind = if self.only_looks() { LineKind::Effect } else { LineKind::Unrecoverable };
+        let said = |text: String| Line { kind, text };
+        let mut lines = vec![said(self.title()), said(in_words(self.terms.as_ref()))];
+        lines.push(said("with these arguments:".to_owned()));
+        lines.extend(quoted(&pretty(&self.arguments)).map(said));
+        lines.extend(started(&self.launch));
+        lines.push(Line::effect(format!(
+            "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {TOOL_CALL_MS} ms, goes to the model as {} content",
+            match self.trust() {
+                TrustTier::Observed => "trusted",
+                _ => "untrusted",
+            }
+        )));
+        lines
+    }
+
+    fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {
+        vec![ExpectedEffect {
+            resource: ResourceId::Mcp(self.server.clone(), self.name.clone()),
+            effect: "call".to_owned(),
+            before_sha256: None,
+            after_sha256: Some(Digest::of(self.arguments.as_bytes())),
+            byte_size: Some(self.arguments.len() as u64),
+        }]
+    }
+
+    fn precondition(&self) -> String {
+        "the server says the same of this tool as when it was registered, and its program is the same"
+            .to_owned()
+    }
+}
+
+/// What a person has said of a tool, in words.
+pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
+    let Some(terms) = terms else {
+        return "NOBODY has said what it may do: it may do anything that its server can, and it cannot be taken back"
+            .to_owned();
+    };
+    let mut words = format!("a person said that it is of the class {}", terms.class);
+    for (what, pointers) in [("places", &terms.paths), ("hosts", &terms.hosts)] {
+        if !pointers.is_empty() {
+            words.push_str(&format!("; {what} in its arguments: {}", visible(&pointers.join(", "))));
+        }
+    }
+    words.push_str(if terms.repeatable { "; it may be repeated" } else { "; it is never repeated" });
+    words.push_str(if terms.trusted { "; its answers are trusted" } else { "; its answers are not trusted" });
+    words
+}
+
+/// How a server is started, and what it can reach.
+pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
+    let words: Vec<String> = launch.argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
+    let mut lines = vec![Line::effect(format!("the server is started as {}", words.join(" ")))];
+    lines.extend(launch.pins.iter().map(|pin| {
+        Line::effect(format!(
+            "    \"{}\" is \"{}\", sha256 {}",
+            visible(&pin.name),
+            visible(&pin.path),
+            pin.sha256
+        ))
+    }));
+    lines.extend(unpinned(launch).map(|text| Line { kind: LineKind::Unrecoverable, text }));
+    lines.extend(
+        launch.reads.iter().map(|place| Line::effect(format!("it may also read \"{}\"", visible(place)))),
+    );
+    lines.push(Line::effect(match launch.hosts.as_slice() {
+        [] => "it has no network".to_owned(),
+        hosts => format!("it may reach {}", visible(&hosts.join(", "))),
+    }));
+    lines.extend(launch.secrets.iter().map(|(name, handle)| Line {
+        kind: LineKind::Unrecoverable,
+        text: format!(
+            "it signs in with `secret:{}`, whose stand-in is in its variable {}",
+            visible(handle),
+            visible(name)
+        ),
+    }));
+    lines.push(Line::effect(
+        "it sees the folder of the task, without what looks like keys, and can change nothing there"
+            .to_owned(),
+    ));
+    lines
+}
+
+/// Programs that fetch what they run.
+const FETCHERS: [&str; 9] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "podman", "npm", "deno"];
+
+/// What of the program is not pinned, in words.
+fn unpinned(launch: &ServerLaunch) -> Option<String> {
+    let first = launch.argv.first()?;
+    let name = first.rsplit('/').next()?;
+    if FETCHERS.contains(&name) {
+        return Some(format!(
+            "`{}` runs what it fetches by name: those bytes are NOT pinned, and another version may run each time",
+            visible(name)
+        ));
+    }
+    launch.pins.is_empty().then(|| "no file of its program could be pinned".to_owned())
+}
+
+/// JSON as a person reads it; text that is none as it is.
+pub(crate) fn pretty(json: &str) -> String {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(json);
+    value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
+}
+
+/// Line by line, each marked, so that none can pass for one of the card.
+pub(crate) fn quoted(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split('\n').map(|line| format!("    | {}", visible(line)))
+}

@@ -1,0 +1,223 @@
+//! Changing which tools of servers there are, and what they may do.
+
+use crate::call::{in_words, pretty, quoted, started};
+use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
+use model::action::{ActionClass, Reversibility};
+use model::receipt::{ReplayClass, ResultCode};
+use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolTerms};
+use model::{ResourceId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What a person changes about servers of tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Register {
+    /// A server is registered, or looked at anew.
+    Server {
+        /// The server with all that it says.
+        registration: ServerRegistration,
+        /// As it was registered before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<ServerRegistration>,
+    },
+    /// It is said what a tool may do.
+    Tool {
+        /// The server.
+        server: String,
+        /// The tool, with all that its server says of it.
+        words: ServerTool,
+        /// What it may do.
+        terms: ToolTerms,
+        /// What it might do until now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<ToolTerms>,
+    },
+}
+
+impl Tool for Register {
+    fn classes(&self) -> BTreeSet<ActionClass> {
+        BTreeSet::from([ActionClass::CapabilityChange])
+    }
+
+    fn resources(&self, _: WorkspaceId) -> BTreeSet<ResourceId> {
+        BTreeSet::from([match self {
+            Self::Server { registration, .. } => ResourceId::Mcp(registration.server.clone(), "*".to_owned()),
+            Self::Tool { server, words, .. } => ResourceId::Mcp(server.clone(), words.name.clone()),
+        }])
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Server { registration, .. } => model::tool_server::check_server_name(&registration.server),
+            Self::Tool { terms, .. } => terms.check(),
+        }
+    }
+
+    /// `hermit tools rm` and another word about a tool take it back; nothing of it is a file.
+    fn reversibility(&self) -> Reversibility {
+        Reversibility::Partial
+    }
+
+    fn reversibility_without_changes(&self, _: &ActionRequest, result: ResultCode) -> Reversibility {
+        match result {
+            ResultCode::Succeeded => Reversibility::Partial,
+            _ => Reversibility::NoEffect,
+        }
+    }
+
+    fn undo_method(&self) -> &'static str {
+        "none"
+    }
+
+    fn replay_class(&self) -> ReplayClass {
+        ReplayClass::ExplainOnly
+    }
+
+    fn title(&self) -> String {
+        match self {
+            Self::Server { registration, was } => {
+                let tools = count(registration.manifest.tools.len(), "tool");
+                let again = if was.is_some() { " again" } else { "" };
+                format!("register the server \"{}\"{again}, with {tools}", visible(&registration.server))
+            }
+            Self::Tool { server, words, terms, .. } => {
+                format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)
+            }
+        }
+    }
+
+    fn lines(&self, _: &ActionRequest) -> Vec<Line> {
+        match self {
+            Self::Server { registration, was } => of_server(registration, was.as_ref()),
+            Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
+        }
+    }
+
+    fn precondition(&self) -> String {
+        "the server is registered as it was when this was proposed".to_owned()
+    }
+}
+
+fn of_server(now: &ServerRegistration, was: Option<&ServerRegistration>) -> Vec<Line> {
+    let name = visible(&now.server);
+    let mut lines = vec![Line {
+        kind: LineKind::Risk,
+        text: format!("let tasks use {} of the server \"{name}\"", count(now.manifest.tools.len(), "tool")),
+    }];
+    if let Some(was) = was {
+        lines.extend(differences(was, now));
+    }
+    lines.extend(started(&now.launch));
+    lines.push(Line {
+        kind: LineKind::Fact,
+        text: "until you say what a tool may do, you are asked before each call of it".to_owned(),
+    });
+    lines.push(Line {
+        kind: LineKind::Fact,
+        text: "what the server says of its tools, word for word:".to_owned(),
+    });
+    for tool in &now.manifest.tools {
+        lines.extend(words_of(tool));
+    }
+    lines
+}
+
+/// What the server says otherwise than before: each tool that came, went or changed, with both texts.
+fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if was.launch != now.launch {
+        lines.push(Line {
+            kind: LineKind::Destructive,
+            text: "it is STARTED OTHERWISE than when it was registered; it was started so:".to_owned(),
+        });
+        lines.extend(started(&was.launch).into_iter().map(|line| removed(&line.text)));
+    }
+    let differ = was.manifest.differs_from(&now.manifest);
+    if differ.is_empty() {
+        let text = "it says the same of its tools as when it was registered".to_owned();
+        lines.push(Line { kind: LineKind::Fact, text });
+    }
+    for name in differ {
+        let shown = visible(&name);
+        match (was.manifest.tool(&name), now.manifest.tool(&name)) {
+            (Some(before), Some(after)) => {
+                let text =
+                    format!("the tool \"{shown}\" CHANGED; what was said of it, and what is said now:");
+                lines.push(Line { kind: LineKind::Destructive, text });
+                let (before, after) = (words_of(before), words_of(after));
+                lines.extend(
+                    before.iter().filter(|line| !after.contains(line)).map(|line| removed(&line.text)),
+                );
+                lines
+                    .extend(after.iter().filter(|line| !before.contains(line)).map(|line| added(&line.text)));
+            }
+            (None, _) => {
+                lines
+                    .push(Line { kind: LineKind::Destructive, text: format!("the tool \"{shown}\" is NEW") });
+            }
+            (Some(_), None) => {
+                lines.push(Line { kind: LineKind::Effect, text: format!("the tool \"{shown}\" is gone") });
+            }
+        }
+    }
+    lines
+}
+
+fn removed(text: &str) -> Line {
+    Line { kind: LineKind::Quoted, text: format!("- {text}") }
+}
+
+fn added(text: &str) -> Line {
+    Line { kind: LineKind::Quoted, text: format!("+ {text}") }
+}
+
+/// Everything that a server says of one tool.
+fn words_of(tool: &ServerTool) -> Vec<Line> {
+    let quote = |text: String| Line { kind: LineKind::Quoted, text };
+    let title = tool.title.as_ref().map_or(String::new(), |title| format!(" (\"{}\")", visible(title)));
+    let mut lines = vec![quote(format!("tool \"{}\"{title}{}", visible(&tool.name), hints(tool.hints)))];
+    lines.extend(tool.description.iter().flat_map(|text| quoted(text)).map(quote));
+    lines.push(quote("  its arguments:".to_owned()));
+    lines.extend(quoted(&pretty(&tool.input_schema)).map(quote));
+    if let Some(schema) = &tool.output_schema {
+        lines.push(quote("  its result:".to_owned()));
+        lines.extend(quoted(&pretty(schema)).map(quote));
+    }
+    lines
+}
+
+fn hints(hints: ToolHints) -> String {
+    let one = |name: &str, hint: Option<bool>| match hint {
+        Some(true) => Some(name.to_owned()),
+        Some(false) => Some(format!("not {name}")),
+        None => None,
+    };
+    let all = [
+        one("read-only", hints.read_only),
+        one("destructive", hints.destructive),
+        one("idempotent", hints.idempotent),
+        one("open-world", hints.open_world),
+    ];
+    let said: Vec<String> = all.into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(", which says of itself: {}", said.join(", ")) }
+}
+
+fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&ToolTerms>) -> Vec<Line> {
+    let risk = |text: String| Line { kind: LineKind::Risk, text };
+    let mut lines = vec![risk(format!(
+        "from now on, calls of \"{}\" of the server \"{}\" are judged so:",
+        visible(&words.name),
+        visible(server)
+    ))];
+    lines.push(risk(in_words(Some(terms))));
+    lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", in_words(was)) });
+    if matches!(terms.class, ActionClass::ReadLocal) {
+        lines.push(risk(
+            "it is then called WITHOUT asking you, in every task that may look at files".to_owned(),
+        ));
+    }
+    lines.push(Line { kind: LineKind::Fact, text: "what the server says of it, word for word:".to_owned() });
+    lines.extend(words_of(words));
+    lines
+}

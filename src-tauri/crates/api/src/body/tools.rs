@@ -1,0 +1,141 @@
+//! Servers of tools: proposals to a person, and what the log knows of those that are registered.
+
+use super::task::{channel, of_submitted};
+use crate::convert::word;
+use crate::files::absolute;
+use crate::{Host, Wire as _, fold, not_found};
+use kernel::tool_registry::{ServerRecord, ToolRegistry};
+use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
+use wire::Error;
+use wire::task::Submitted;
+use wire::tools::{
+    Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
+};
+
+pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let launch =
+        ServerLaunch { argv: p.argv, secrets: p.secrets, hosts: p.hosts, reads: p.reads, pins: Vec::new() };
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_server(&p.server, &launch, p.again, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn classify(host: &dyn Host, p: Classify) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let terms = ToolTerms {
+        class: word(&p.class)?,
+        paths: p.paths,
+        hosts: p.hosts,
+        repeatable: p.repeatable,
+        trusted: p.trusted,
+    };
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_terms(&p.server, &p.tool, terms, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_call((&p.server, &p.tool), &p.arguments, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn list(host: &dyn Host, _: List) -> Result<Servers, Error> {
+    let registry = registry(host)?;
+    let servers = registry.0.iter().map(|(name, record)| server(host, name, record));
+    Ok(Servers { servers: servers.collect::<Result<_, _>>()? })
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
+    let registry = registry(host)?;
+    let record = registry.0.get(&p.server).ok_or_else(|| not_found("server of tools", &p.server))?;
+    let known = registration(host, record)?;
+    let words = known.manifest.tools.iter().map(words_of).collect::<Result<_, _>>()?;
+    let pins = known.launch.pins.iter().map(|pin| Pin {
+        name: pin.name.clone(),
+        path: pin.path.clone(),
+        sha256: pin.sha256.to_string(),
+    });
+    Ok(Shown {
+        server: server(host, &p.server, record)?,
+        pins: pins.collect(),
+        secrets: known.launch.secrets,
+        reads: known.launch.reads,
+        words,
+    })
+}
+
+pub(crate) fn disable(host: &dyn Host, p: Disable) -> Result<Servers, Error> {
+    let reason = p.reason.as_deref().unwrap_or("disabled by a person");
+    host.kernel()?.disable_server(&p.server, reason).wire()?;
+    list(host, List {})
+}
+
+pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<Servers, Error> {
+    host.kernel()?.remove_server(&p.server).wire()?;
+    list(host, List {})
+}
+
+fn registry(host: &dyn Host) -> Result<ToolRegistry, Error> {
+    Ok(fold::store_state(&host.reader()?)?.tools)
+}
+
+fn registration(host: &dyn Host, record: &ServerRecord) -> Result<ServerRegistration, Error> {
+    let version = record.latest().ok_or_else(|| not_found("server of tools", "without a registration"))?;
+    let bytes = host.artifacts()?.read(&version.registration.sha256).wire()?;
+    seal::canon::from_canonical(&bytes).wire()
+}
+
+fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, Error> {
+    let known = registration(host, record)?;
+    let (state, why) = match (&record.disabled, record.changed.is_empty()) {
+        (Some(why), _) => ("disabled", Some(why.clone())),
+        (None, false) => {
+            let changed: Vec<&str> = record.changed.iter().map(String::as_str).collect();
+            ("changed", Some(format!("it says something else now of: {}", changed.join(", "))))
+        }
+        (None, true) => ("ready", None),
+    };
+    let tools = known.manifest.tools.iter().map(|words| tool(name, words, record, host.now()));
+    Ok(Server {
+        server: name.to_owned(),
+        state: state.to_owned(),
+        why,
+        argv: known.launch.argv.clone(),
+        hosts: known.launch.hosts.clone(),
+        since: record.latest().map_or(0, |version| version.since.0),
+        manifest_sha256: known.manifest.pin().wire()?.to_string(),
+        tools: tools.collect::<Result<_, _>>()?,
+    })
+}
+
+fn tool(server: &str, words: &ServerTool, record: &ServerRecord, now: model::UnixMs) -> Result<Tool, Error> {
+    let terms = record.terms(&words.name, words.pin().wire()?, now);
+    Ok(Tool {
+        name: words.name.clone(),
+        offered_as: offered_name(server, &words.name),
+        class: terms.map(|terms| terms.class),
+        repeatable: terms.is_some_and(|terms| terms.repeatable),
+        trusted: terms.is_some_and(|terms| terms.trusted),
+        changed: record.changed.contains(&words.name),
+    })
+}
+
+fn words_of(tool: &ServerTool) -> Result<Words, Error> {
+    Ok(Words {
+        name: tool.name.clone(),
+        title: tool.title.clone(),
+        description: tool.description.clone(),
+        input_schema: tool.input_schema.clone(),
+        output_schema: tool.output_schema.clone(),
+        sha256: tool.pin().wire()?.to_string(),
+    })
+}

@@ -1,0 +1,122 @@
+//! Verbs about servers of tools.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `hermit tools`.
+#[derive(Debug, Subcommand)]
+pub enum ToolsVerb {
+    /// Starts a server of tools (MCP) behind walls, shows what it offers, and asks you whether to register it.
+    Add(ToolsAdd),
+    /// Lists servers, their tools, and what each tool may do.
+    List,
+    /// Shows a server with every word that it says of its tools.
+    Show {
+        /// Its name.
+        server: String,
+    },
+    /// Says what a tool may do; shows a card and asks you first.
+    Classify(ToolsClassify),
+    /// Calls a tool once, by the same path as an agent.
+    Try(ToolsTry),
+    /// Stops the use of a server until it is added again.
+    Disable {
+        /// Its name.
+        server: String,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Forgets a server, and all that you said of its tools.
+    Rm {
+        /// Its name.
+        server: String,
+    },
+    /// Reads a file in which other programs keep their servers (`mcpServers`), and prints how to add each. Adds none.
+    Import {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// `hermit tools add`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The server is started once, in the folder, to hear what it offers. It sees the folder and changes nothing there, has no \
+network but the hosts named here, and ends with all it started. What it says of its tools is shown to you and pinned: when \
+it says something else later, what changed is not called until you look at the difference with `--again`.
+
+Until you say what a tool may do with `hermit tools classify`, you are asked before each call of it.
+
+Examples:
+  hermit tools add files -- node node_modules/@modelcontextprotocol/server-filesystem/dist/index.js .
+  hermit tools add github --host api.github.com --secret GITHUB_TOKEN=github --read ~/.local/share/mcp -- mcp-github
+  hermit tools add files --again")]
+pub struct ToolsAdd {
+    /// Its name here: a-z, 0-9 and `-`.
+    pub server: String,
+    /// A host it may reach, as `name` (port 443) or `name:port`; may be given more than once.
+    #[arg(long, value_name = "HOST")]
+    pub host: Vec<String>,
+    /// An environment variable that holds a secret, as `VARIABLE=NAME`; what stands in it is a stand-in.
+    #[arg(long, value_name = "VARIABLE=NAME", requires = "host")]
+    pub secret: Vec<String>,
+    /// A folder beside the system's that its program needs to read; may be given more than once.
+    #[arg(long, value_name = "FOLDER")]
+    pub read: Vec<PathBuf>,
+    /// Look at a registered server anew; without a program it is started as before.
+    #[arg(long)]
+    pub again: bool,
+    /// The folder it is started in.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+    /// Program and arguments.
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub argv: Vec<String>,
+}
+
+/// `hermit tools classify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hermit tools classify files read_text_file --class read_local --path-pointer /path
+  hermit tools classify github create_issue --class network_write")]
+pub struct ToolsClassify {
+    /// The server.
+    pub server: String,
+    /// The tool, as its server names it.
+    pub tool: String,
+    /// What it is: read_local, network_read, network_write, credentialed_api_call, publication, payment, external_effect.
+    #[arg(long)]
+    pub class: String,
+    /// An argument that is a place in the folder, as a JSON pointer such as `/path`; may be given more than once.
+    #[arg(long, value_name = "POINTER")]
+    pub path_pointer: Vec<String>,
+    /// An argument that is a host, as a JSON pointer; may be given more than once.
+    #[arg(long, value_name = "POINTER")]
+    pub host_pointer: Vec<String>,
+    /// It may be called again when nobody saw how a call ended.
+    #[arg(long)]
+    pub repeatable: bool,
+    /// Its answers are trusted.
+    #[arg(long)]
+    pub trusted: bool,
+    /// The folder of the task that asks you.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}
+
+/// `hermit tools try`.
+#[derive(Debug, Args)]
+pub struct ToolsTry {
+    /// The server.
+    pub server: String,
+    /// The tool, as its server names it.
+    pub tool: String,
+    /// Its arguments, as one JSON object.
+    #[arg(default_value = "{}")]
+    pub arguments: String,
+    /// The folder it is called in.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}

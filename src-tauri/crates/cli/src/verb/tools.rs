@@ -1,0 +1,226 @@
+//! `hermit tools`.
+
+use super::Came;
+use super::run::{stay_with, take_up};
+use crate::args::{ToolsAdd, ToolsClassify, ToolsTry, ToolsVerb};
+use crate::context::{Context, Signs};
+use crate::output::{Output, Tone, table};
+use crate::text::plain;
+use host::Session;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use wire::tools::{Add, Call, Classify, Disable, List, Remove, Server, Servers, Show, Shown, Submitted};
+use wire::{Code, Error, exit};
+
+/// Bytes of a file of servers that are read.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// `hermit tools`.
+pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
+    match verb {
+        ToolsVerb::Add(args) => add(context, args),
+        ToolsVerb::Classify(args) => classify(context, args),
+        ToolsVerb::Try(args) => call(context, args),
+        ToolsVerb::List => {
+            let listed = context.reading()?.call(&List {})?;
+            context.out.answer(&listed, listed_in_words)?;
+            Ok(exit::DONE)
+        }
+        ToolsVerb::Show { server } => {
+            let shown = context.reading()?.call(&Show { server })?;
+            context.out.answer(&shown, shown_in_words)?;
+            Ok(exit::DONE)
+        }
+        ToolsVerb::Disable { server, reason } => {
+            narrow(context, |session| session.call(&Disable { server, reason }))
+        }
+        ToolsVerb::Rm { server } => narrow(context, |session| session.call(&Remove { server })),
+        ToolsVerb::Import { file } => import(context, &file),
+    }
+}
+
+fn narrow(context: &Context, ask: impl FnOnce(&Session) -> Result<Servers, Error>) -> Came {
+    let session = context.writing(Signs::No)?;
+    let left = ask(&session);
+    session.close();
+    context.out.answer(&left?, listed_in_words)?;
+    Ok(exit::DONE)
+}
+
+/// Asks for a task that puts something to a person, and stays with it.
+fn stay(context: &Context, ask: impl FnOnce(&Session) -> Result<Submitted, Error>) -> Came {
+    let session = context.writing(Signs::Yes)?;
+    take_up(context, &session);
+    let heard = session.listen();
+    let done = ask(&session)
+        .and_then(|submitted| stay_with(context, &session, &submitted.task_id, heard).map(|(code, _)| code));
+    session.close();
+    done
+}
+
+fn add(context: &Context, args: ToolsAdd) -> Came {
+    if args.argv.is_empty() && !args.again {
+        return Err(Error::new(Code::Usage, "no program is named")
+            .hint(format!("write it behind `--`: `hermit tools add {} -- PROGRAM ARGUMENTS`", args.server)));
+    }
+    let mut secrets = BTreeMap::new();
+    for pair in &args.secret {
+        let (variable, handle) = pair.split_once('=').ok_or_else(|| {
+            Error::new(Code::Usage, format!("`{pair}` names no secret")).hint("write `VARIABLE=NAME`")
+        })?;
+        secrets.insert(variable.to_owned(), handle.to_owned());
+    }
+    let reads = args.read.iter().map(|place| absolute(place)).collect::<Result<_, _>>()?;
+    let add = Add {
+        server: args.server,
+        argv: args.argv,
+        hosts: args.host.iter().map(|host| super::secret::with_port(host)).collect(),
+        secrets,
+        reads,
+        again: args.again,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&add))
+}
+
+fn classify(context: &Context, args: ToolsClassify) -> Came {
+    let classify = Classify {
+        server: args.server,
+        tool: args.tool,
+        class: args.class,
+        paths: args.path_pointer,
+        hosts: args.host_pointer,
+        repeatable: args.repeatable,
+        trusted: args.trusted,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&classify))
+}
+
+fn call(context: &Context, args: ToolsTry) -> Came {
+    let call = Call {
+        server: args.server,
+        tool: args.tool,
+        arguments: args.arguments,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&call))
+}
+
+fn absolute(place: &Path) -> Result<String, Error> {
+    let whole: PathBuf = place
+        .canonicalize()
+        .map_err(|e| Error::new(Code::Usage, format!("`{}` cannot be used: {e}", place.display())))?;
+    let text = whole.to_str().map(str::to_owned);
+    text.ok_or_else(|| Error::new(Code::Usage, format!("`{}` is not text", place.display())))
+}
+
+fn listed_in_words(out: &Output, listed: &Servers) {
+    if listed.servers.is_empty() {
+        return out.say(Tone::Faint, "no servers of tools; add one with `hermit tools add NAME -- PROGRAM`");
+    }
+    let mut rows = Vec::new();
+    for server in &listed.servers {
+        rows.extend(server.tools.iter().map(|tool| {
+            let class = tool.class.map_or("asked each time".to_owned(), |class| class.to_string());
+            let state = if tool.changed { "changed" } else { &server.state };
+            vec![plain(&server.server), plain(&tool.name), class, state.to_owned()]
+        }));
+    }
+    table(out, &["server", "tool", "class", "state"], &rows);
+    for server in &listed.servers {
+        note(out, server);
+    }
+}
+
+fn note(out: &Output, server: &Server) {
+    if let Some(why) = &server.why {
+        out.say(Tone::Warn, format!("{} is {}: {}", plain(&server.server), server.state, plain(why)));
+    }
+}
+
+fn shown_in_words(out: &Output, shown: &Shown) {
+    let server = &shown.server;
+    out.line(format!("{}, {}", plain(&server.server), server.state));
+    out.line(format!("  started as {}", plain(&server.argv.join(" "))));
+    for pin in &shown.pins {
+        out.line(format!("  {} is {}, sha256 {}", plain(&pin.name), plain(&pin.path), pin.sha256));
+    }
+    match server.hosts.as_slice() {
+        [] => out.line("  no network"),
+        hosts => out.line(format!("  may reach {}", plain(&hosts.join(", ")))),
+    }
+    for (variable, handle) in &shown.secrets {
+        out.line(format!("  {} stands in for `secret:{}`", plain(variable), plain(handle)));
+    }
+    for place in &shown.reads {
+        out.line(format!("  may also read {}", plain(place)));
+    }
+    note(out, server);
+    for (tool, words) in server.tools.iter().zip(&shown.words) {
+        let class = tool.class.map_or("you are asked each time".to_owned(), |class| class.to_string());
+        out.line(format!("{}: {class}", plain(&tool.name)));
+        for line in words.description.iter().flat_map(|text| text.lines()) {
+            out.line(format!("  | {}", plain(line)));
+        }
+        out.say(Tone::Faint, format!("  arguments: {}", plain(&words.input_schema)));
+    }
+}
+
+/// Prints how each server of the file would be added. What it holds is a proposal of whoever wrote it.
+fn import(context: &Context, file: &Path) -> Came {
+    let cannot = |why: String| Error::new(Code::Usage, format!("`{}` cannot be read: {why}", file.display()));
+    let size = std::fs::metadata(file).map_err(|e| cannot(e.to_string()))?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(cannot(format!("it has {size} bytes, more than {FILE_BYTES_MAX}")));
+    }
+    let text = std::fs::read_to_string(file).map_err(|e| cannot(e.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|e| cannot(format!("it is no JSON: {e}")))?;
+    let found =
+        ["mcpServers", "servers", "context_servers"].iter().find_map(|name| value.get(*name)?.as_object());
+    let servers = found.ok_or_else(|| cannot("it names no `mcpServers`".to_owned()))?;
+    let lines: Vec<String> = servers.iter().map(|(name, server)| proposal(name, server)).collect();
+    context.out.answer(&lines, |out, lines| {
+        out.say(Tone::Faint, "Nothing was added. Add one with its line; values of secrets stay out of it:");
+        lines.iter().for_each(|line| out.line(plain(line)));
+    })?;
+    Ok(exit::DONE)
+}
+
+fn proposal(name: &str, server: &Value) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let own: String = name.chars().map(fits).take(model::limits::SERVER_NAME_MAX).collect();
+    let own = own.trim_matches('-').to_owned();
+    let Some(program) = server.get("command").and_then(Value::as_str) else {
+        return format!(
+            "# {name}: it is reached by an address; only servers that are started can be added so far"
+        );
+    };
+    let arguments = server.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
+    let words = std::iter::once(program).chain(arguments.iter().filter_map(Value::as_str));
+    let words: Vec<String> = words.map(quoted).collect();
+    let variables =
+        server.get("env").and_then(Value::as_object).map(|env| env.keys().cloned().collect::<Vec<_>>());
+    let secrets: String = variables
+        .unwrap_or_default()
+        .iter()
+        .map(|variable| format!(" --secret {variable}=NAME --host HOST"))
+        .collect();
+    format!("hermit tools add {own}{secrets} -- {}", words.join(" "))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}

@@ -1,0 +1,344 @@
+//! One call of one tool of a server: what is about to be asked is written down before, what came back before anybody is
+//! told, so that after a crash it is known whether the server may have been asked; it is never asked twice unless a person
+//! said that it may.
+
+use super::process::Process;
+use super::{Spoken, ToolCall, ToolReply, Unspoken, secrets_of};
+use crate::change::scope::Scope;
+use crate::{Error, Executors, Outcome, Output};
+use acts::{ActionRequest, Call, Tool as _};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::artifact::ArtifactKind;
+use model::fault::Point;
+use model::receipt::{ResultCode, SandboxLevel};
+use model::tool_server::{ServerRegistration, ServerTool, ToolManifest};
+use model::{Digest, RelPath, Sensitive, UnixMs};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is written down before a tool is called.
+const ASKED: &str = "call.json";
+/// What is written down of the answer.
+const ANSWER: &str = "answer.json";
+/// Media of an answer that are kept as contents of their own.
+const KEPT_MAX: usize = 16;
+
+/// How a call went, as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Record {
+    /// The tool was not called, for this reason.
+    not_called: Option<String>,
+    /// It may have been called, and nobody answered.
+    lost: Option<String>,
+    /// What the server answered, as JSON text.
+    answer: Option<String>,
+    /// Why the answer is no success.
+    refused: Option<String>,
+    /// What the server says it offers now, where that differs from when it was registered.
+    changed: Option<ToolManifest>,
+    /// What else was seen, in words.
+    notes: Vec<String>,
+}
+
+impl Record {
+    fn empty() -> Self {
+        Self { not_called: None, lost: None, answer: None, refused: None, changed: None, notes: Vec::new() }
+    }
+
+    fn not_called(why: String) -> Self {
+        Self { not_called: Some(why), ..Self::empty() }
+    }
+
+    fn lost(why: String) -> Self {
+        Self { lost: Some(why), ..Self::empty() }
+    }
+}
+
+/// Calls the tool and says what came of it; every failure is in the outcome.
+pub(crate) fn call(
+    executors: &Executors,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    asked: &Call,
+    started: UnixMs,
+    cancelled: &dyn Fn() -> bool,
+) -> Outcome {
+    let record = match prepare(executors, scope, request, asked) {
+        Ok(pinned) => exchange(executors, request, (asked, &pinned), cancelled),
+        Err(error) => Record::not_called(error.to_string()),
+    };
+    outcome(executors, request, asked, started, record)
+}
+
+/// Everything that can say no before the server is started; the server as it was registered.
+fn prepare(
+    executors: &Executors,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    asked: &Call,
+) -> Result<ServerRegistration, Error> {
+    asked.check().map_err(Error::Request)?;
+    for path in &asked.paths {
+        scope.covers_path(path)?;
+    }
+    let lacks = |all: &[String], granted: &[String]| all.iter().find(|one| !granted.contains(one)).cloned();
+    if let Some(host) = lacks(&asked.launch.hosts, scope.hosts()) {
+        return Err(Error::OutOfScope(format!("the grant does not name the host `{host}`")));
+    }
+    if let Some(handle) = lacks(&secrets_of(&asked.launch), scope.secrets()) {
+        return Err(Error::OutOfScope(format!("the grant does not name `secret:{handle}`")));
+    }
+    if executors.spool.written(request.action_request_id, ASKED)?.is_some() && !asked.is_repeatable() {
+        return Err(Error::Request("this very call was made before, and is not made again".to_owned()));
+    }
+    // A pin that cannot be read blocks.
+    let unread = |why: String| Error::Request(format!("the server's registration cannot be read: {why}"));
+    let bytes = executors.contents.read(&asked.registration_sha256).map_err(unread)?;
+    let pinned: ServerRegistration =
+        seal::canon::from_canonical(&bytes).map_err(|e| unread(e.to_string()))?;
+    let same = pinned.server == asked.server
+        && pinned.launch == asked.launch
+        && pinned.manifest.pin().ok() == Some(asked.manifest_sha256)
+        && pinned.manifest.tool(&asked.name).and_then(|tool| tool.pin().ok()) == Some(asked.tool_sha256);
+    if !same {
+        return Err(unread("it is not the one that was named".to_owned()));
+    }
+    if executors.pins(&asked.launch) != asked.launch.pins {
+        return Err(Error::Request(format!(
+            "the program of the server `{0}` is not the one that was registered; a person looks at it with \
+             `hermit tools add {0} --again`",
+            asked.server
+        )));
+    }
+    Ok(pinned)
+}
+
+fn exchange(
+    executors: &Executors,
+    request: &ActionRequest,
+    (asked, pinned): (&Call, &ServerRegistration),
+    cancelled: &dyn Fn() -> bool,
+) -> Record {
+    let id = request.action_request_id;
+    let secrets = secrets_of(&asked.launch);
+    let process = match Process::start(executors, &asked.launch, &asked.launch.hosts, &secrets) {
+        Ok(process) => process,
+        Err(error) => return Record::not_called(error.to_string()),
+    };
+    let mut changed = None;
+    let mut refused = None;
+    let mut next = |manifest: &ToolManifest| {
+        if *manifest != pinned.manifest {
+            changed = Some(manifest.clone());
+        }
+        if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
+            refused = Some(format!(
+                "the server `{0}` says something else of `{1}` than when it was registered; it was not called, and a \
+                 person looks at the difference with `hermit tools add {0} --again`",
+                asked.server, asked.name
+            ));
+            return None;
+        }
+        let noted = crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
+            executors.spool.write_down(id, ASKED, asked.arguments.as_bytes())
+        });
+        if let Err(error) = noted {
+            refused = Some(error.to_string());
+            return None;
+        }
+        Some(ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() })
+    };
+    let (spoken, notes) = process.speak(executors, &mut next, cancelled);
+    let tool = pinned.manifest.tool(&asked.name);
+    let record = match (spoken, refused) {
+        (_, Some(why)) => Record::not_called(why),
+        (Err(Unspoken::NotCalled(why)), _) => Record::not_called(why),
+        (Err(Unspoken::Lost(why)), _) => Record::lost(why),
+        (Ok(Spoken { reply: None, .. }), _) => Record::not_called("the tool was not called".to_owned()),
+        (Ok(Spoken { reply: Some(Err(why)), .. }), _) => {
+            Record { refused: Some(format!("the server refused the call: {why}")), ..Record::empty() }
+        }
+        (Ok(Spoken { reply: Some(Ok(reply)), .. }), _) => answered(executors, tool, &reply),
+    };
+    let redactor = executors.redactor.now();
+    let clean = |text: Option<String>| text.map(|text| redactor.text(&text).rest.into_owned());
+    let record = Record {
+        not_called: clean(record.not_called),
+        lost: clean(record.lost),
+        refused: clean(record.refused),
+        changed,
+        notes,
+        ..record
+    };
+    let kept = crate::change::step(executors, Point::CallAnswer, &RelPath::ROOT, || {
+        let bytes = serde_json::to_vec(&record).map_err(|e| Error::Request(e.to_string()))?;
+        executors.spool.write_down(id, ANSWER, &bytes)
+    });
+    match kept {
+        Ok(()) => record,
+        // It is known now and may not be known later, so it is told now.
+        Err(error) => {
+            let mut notes = record.notes.clone();
+            notes.push(format!("the answer could not be written down: {error}"));
+            Record { notes, ..record }
+        }
+    }
+}
+
+/// An answer held against what the tool says its results are. It was called, whatever it answered.
+fn answered(executors: &Executors, tool: Option<&ServerTool>, reply: &ToolReply) -> Record {
+    let clean = executors.redactor.now().json(reply.result.clone(), true).rest;
+    let record = Record { answer: Some(clean.to_string()), ..Record::empty() };
+    if reply.is_error {
+        return Record { refused: Some("the tool says that it failed".to_owned()), ..record };
+    }
+    let Some(schema) = tool.and_then(|tool| tool.output_schema.as_ref()) else { return record };
+    let fits = match reply.result.get("structuredContent") {
+        Some(structured) => executors.servers.fits(schema, &structured.to_string()),
+        None => Err("there is no structured result".to_owned()),
+    };
+    match fits {
+        Ok(()) => record,
+        Err(why) => Record {
+            refused: Some(format!("its answer is not what the tool says its results are: {why}")),
+            ..record
+        },
+    }
+}
+
+/// After a crash: what was written down, and nothing else; none where a person said that the call may be made again.
+pub(crate) fn settle(
+    executors: &Executors,
+    request: &ActionRequest,
+    asked: &Call,
+    started: UnixMs,
+) -> Option<Outcome> {
+    let id = request.action_request_id;
+    let record = match (executors.spool.written(id, ASKED), executors.spool.written(id, ANSWER)) {
+        (_, Ok(Some(bytes))) => serde_json::from_slice(&bytes)
+            .unwrap_or_else(|error| Record::lost(format!("what was answered cannot be read: {error}"))),
+        (Ok(None), Ok(None)) => Record::not_called("interrupted before the tool was called".to_owned()),
+        (Ok(Some(_)), Ok(None)) if asked.is_repeatable() => return None,
+        (Ok(Some(_)), Ok(None)) => Record::lost("interrupted while the tool was at work".to_owned()),
+        (Err(error), _) | (_, Err(error)) => Record::lost(format!("what was asked cannot be told: {error}")),
+    };
+    Some(outcome(executors, request, asked, started, record))
+}
+
+fn outcome(
+    executors: &Executors,
+    request: &ActionRequest,
+    asked: &Call,
+    started: UnixMs,
+    record: Record,
+) -> Outcome {
+    let (result_code, error) = match &record {
+        Record { not_called: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
+        Record { lost: Some(why), .. } => (ResultCode::UnknownOutcome, Some(why.clone())),
+        Record { refused: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
+        _ => (ResultCode::Succeeded, None),
+    };
+    let mut outputs = vec![told(asked, &record, result_code)];
+    let media = record.answer.as_deref().map(media_of).unwrap_or_default();
+    outputs.extend(media);
+    let redactor = executors.redactor.now();
+    let kept = record.changed.as_ref().and_then(|manifest| changed(asked, manifest));
+    // Words that hold the value of a secret are kept by nobody.
+    outputs.extend(kept.filter(|output| redactor.holds(&output.bytes).is_empty()));
+    let mut observed = vec![format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why())];
+    observed.extend(record.notes);
+    if let Some(manifest) = &record.changed {
+        let tools = manifest.tools.len();
+        observed.push(format!(
+            "the server says something else of its tools than when it was registered: {tools} tools"
+        ));
+    }
+    let mut ran = executors.ran("hermit.call", request, started);
+    ran.argv = Some(Sensitive::from(asked.launch.argv.clone()));
+    ran.executable_sha256 = asked.launch.pins.first().map(|pin| pin.sha256);
+    Outcome {
+        result_code,
+        changes: Vec::new(),
+        outputs,
+        ran,
+        sandbox_level: if record.not_called.is_some() {
+            SandboxLevel::NotApplicable
+        } else {
+            executors.sandbox.level()
+        },
+        observed,
+        error,
+        kept: Vec::new(),
+    }
+}
+
+/// What whoever proposed the call is told of it.
+fn told(asked: &Call, record: &Record, result_code: ResultCode) -> Output {
+    let mut answer: Value =
+        record.answer.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+    name_media(&mut answer);
+    let why = record.not_called.as_ref().or(record.lost.as_ref()).or(record.refused.as_ref());
+    let told = json!({
+        "op": "call",
+        "server": asked.server,
+        "tool": asked.name,
+        "result_code": result_code.as_str(),
+        "error": why,
+        "answer": answer,
+    });
+    Output {
+        kind: ArtifactKind::ActionResult,
+        media_type: "application/json".to_owned(),
+        bytes: told.to_string().into_bytes(),
+        about: format!("what `{}` of the server `{}` answered", asked.name, asked.server),
+    }
+}
+
+/// Blocks of an answer that hold bytes, which are kept as contents of their own.
+fn media_of(answer: &str) -> Vec<Output> {
+    let answer: Value = serde_json::from_str(answer).unwrap_or(Value::Null);
+    let blocks = answer.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+    let decoded = blocks.iter().filter_map(|block| {
+        let bytes = STANDARD.decode(data_of(block)?).ok()?;
+        let kind = match block.get("type").and_then(Value::as_str) {
+            Some("image") => ArtifactKind::Image,
+            _ => ArtifactKind::BinaryAttachment,
+        };
+        let media_type = "application/octet-stream".to_owned();
+        Some(Output { kind, media_type, bytes, about: "what a tool of a server answered".to_owned() })
+    });
+    decoded.take(KEPT_MAX).collect()
+}
+
+fn data_of(block: &Value) -> Option<&str> {
+    block.get("data").or_else(|| block.pointer("/resource/blob")).and_then(Value::as_str)
+}
+
+/// In an answer as it is told, bytes are named by their digest.
+fn name_media(answer: &mut Value) {
+    let Some(blocks) = answer.get_mut("content").and_then(Value::as_array_mut) else { return };
+    for block in blocks {
+        let Some(bytes) = data_of(block).and_then(|data| STANDARD.decode(data).ok()) else { continue };
+        let named = json!(format!("{} bytes, sha256 {}", bytes.len(), Digest::of(&bytes)));
+        let at = if block.get("data").is_some() { "/data" } else { "/resource/blob" };
+        if let Some(data) = block.pointer_mut(at) {
+            *data = named;
+        }
+    }
+}
+
+/// What a server says it offers now.
+fn changed(asked: &Call, manifest: &ToolManifest) -> Option<Output> {
+    let now = ServerRegistration {
+        server: asked.server.clone(),
+        launch: asked.launch.clone(),
+        manifest: manifest.clone(),
+    };
+    Some(Output {
+        kind: ArtifactKind::ToolManifest,
+        media_type: "application/json".to_owned(),
+        bytes: seal::canon::to_canonical(&now).ok()?,
+        about: format!("what the server `{}` says it offers now", asked.server),
+    })
+}

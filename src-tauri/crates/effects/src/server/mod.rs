@@ -1,0 +1,191 @@
+//! Servers of tools: started behind the walls of a command, spoken to over their standard streams, ended with all they
+//! started. What they are asked and what they answer goes through a port, so that the protocol is another room's.
+//!
+//! A server sees the folder and cannot change it; what looks like a key is covered. It lives as long as it is spoken to:
+//! for one look at what it offers, or for one call.
+
+mod called;
+mod process;
+
+pub(crate) use called::{call, settle};
+
+use crate::command::run::digest_file;
+use crate::{Error, Executors, sandbox};
+use model::limits::SERVER_START_MS;
+use model::reach::Program;
+use model::tool_server::{ServerLaunch, ToolManifest};
+use process::Process;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout};
+use std::time::Duration;
+
+/// The standard streams of a server that was started.
+pub struct Pipes {
+    /// What it is asked by.
+    pub stdin: ChildStdin,
+    /// What it answers by.
+    pub stdout: ChildStdout,
+}
+
+/// One call of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The tool, as its server names it.
+    pub name: String,
+    /// One JSON object.
+    pub arguments: String,
+}
+
+/// What a server answered a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolReply {
+    /// Whether it says that the call failed.
+    pub is_error: bool,
+    /// What it answered, as the protocol has it: `content`, and `structuredContent` where there is one.
+    pub result: serde_json::Value,
+}
+
+/// What came of speaking to a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spoken {
+    /// What it says it offers.
+    pub manifest: ToolManifest,
+    /// Its answer, or its refusal in its own words; none when nothing was called.
+    pub reply: Option<Result<ToolReply, String>>,
+}
+
+/// Why speaking to a server came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unspoken {
+    /// No tool was called.
+    NotCalled(String),
+    /// A tool was called, and nobody answered.
+    Lost(String),
+}
+
+/// Whoever knows the protocol.
+pub trait ToolServers: Send + Sync {
+    /// Asks a server what it offers, within the time for its start, then makes the call that `next` answers with, if any.
+    /// `ended` is asked while it waits, and says why it is to stop.
+    ///
+    /// # Errors
+    /// [`Unspoken`], which says whether a tool may have been called.
+    fn speak(
+        &self,
+        pipes: Pipes,
+        start: Duration,
+        next: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
+        ended: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<Spoken, Unspoken>;
+
+    /// Whether a JSON value fits a JSON Schema.
+    ///
+    /// # Errors
+    /// Where it does not, in words.
+    fn fits(&self, schema: &str, value: &str) -> Result<(), String>;
+}
+
+/// No protocol.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoToolServers;
+
+impl ToolServers for NoToolServers {
+    fn speak(
+        &self,
+        _: Pipes,
+        _: Duration,
+        _: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
+        _: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<Spoken, Unspoken> {
+        Err(Unspoken::NotCalled("servers of tools cannot be used here".to_owned()))
+    }
+
+    fn fits(&self, _: &str, _: &str) -> Result<(), String> {
+        Err("servers of tools cannot be used here".to_owned())
+    }
+}
+
+impl Executors {
+    /// Starts a server behind walls, asks what it offers, and ends it: its launch with every file of its words pinned, and
+    /// its manifest.
+    ///
+    /// # Errors
+    /// In words, when it cannot be started, or does not say what it offers.
+    pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
+        let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
+        let process = Process::start(self, &launch, &launch.hosts, &secrets_of(&launch));
+        let (spoken, _) = process.map_err(|e| e.to_string())?.speak(self, &mut |_| None, &|| false);
+        let spoken = spoken.map_err(|why| match why {
+            Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
+        });
+        Ok((launch, spoken?.manifest))
+    }
+
+    /// Whether a JSON value fits a JSON Schema.
+    ///
+    /// # Errors
+    /// Where it does not, in words.
+    pub fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
+        self.servers.fits(schema, value)
+    }
+
+    /// Every file that the words of a server name, as it is now.
+    pub fn pins(&self, launch: &ServerLaunch) -> Vec<Program> {
+        let root = self.workspace.root();
+        let file = |(at, word): (usize, &String)| {
+            let path = match (at, word.contains('/')) {
+                (0, false) => sandbox::on_path(word),
+                (_, true) => Some(root.join(word)).filter(|path| path.is_file()),
+                (_, false) => None,
+            }?;
+            let path = path.canonicalize().ok()?;
+            // Only what the server itself can read: nobody learns the digest of another file by naming it.
+            let reads = launch.reads.iter().map(Path::new);
+            let is_seen = sandbox::is_system(&path)
+                || path.starts_with(root)
+                || reads
+                    .chain(self.sandbox.readable().iter().map(PathBuf::as_path))
+                    .any(|place| path.starts_with(place));
+            let sha256 = is_seen.then(|| digest_file(&path)).flatten()?;
+            Some(Program { name: word.clone(), path: path.to_str()?.to_owned(), sha256 })
+        };
+        launch.argv.iter().enumerate().filter_map(file).collect()
+    }
+}
+
+/// Handles of the secrets that a server signs in with.
+fn secrets_of(launch: &ServerLaunch) -> Vec<String> {
+    let mut all: Vec<String> = launch.secrets.values().cloned().collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Whether a server can be started so at all.
+pub(crate) fn check_launch(launch: &ServerLaunch) -> Result<(), Error> {
+    let say = |why: String| Err(Error::Request(why));
+    if launch.argv.first().is_none_or(String::is_empty) || launch.argv.iter().any(|word| word.contains('\0'))
+    {
+        return say("a server needs a program, and words without a zero byte".to_owned());
+    }
+    if launch.hosts.is_empty() && !launch.secrets.is_empty() {
+        // Without a host there is nowhere that a value could go.
+        return say("a server that signs in with a secret names the hosts it may reach".to_owned());
+    }
+    for place in &launch.reads {
+        let path = Path::new(place);
+        let parts = path.components().count();
+        if !path.is_absolute()
+            || parts < 3
+            || path.components().any(|part| part == std::path::Component::ParentDir)
+        {
+            return say(format!(
+                "`{place}` cannot be opened to a server: name a folder below a folder, absolute"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How long a server may take to say what it offers.
+const START: Duration = Duration::from_millis(SERVER_START_MS);

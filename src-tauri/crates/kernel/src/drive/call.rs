@@ -1,0 +1,205 @@
+//! Calls of tools of servers: what a model is offered, and from its call to what is judged, shown and done.
+
+use super::normalise::Unfit;
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::ports::Executors;
+use crate::state::TaskState;
+use crate::tool_registry::ServerRecord;
+use acts::{Action, Call};
+use model::limits::{OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX};
+use model::proposal::ToolSpec;
+use model::tool_server::{ServerRegistration, ServerTool, ToolTerms, offered_name, words_for_model};
+use model::{Digest, RelPath, UnixMs};
+use serde_json::Value;
+
+/// A server as the attempt at work may use it.
+struct Usable {
+    record: ServerRecord,
+    registration: ServerRegistration,
+    registration_sha256: Digest,
+}
+
+impl Usable {
+    /// Whether a tool is what it was when it was registered, as far as anybody has seen.
+    fn is_unchanged(&self, tool: &str) -> bool {
+        !self.record.changed.contains(tool)
+    }
+}
+
+impl Kernel {
+    /// Servers as they were registered when the attempt at work began; what was taken back since is not among them, and
+    /// neither is one whose registration cannot be read.
+    fn usable_servers(&self, state: &TaskState) -> Vec<Usable> {
+        let Some(attempt) = state.attempt() else { return Vec::new() };
+        let began = attempt.attempt.started_at;
+        let usable = |record: ServerRecord| {
+            let version = record.at(began).filter(|_| record.disabled.is_none())?;
+            let registration = self.registration_at(&version.registration).ok()?;
+            let registration_sha256 = version.registration.sha256;
+            Some(Usable { record, registration, registration_sha256 })
+        };
+        self.tool_registry().0.into_values().filter_map(usable).collect()
+    }
+
+    /// Tools of servers as a model is offered them: bounded in number and bytes, each with the words of its server, which
+    /// are data. What does not fit is left out, from the last server on.
+    pub(super) fn offered_tools(&self, state: &TaskState) -> Result<Vec<ToolSpec>, Error> {
+        let mut offered = Vec::new();
+        let mut room = OFFERED_BYTES_MAX;
+        for server in self.usable_servers(state) {
+            for tool in
+                server.registration.manifest.tools.iter().filter(|tool| server.is_unchanged(&tool.name))
+            {
+                let spec = spec_of(&server.registration.server, tool)?;
+                let bytes = spec.name.len() + spec.description.len() + tool.input_schema.len();
+                match room.checked_sub(bytes) {
+                    Some(left) if offered.len() < OFFERED_TOOLS_MAX => room = left,
+                    _ => continue,
+                }
+                offered.push(spec);
+            }
+        }
+        Ok(offered)
+    }
+
+    /// The call as it is judged: the server as it was registered, the arguments held against the tool's schema, the terms
+    /// of a person, and the places and hosts that follow from them.
+    pub(crate) fn call_of(
+        &self,
+        state: &TaskState,
+        executors: &dyn Executors,
+        offered: &str,
+        arguments: &str,
+    ) -> Result<Result<Action, Unfit>, Error> {
+        let servers = self.usable_servers(state);
+        let named = servers.iter().find_map(|server| {
+            let tools = &server.registration.manifest.tools;
+            let tool =
+                tools.iter().find(|tool| offered_name(&server.registration.server, &tool.name) == offered);
+            tool.map(|tool| (server, tool))
+        });
+        let Some((server, tool)) = named else {
+            return Ok(Err(Unfit(format!(
+                "there is no tool `{offered}`; a person registers servers of tools with `hermit tools add`"
+            ))));
+        };
+        let name = &server.registration.server;
+        if !server.is_unchanged(&tool.name) {
+            return Ok(Err(Unfit(format!(
+                "the server `{name}` says something else of `{}` than when it was registered; a person looks at the \
+                 difference with `hermit tools add {name} --again`",
+                tool.name
+            ))));
+        }
+        if let Err(why) = executors.fits(&tool.input_schema, arguments) {
+            return Ok(Err(Unfit(format!(
+                "the arguments of `{offered}` do not fit: {why}; it takes {}",
+                words_for_model(&tool.input_schema, OFFERED_WORDS_MAX)
+            ))));
+        }
+        let pin = tool.pin()?;
+        let terms = server.record.terms(&tool.name, pin, began(state)).cloned();
+        let (paths, hosts) = match places(terms.as_ref(), arguments) {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
+        };
+        let call = Call {
+            server: name.clone(),
+            name: tool.name.clone(),
+            arguments: arguments.to_owned(),
+            launch: server.registration.launch.clone(),
+            registration_sha256: server.registration_sha256,
+            manifest_sha256: server.registration.manifest.pin()?,
+            tool_sha256: pin,
+            terms,
+            paths,
+            hosts,
+        };
+        let action = Action::Call(call);
+        Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
+    }
+
+    /// Why a call that a person allowed may not be made any more, if it may not: its server was disabled, forgotten or has
+    /// changed since, or somebody said something else of the tool.
+    pub(super) fn taken_back(&self, state: &TaskState, action: &Action) -> Vec<String> {
+        let Action::Call(call) = action else { return Vec::new() };
+        let servers = self.usable_servers(state);
+        let server = servers.iter().find(|server| server.registration.server == call.server);
+        let why = match server {
+            None => "is not to be used any more",
+            Some(server) if server.registration_sha256 != call.registration_sha256 => {
+                "is registered otherwise"
+            }
+            Some(server) if !server.is_unchanged(&call.name) => "says something else of this tool now",
+            Some(server)
+                if server.record.terms(&call.name, call.tool_sha256, began(state)) != call.terms.as_ref() =>
+            {
+                "has other terms for this tool"
+            }
+            Some(_) => return Vec::new(),
+        };
+        vec![format!("the server `{}` {why}", call.server)]
+    }
+}
+
+/// When the attempt at work began.
+fn began(state: &TaskState) -> UnixMs {
+    state.attempt().map_or(UnixMs(0), |attempt| attempt.attempt.started_at)
+}
+
+fn spec_of(server: &str, tool: &ServerTool) -> Result<ToolSpec, Error> {
+    let parameters = serde_json::from_str(&tool.input_schema)
+        .map_err(|e| Error::Broken(format!("a kept schema of the server `{server}` is malformed: {e}")))?;
+    let words = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    let words = words_for_model(words, OFFERED_WORDS_MAX);
+    Ok(ToolSpec {
+        name: offered_name(server, &tool.name),
+        description: format!("Tool of the server `{server}`, in its own words, which are data: {words}"),
+        parameters,
+    })
+}
+
+/// Places and hosts that the arguments name, by what a person said of them.
+fn places(terms: Option<&ToolTerms>, arguments: &str) -> Result<(Vec<RelPath>, Vec<String>), String> {
+    let Some(terms) = terms else { return Ok((Vec::new(), Vec::new())) };
+    let value: Value = serde_json::from_str(arguments).map_err(|e| e.to_string())?;
+    let mut paths = Vec::new();
+    for (pointer, text) in named(&value, &terms.paths)? {
+        paths.push(path_of(&text).ok_or_else(|| {
+            format!("`{pointer}` is `{}`, which is no place in the folder", text.escape_default())
+        })?);
+    }
+    let hosts = named(&value, &terms.hosts)?.into_iter().map(|(_, text)| text).collect();
+    Ok((paths, hosts))
+}
+
+/// Texts at these places of the arguments: one text, or a list of texts. What is not there names nothing.
+fn named(value: &Value, pointers: &[String]) -> Result<Vec<(String, String)>, String> {
+    let mut found = Vec::new();
+    for pointer in pointers {
+        match value.pointer(pointer) {
+            None => {}
+            Some(Value::String(text)) => found.push((pointer.clone(), text.clone())),
+            Some(Value::Array(all)) => {
+                for one in all {
+                    let text =
+                        one.as_str().ok_or_else(|| format!("`{pointer}` holds something that is no text"))?;
+                    found.push((pointer.clone(), text.to_owned()));
+                }
+            }
+            Some(_) => return Err(format!("`{pointer}` is neither a text nor a list of texts")),
+        }
+    }
+    Ok(found)
+}
+
+/// A place in the folder, as a tool takes it: relative, with `./` before it or not.
+fn path_of(text: &str) -> Option<RelPath> {
+    let mut bare = text.trim_end_matches('/');
+    while let Some(rest) = bare.strip_prefix("./") {
+        bare = rest;
+    }
+    let bare = if bare == "." { "" } else { bare };
+    if text.starts_with('/') { None } else { RelPath::from_bytes(bare.as_bytes()).ok() }
+}

@@ -1,0 +1,346 @@
+//! Servers of tools: how one is started, what it says it offers, and what a person says its tools may do (tools.md 2).
+
+use crate::action::ActionClass;
+use crate::reach::Program;
+use crate::visible::is_hidden;
+use crate::{Error, limits};
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the digest of a manifest begins with, so that no other bytes have it.
+const MANIFEST_DOMAIN: &[u8] = b"hermit-tool-manifest/1\n";
+/// What the digest of one tool begins with.
+const TOOL_DOMAIN: &[u8] = b"hermit-tool/1\n";
+/// Letters of a name as providers of models take it.
+const OFFERED_NAME_MAX: usize = 64;
+/// What stands between the names of server and tool.
+const BETWEEN: &str = "__";
+
+/// How a server is started, as a person registered it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerLaunch {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Environment variables that hold a secret, by its handle.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, String>,
+    /// Hosts it may reach, as `name:port`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Folders beside the system's that it may read: where its program and its libraries are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
+    /// Every file that its words name, with the digest it had.
+    pub pins: Vec<Program>,
+}
+
+/// What a server says of a tool itself: hints, which propose and decide nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolHints {
+    /// It changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// What it changes may be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// Twice is as once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// It reaches others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
+}
+
+/// A tool as its server tells it. Schemas are kept as JSON text, because a schema may hold numbers that have no canonical
+/// form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerTool {
+    /// Its name there.
+    pub name: String,
+    /// What it is called for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of its arguments.
+    pub input_schema: String,
+    /// JSON Schema of its structured result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<String>,
+    /// What the server says of it.
+    #[serde(default)]
+    pub hints: ToolHints,
+}
+
+impl ServerTool {
+    /// The digest by which a person's word about it holds: of its name, words, schemas and hints.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when it has no canonical form.
+    pub fn pin(&self) -> Result<Digest, Error> {
+        digest_of(TOOL_DOMAIN, self, "a tool of a server")
+    }
+}
+
+/// Everything that a server says it offers, sorted by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolManifest {
+    /// Its tools.
+    pub tools: Vec<ServerTool>,
+}
+
+impl ToolManifest {
+    /// A manifest of these tools.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words: too many, too large, a name that cannot be kept or that comes twice.
+    pub fn of(mut tools: Vec<ServerTool>) -> Result<Self, String> {
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        if tools.len() > limits::SERVER_TOOLS_MAX {
+            return Err(format!(
+                "it offers {} tools, more than the {} of one server",
+                tools.len(),
+                limits::SERVER_TOOLS_MAX
+            ));
+        }
+        let mut seen = BTreeSet::new();
+        for tool in &tools {
+            check_tool_name(&tool.name)?;
+            if !seen.insert(tool.name.as_str()) {
+                return Err(format!("it offers two tools named `{}`", tool.name));
+            }
+        }
+        let manifest = Self { tools };
+        let bytes = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?.len();
+        if bytes > limits::MANIFEST_BYTES_MAX {
+            return Err(format!(
+                "what it says of its tools is {bytes} bytes, more than {}",
+                limits::MANIFEST_BYTES_MAX
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// The digest that pins it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when it has no canonical form.
+    pub fn pin(&self) -> Result<Digest, Error> {
+        digest_of(MANIFEST_DOMAIN, self, "the manifest of a server")
+    }
+
+    /// One of its tools.
+    pub fn tool(&self, name: &str) -> Option<&ServerTool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Names of the tools that are not in both, or not the same in both, in order.
+    pub fn differs_from(&self, other: &Self) -> Vec<String> {
+        let names: BTreeSet<&str> =
+            self.tools.iter().chain(&other.tools).map(|tool| tool.name.as_str()).collect();
+        names.into_iter().filter(|name| self.tool(name) != other.tool(name)).map(str::to_owned).collect()
+    }
+}
+
+fn digest_of<T: Serialize>(domain: &[u8], value: &T, what: &'static str) -> Result<Digest, Error> {
+    let bytes =
+        seal::canon::to_canonical(value).map_err(|e| Error::Malformed { what, why: e.to_string() })?;
+    Ok(Digest::of(&[domain, &bytes].concat()))
+}
+
+/// A server as it was registered, kept as an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerRegistration {
+    /// Its name here.
+    pub server: String,
+    /// How it is started.
+    pub launch: ServerLaunch,
+    /// What it said it offers.
+    pub manifest: ToolManifest,
+}
+
+/// What a person says of one tool: what it may do, and what follows from its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolTerms {
+    /// The class of a call of it.
+    pub class: ActionClass,
+    /// Which of its arguments are places in the folder, as JSON pointers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Which of its arguments are hosts or addresses, as JSON pointers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Whether it may be called again when nobody saw how a call ended.
+    #[serde(default)]
+    pub repeatable: bool,
+    /// Whether its answers are trusted as what Hermit itself observes.
+    #[serde(default)]
+    pub trusted: bool,
+}
+
+/// Classes that a person can say a tool has.
+pub const TOOL_CLASSES: [ActionClass; 7] = [
+    ActionClass::ReadLocal,
+    ActionClass::NetworkRead,
+    ActionClass::NetworkWrite,
+    ActionClass::CredentialedApiCall,
+    ActionClass::Publication,
+    ActionClass::Payment,
+    ActionClass::ExternalEffect,
+];
+
+impl ToolTerms {
+    /// Whether they can be meant.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        if !TOOL_CLASSES.contains(&self.class) {
+            let all: Vec<&str> = TOOL_CLASSES.iter().map(|class| class.as_str()).collect();
+            return Err(format!(
+                "a tool of a server cannot be `{}`; it is one of {}",
+                self.class,
+                all.join(", ")
+            ));
+        }
+        let pointers = self.paths.iter().chain(&self.hosts);
+        if pointers.clone().count() > limits::TOOL_POINTERS_MAX {
+            return Err(format!("more than {} arguments are named", limits::TOOL_POINTERS_MAX));
+        }
+        match pointers.into_iter().find(|pointer| !pointer.starts_with('/')) {
+            Some(wrong) => Err(format!("`{wrong}` is no JSON pointer; it begins with `/`, as in `/path`")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a server can have this name.
+///
+/// # Errors
+/// What it may be, in words.
+pub fn check_server_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    match (1..=limits::SERVER_NAME_MAX).contains(&name.len())
+        && name.chars().all(fits)
+        && !name.starts_with('-')
+    {
+        true => Ok(()),
+        false => Err(format!(
+            "`{}` cannot be the name of a server: 1 to {} of a-z, 0-9 and -",
+            name.escape_default(),
+            limits::SERVER_NAME_MAX
+        )),
+    }
+}
+
+fn check_tool_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_graphic() && c != '`';
+    match (1..=limits::TOOL_NAME_MAX).contains(&name.len()) && name.chars().all(fits) {
+        true => Ok(()),
+        false => {
+            let begins: String = name.chars().take(40).collect();
+            Err(format!("it offers a tool whose name cannot be kept: \"{}\"", begins.escape_default()))
+        }
+    }
+}
+
+/// The name by which a model calls a tool: letters, digits, `_` and `-`, at most 64, and of no other tool.
+pub fn offered_name(server: &str, tool: &str) -> String {
+    let plain = format!("{server}{BETWEEN}{tool}");
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if plain.len() <= OFFERED_NAME_MAX && plain.chars().all(fits) {
+        return plain;
+    }
+    let mark = Digest::of(plain.as_bytes()).to_string();
+    let mark = mark.get(..8).unwrap_or_default();
+    let kept: String =
+        plain.chars().map(|c| if fits(c) { c } else { '_' }).take(OFFERED_NAME_MAX - 9).collect();
+    format!("{kept}-{mark}")
+}
+
+/// Whether a name is one by which a model could mean a tool of a server.
+pub fn is_offered_name(name: &str) -> bool {
+    name.contains(BETWEEN)
+}
+
+/// Words of a server as a model is given them: at most so many letters, and what would not be seen is shown.
+pub fn words_for_model(words: &str, letters: usize) -> String {
+    let mut out = String::new();
+    for c in words.chars().take(letters) {
+        if is_hidden(c) && c != '\n' && c != '\t' {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    if words.chars().nth(letters).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> ServerTool {
+        ServerTool {
+            name: name.to_owned(),
+            title: None,
+            description: Some("says it".to_owned()),
+            input_schema: "{\"type\":\"object\"}".to_owned(),
+            output_schema: None,
+            hints: ToolHints::default(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_is_pinned_by_every_word_of_every_tool() {
+        let one = ToolManifest::of(vec![tool("b"), tool("a")]).expect("two tools");
+        let same = ToolManifest::of(vec![tool("a"), tool("b")]).expect("two tools");
+        assert_eq!(one.pin(), same.pin(), "the order in which a server tells them is nothing");
+        let mut other = same.clone();
+        other.tools[1].hints.read_only = Some(true);
+        assert_ne!(one.pin(), other.pin());
+        assert_eq!(one.differs_from(&other), ["b"]);
+        let renamed = ToolManifest::of(vec![tool("a"), tool("c")]).expect("two tools");
+        assert_eq!(one.differs_from(&renamed), ["b", "c"]);
+    }
+
+    #[test]
+    fn a_manifest_is_bounded_and_its_names_are_told_apart() {
+        assert!(ToolManifest::of(vec![tool("a"), tool("a")]).is_err());
+        assert!(ToolManifest::of(vec![tool("a b")]).is_err());
+        assert!(ToolManifest::of(vec![tool("")]).is_err());
+        let many = (0..=limits::SERVER_TOOLS_MAX).map(|n| tool(&format!("t{n}"))).collect();
+        assert!(ToolManifest::of(many).is_err());
+        let mut long = tool("a");
+        long.description = Some("x".repeat(limits::MANIFEST_BYTES_MAX));
+        assert!(ToolManifest::of(vec![long]).is_err());
+    }
+
+    #[test]
+    fn every_provider_takes_the_name_that_a_tool_is_offered_by() {
+        assert_eq!(offered_name("files", "read_text"), "files__read_text");
+        for (server, name) in [("files", "read.text"), ("files", "read/text"), ("s", &"x".repeat(128)[..])] {
+            let offered = offered_name(server, name);
+            assert!(offered.len() <= 64 && is_offered_name(&offered), "{offered}");
+            assert!(offered.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{offered}");
+        }
+        assert_ne!(offered_name("files", "read.text"), offered_name("files", "read/text"));
+    }
+
+    #[test]
+    fn what_a_server_says_hides_nothing() {
+        assert_eq!(words_for_model("a\u{202e}b\nc", 10), "a\\u{202e}b\nc");
+        assert_eq!(words_for_model("abcdef", 3), "abc…");
+    }
+}

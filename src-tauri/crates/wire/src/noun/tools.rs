@@ -1,0 +1,130 @@
+//! Servers of tools: what is registered, what each tool may do, and proposals to a person. Nothing here registers.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+pub use crate::task::Submitted;
+use std::collections::BTreeMap;
+use words::act::ActionClass;
+
+params! {
+    /// A server: how it is started. It is started once, behind walls, to hear what it offers.
+    Add {
+        /// Its name: a-z, 0-9 and `-`.
+        server: String,
+        /// Program and arguments; with `again`, none is as it was registered.
+        #[serde(default)]
+        argv: Vec<String>,
+        /// Hosts it may reach, as `name:port`.
+        #[serde(default)]
+        hosts: Vec<String>,
+        /// Environment variables that hold a secret, by its handle.
+        #[serde(default)]
+        secrets: BTreeMap<String, String>,
+        /// Folders beside the system's that its program needs to read.
+        #[serde(default)]
+        reads: Vec<String>,
+        /// Look at a registered server anew.
+        #[serde(default)]
+        again: bool,
+        /// The folder it is started in.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// What a tool may do.
+    Classify {
+        server: String,
+        tool: String,
+        class: String,
+        /// JSON pointers to arguments that are places in the folder.
+        #[serde(default)]
+        paths: Vec<String>,
+        /// JSON pointers to arguments that are hosts.
+        #[serde(default)]
+        hosts: Vec<String>,
+        /// Whether a call may be made again when nobody saw how it ended.
+        #[serde(default)]
+        repeatable: bool,
+        /// Whether its answers are trusted.
+        #[serde(default)]
+        trusted: bool,
+        /// The folder of the task that asks.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// One call of a tool.
+    Call {
+        server: String,
+        tool: String,
+        /// One JSON object, as text.
+        arguments: String,
+        /// The folder of the task.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// All of them.
+    List {}
+    /// One server by its name.
+    Show { server: String }
+    /// One server by its name.
+    Disable { server: String, reason: Option<String> }
+    /// One server by its name.
+    Remove { server: String }
+}
+
+answers! {
+    /// All of them.
+    Servers { servers: Vec<Server> }
+    /// One server.
+    Server {
+        server: String,
+        /// `ready`, `changed`, `disabled`.
+        state: String,
+        /// Why it is not ready, in words.
+        why: Option<String>,
+        /// Program and arguments.
+        argv: Vec<String>,
+        hosts: Vec<String>,
+        /// When it was registered last.
+        since: i64,
+        /// The pin of all that it says of its tools.
+        manifest_sha256: String,
+        tools: Vec<Tool>,
+    }
+    /// One tool.
+    Tool {
+        name: String,
+        /// The name by which a model calls it.
+        offered_as: String,
+        /// What a person said that it is; none while nobody has.
+        class: Option<ActionClass>,
+        repeatable: bool,
+        trusted: bool,
+        /// Whether the server says something else of it than when it was registered.
+        changed: bool,
+    }
+    /// One server with every word that it says.
+    Shown {
+        server: Server,
+        /// Files that its words name, with the digest each had.
+        pins: Vec<Pin>,
+        secrets: BTreeMap<String, String>,
+        reads: Vec<String>,
+        words: Vec<Words>,
+    }
+    /// A file with the digest it had.
+    Pin { name: String, path: String, sha256: String }
+    /// What a server says of one tool.
+    Words {
+        name: String,
+        title: Option<String>,
+        description: Option<String>,
+        /// JSON Schema of its arguments, as text.
+        input_schema: String,
+        /// JSON Schema of its structured result, as text.
+        output_schema: Option<String>,
+        sha256: String,
+    }
+}
