@@ -1,9 +1,9 @@
 //! An agent of another program, which proposes call by call over a connection of its own and is never asked.
 
-use crate::{Descriptor, Error, Input, Reasoner, Reply};
+use crate::{Delta, Descriptor, Error, Input, Reasoner, Reply};
 use model::Digest;
 use model::context::ContextPack;
-use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::proposal::{Answer, Stop, ToolCall, ToolSpec, Usage};
 use model::task::Proposer;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,11 @@ impl Call {
         let said = Said { key, named, tool: tool.clone(), sha256, seen };
         let answer = Answer {
             text: String::new(),
+            reasoning: String::new(),
             calls: vec![ToolCall { name: tool, arguments }],
             usage: Usage::default(),
             finish_reason: "call".to_owned(),
+            stop: Stop::Ended,
         };
         Ok(Reply { raw: crate::recorded::json(&said)?, answer })
     }
@@ -96,7 +98,7 @@ impl Reasoner for Session {
     fn propose(
         &self,
         _input: &Input<'_>,
-        _on_delta: &mut dyn FnMut(&str),
+        _on_delta: &mut dyn FnMut(Delta<'_>),
         _cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error> {
         Err(Error::NotAllowed { why: format!("`{}` proposes by itself and is never asked", self.model) })
