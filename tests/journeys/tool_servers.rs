@@ -140,8 +140,8 @@ fn a_server_that_misbehaves_is_contained_with_words() {
     let work = work(&stage);
     put(&stage, "mode.txt", "many");
     let words = ["tools", "add", "toy", "--workspace", &work, "--", "/usr/bin/python3", "server.py"];
-    let said = stage.hermit(&words).ends(2).json().to_string();
-    assert!(said.contains("more than 256 tools"), "{said}");
+    let (code, said, _) = stage.hermit(&words).ends(2).complaint();
+    assert!(code == "usage" && said.contains("more than 256 tools"), "{said}");
     put(&stage, "mode.txt", "good");
     register(&stage, &[]);
     classify(&stage, "read_local", &[]);

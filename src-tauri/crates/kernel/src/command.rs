@@ -24,6 +24,7 @@ pub mod pin;
 pub mod plan;
 pub mod policy_override;
 pub mod reanchor;
+pub mod reasoning;
 pub mod resolve;
 pub mod revoke;
 pub mod rollback;

@@ -5,7 +5,7 @@ use acts::{Action, ActionRequest};
 use effects::{Contents, Outcome, Output, Progress, Settled};
 use governance::Authorization;
 use kernel::command::submit::Reasoning;
-use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, StagedView};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, StagedView};
 use kernel::{DriveOutcome, Error, Kernel, Ports, Waiting};
 use model::action::{ActionClass, ChangeItem, Reach, Reversibility};
 use model::artifact::ArtifactKind;
@@ -14,6 +14,7 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::receipt::{ItemOutcome, Ran, Receipt, ReceiptClass, ResultCode, SandboxLevel};
 use model::task::TaskStatus;
+use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{AttemptId, Body, RelPath, ResourceId, Slot, TaskId, UnixMs, WorkspaceId};
 use seal::{Digest, Signer as _, dsse};
@@ -121,6 +122,16 @@ fn without_its_receipt_an_act_is_not_complete() {
 /// Executors that claim walls and answer every command with what a shell would have said.
 pub struct Walled(pub Arc<dyn ExecutorSource>);
 struct Talking(Arc<dyn Executors>);
+
+impl Servers for Talking {
+    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.0.look_at_server(launch)
+    }
+
+    fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
+        self.0.fits(schema, value)
+    }
+}
 
 impl ExecutorSource for Walled {
     fn open(

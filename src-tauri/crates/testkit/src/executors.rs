@@ -6,10 +6,11 @@ use effects::{
     Contents, Executors as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
-use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, StagedView};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, StagedView};
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
+use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, Clock, Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeMap;
@@ -200,5 +201,15 @@ impl StagedView for Adapter {
 
     fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
         self.0.unstage(attempt).map_err(|e| e.to_string())
+    }
+}
+
+impl Servers for Adapter {
+    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.0.look_at_server(launch)
+    }
+
+    fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
+        self.0.fits(schema, value)
     }
 }

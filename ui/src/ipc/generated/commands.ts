@@ -22,6 +22,7 @@ import type * as secrets from "./secrets";
 import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
+import type * as tools from "./tools";
 import type * as trace from "./trace";
 import type * as workspaces from "./workspaces";
 import type { Topic } from "./shared";
@@ -177,6 +178,20 @@ export interface Commands {
   "keys.register": { params: keys.Register; answer: keys.Keys };
   /** lists secrets by handle, without their values */
   "secrets.list": { params: secrets.List; answer: secrets.Secrets };
+  /** starts a server of tools behind walls, and makes the task that asks a person whether to register it */
+  "tools.add": { params: tools.Add; answer: tools.Submitted };
+  /** makes the task that asks a person what a tool of a server may do */
+  "tools.classify": { params: tools.Classify; answer: tools.Submitted };
+  /** makes the task that calls a tool of a server once, as an agent would */
+  "tools.call": { params: tools.Call; answer: tools.Submitted };
+  /** lists servers of tools and their tools */
+  "tools.list": { params: tools.List; answer: tools.Servers };
+  /** shows a server of tools with every word that it says */
+  "tools.show": { params: tools.Show; answer: tools.Shown };
+  /** stops the use of a server of tools until it is registered again */
+  "tools.disable": { params: tools.Disable; answer: tools.Servers };
+  /** forgets a server of tools */
+  "tools.remove": { params: tools.Remove; answer: tools.Servers };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
   /** looks for models that run on this machine, and lists the servers that have a key */
@@ -310,6 +325,13 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
+  "tools.add": { access: "owner", topics: [] },
+  "tools.classify": { access: "write", topics: [] },
+  "tools.call": { access: "write", topics: [] },
+  "tools.list": { access: "read", topics: ["store"] },
+  "tools.show": { access: "read", topics: ["store"] },
+  "tools.disable": { access: "write", topics: [] },
+  "tools.remove": { access: "write", topics: [] },
   "playbooks.list": { access: "free", topics: [] },
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },

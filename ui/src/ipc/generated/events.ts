@@ -107,5 +107,10 @@ export const EVENT_NAME = [
   "project.known",
   "effect.progressed",
   "ingress.attributed",
+  "tools.registered",
+  "tools.classified",
+  "tools.changed",
+  "tools.disabled",
+  "tools.removed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

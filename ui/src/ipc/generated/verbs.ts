@@ -23,4 +23,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   "undo": "Undid",
   "change": "Changed",
   "restore": "Restored",
+  "call": "Called",
+  "register": "Registered",
+  "classify": "Classified",
 };

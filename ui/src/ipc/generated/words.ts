@@ -24,6 +24,8 @@ export const ACTION_CLASS = [
   "payment",
   /** Promote to durable memory. */
   "durable_memory_write",
+  /** Have done by somebody else's tool what nobody has classified. */
+  "external_effect",
   /** Change what Hermit itself may do: its rules, tools, schedules and peers. */
   "capability_change",
   /** Override policy. */
@@ -541,6 +543,8 @@ export const PROPOSER = [
   "rollback",
   /** Another program's agent, call by call. */
   "session",
+  /** The kernel, which puts a change of servers of tools to a person. */
+  "tools",
 ] as const;
 export type Proposer = (typeof PROPOSER)[number];
 
@@ -553,5 +557,7 @@ export const TOOL = [
   "vcs",
   "remember",
   "rollback",
+  "call",
+  "register",
 ] as const;
 export type Tool = (typeof TOOL)[number];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// `hermit tools`.
 #[derive(Debug, Subcommand)]
 pub enum ToolsVerb {
-    /// Starts a server of tools (MCP) behind walls, shows what it offers, and asks you whether to register it.
+    /// Starts a server of tools (MCP) in a sandbox, shows what it offers, and asks you whether to register it.
     Add(ToolsAdd),
     /// Lists servers, their tools, and what each tool may do.
     List,

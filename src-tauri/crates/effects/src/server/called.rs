@@ -13,7 +13,7 @@ use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::tool_server::{ServerRegistration, ServerTool, ToolManifest};
-use model::{Digest, RelPath, Sensitive, UnixMs};
+use model::{ActionRequestId, Digest, RelPath, Sensitive, UnixMs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -161,14 +161,17 @@ fn exchange(
         }
         (Ok(Spoken { reply: Some(Ok(reply)), .. }), _) => answered(executors, tool, &reply),
     };
+    keep(executors, id, Record { changed, notes, ..record })
+}
+
+/// Writes a record down without the values of secrets in its words, before anybody is told.
+fn keep(executors: &Executors, id: ActionRequestId, record: Record) -> Record {
     let redactor = executors.redactor.now();
     let clean = |text: Option<String>| text.map(|text| redactor.text(&text).rest.into_owned());
     let record = Record {
         not_called: clean(record.not_called),
         lost: clean(record.lost),
         refused: clean(record.refused),
-        changed,
-        notes,
         ..record
     };
     let kept = crate::change::step(executors, Point::CallAnswer, &RelPath::ROOT, || {

@@ -2,6 +2,7 @@
 
 use super::add_input::used_before;
 use super::plan::Part;
+pub use super::reasoning::Reasoning;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
@@ -15,72 +16,13 @@ use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResoluti
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{
-    Budget, ModelApi, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract,
-    TaskStatus,
+    Budget, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
 };
 use model::{
-    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, UnixMs, WorkspaceId,
-    limits,
+    ArtifactId, Body, ConversationId, Event, IngressId, Sensitive, TaskId, UnixMs, WorkspaceId, limits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Which reasoner a goal is given to, with the text it needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Reasoning {
-    /// A playbook's text.
-    Playbook {
-        /// Its name.
-        name: String,
-        /// Its text, exactly as it will run.
-        text: String,
-        /// Parameters by name.
-        parameters: BTreeMap<String, String>,
-    },
-    /// A server of models.
-    Openai {
-        /// The protocol that it speaks.
-        #[serde(default = "ModelApi::standard", skip_serializing_if = "ModelApi::is_standard")]
-        api: ModelApi,
-        /// Base address.
-        base_url: String,
-        /// Model there.
-        model: String,
-        /// Handle of the secret that opens it.
-        secret: Option<String>,
-    },
-    /// A transcript to replay.
-    Recorded {
-        /// Its text.
-        text: String,
-    },
-    /// A test's script.
-    Scripted {
-        /// Its name.
-        name: String,
-    },
-    /// Another program's agent, call by call.
-    Session {
-        /// The program, by its own name.
-        client: String,
-        /// Its version.
-        version: String,
-    },
-    /// The inverse of receipts, planned by the kernel.
-    Rollback {
-        /// Which, or the newest of them.
-        receipt_id: ReceiptId,
-        /// The others, the newest first.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        also: Vec<ReceiptId>,
-    },
-    /// A change of servers of tools, put to a person by the kernel.
-    Tools {
-        /// What is to be changed, canonical.
-        change: String,
-    },
-}
 
 /// Everything a goal comes with. Stored word for word before anything follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -101,7 +101,10 @@ impl Model {
                 let ty = path.rsplit("::").next().unwrap();
                 let variant = match acts.types.remove(ty) {
                     Some(Def::Record(record)) => Variant::Fields(record),
-                    _ => Variant::Newtype(Ty::Named(ty.to_owned())),
+                    found => {
+                        self.types.extend(found.map(|def| (ty.to_owned(), def)));
+                        Variant::Newtype(Ty::Named(ty.to_owned()))
+                    }
                 };
                 (name.trim_matches(['"', ',']).to_owned(), variant)
             })

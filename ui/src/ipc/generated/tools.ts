@@ -1,0 +1,138 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { ActionClass } from "./words";
+
+export type { Submitted } from "./task";
+
+/** A server: how it is started. It is started once, behind walls, to hear what it offers. */
+export interface Add {
+  /** Its name: a-z, 0-9 and `-`. */
+  server: string;
+  /** Program and arguments; with `again`, none is as it was registered. */
+  argv?: string[];
+  /** Hosts it may reach, as `name:port`. */
+  hosts?: string[];
+  /** Environment variables that hold a secret, by its handle. */
+  secrets?: Record<string, string>;
+  /** Folders beside the system's that its program needs to read. */
+  reads?: string[];
+  /** Look at a registered server anew. */
+  again?: boolean;
+  /** The folder it is started in. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** What a tool may do. */
+export interface Classify {
+  server: string;
+  tool: string;
+  class: string;
+  /** JSON pointers to arguments that are places in the folder. */
+  paths?: string[];
+  /** JSON pointers to arguments that are hosts. */
+  hosts?: string[];
+  /** Whether a call may be made again when nobody saw how it ended. */
+  repeatable?: boolean;
+  /** Whether its answers are trusted. */
+  trusted?: boolean;
+  /** The folder of the task that asks. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** One call of a tool. */
+export interface Call {
+  server: string;
+  tool: string;
+  /** One JSON object, as text. */
+  arguments: string;
+  /** The folder of the task. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** All of them. */
+export type List = Record<string, never>;
+
+/** One server by its name. */
+export interface Show {
+  server: string;
+}
+
+/** One server by its name. */
+export interface Disable {
+  server: string;
+  reason?: string | null;
+}
+
+/** One server by its name. */
+export interface Remove {
+  server: string;
+}
+
+/** All of them. */
+export interface Servers {
+  servers: Server[];
+}
+
+/** One server. */
+export interface Server {
+  server: string;
+  /** `ready`, `changed`, `disabled`. */
+  state: string;
+  /** Why it is not ready, in words. */
+  why: string | null;
+  /** Program and arguments. */
+  argv: string[];
+  hosts: string[];
+  /** When it was registered last. */
+  since: number;
+  /** The pin of all that it says of its tools. */
+  manifest_sha256: string;
+  tools: Tool[];
+}
+
+/** One tool. */
+export interface Tool {
+  name: string;
+  /** The name by which a model calls it. */
+  offered_as: string;
+  /** What a person said that it is; none while nobody has. */
+  class: ActionClass | null;
+  repeatable: boolean;
+  trusted: boolean;
+  /** Whether the server says something else of it than when it was registered. */
+  changed: boolean;
+}
+
+/** One server with every word that it says. */
+export interface Shown {
+  server: Server;
+  /** Files that its words name, with the digest each had. */
+  pins: Pin[];
+  secrets: Record<string, string>;
+  reads: string[];
+  words: Words[];
+}
+
+/** A file with the digest it had. */
+export interface Pin {
+  name: string;
+  path: string;
+  sha256: string;
+}
+
+/** What a server says of one tool. */
+export interface Words {
+  name: string;
+  title: string | null;
+  description: string | null;
+  /** JSON Schema of its arguments, as text. */
+  input_schema: string;
+  /** JSON Schema of its structured result, as text. */
+  output_schema: string | null;
+  sha256: string;
+}
