@@ -20,13 +20,19 @@ const PLACE_NAMES: [&str; 12] = [
     "folder",
     "dir",
     "attachments",
+    "reads",
     "workspace",
     "store",
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 3] =
-    [("grants.draft", "paths"), ("approvals.packet", "from"), ("changes.show", "from")];
+const WORDS: [(&str, &str); 4] = [
+    ("grants.draft", "paths"),
+    ("approvals.packet", "from"),
+    ("changes.show", "from"),
+    // JSON pointers into the arguments of a tool.
+    ("tools.classify", "paths"),
+];
 
 fn code(home: &Home, caller: Caller, name: &str, params: Value) -> Option<Code> {
     api::call_for(home, caller, name, params, &[]).err().map(|error| error.code)

@@ -307,6 +307,7 @@ fn classes_and_kinds_of_artifacts() {
             "model.response",
             "model.answer",
             "playbook",
+            "tool.manifest",
             "transcript",
             "action.result",
             "answer",
@@ -445,6 +446,7 @@ fn the_rest_of_the_closed_lists() {
             "grant",
             "receipt",
             "secret",
+            "tool_server",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

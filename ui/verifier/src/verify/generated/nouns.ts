@@ -13,12 +13,12 @@ export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
 export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
 
-export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret");
+export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
 export const event = object({ canon: string, event_id: id("evt"), schema_version: u32, event_type: string, entity_type: entityType, entity_id: string, task_id: id("task"), step_id: nullable(id("step")), attempt_id: nullable(id("att")), task_seq: u64, occurred_at: integer, actor_type: principalType, actor_id: id("prn"), payload: json, causation_id: nullable(id("evt")), correlation_id: string, idempotency_key: nullable(string), workspace_id: nullable(id("wsp")), prev_event_hash: digest }, "closed");
 export const subject = object({ name: nullable(sensitive(string)), digest: record(string) });
 export const receiptClass = names("tool_execution", "command_execution", "publish", "memory_promotion", "approval_resolution", "rollback", "observation_resolution");
-export const actionClass = names("read_local", "write_local", "delete_local", "execute_command", "network_read", "network_write", "credentialed_api_call", "vcs_mutation", "publication", "payment", "durable_memory_write", "capability_change", "policy_override", "rollback", "approval_resolution");
+export const actionClass = names("read_local", "write_local", "delete_local", "execute_command", "network_read", "network_write", "credentialed_api_call", "vcs_mutation", "publication", "payment", "durable_memory_write", "external_effect", "capability_change", "policy_override", "rollback", "approval_resolution");
 export const artifactRef = object({ artifact_id: id("art"), sha256: digest });
 export const standingRef = object({ grant_id: id("grt"), envelope_sha256: digest }, "closed");
 export const authorized = object({ policy_result_sha256: slot(digest), approval_packet_sha256: slot(digest), approval_decision_sha256: slot(digest), capability_grant_sha256: slot(digest), witness_sha256: slot(digest), audit_entry_sha256: slot(digest), standing: nullable(standingRef) });
@@ -87,6 +87,17 @@ export const selector = tagged("by", {
 export const trustTier = names("untrusted", "observed", "verified", "user_asserted", "policy_asserted");
 export const evidenceRef = object({ artifact_id: id("art"), selector: selector, excerpt_hash: digest, capture_method: string, confidence: u16, trust_tier: trustTier });
 export const leftAsIs = object({ receipt_id: id("rcp"), resource: resource, why: string, beside: nullable(relPath) });
+export const program = object({ name: string, path: string, sha256: digest }, "closed");
+export const serverLaunch = object({ argv: array(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
+export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean) }, "closed");
+export const toolHints = object({ read_only: nullable(boolean), destructive: nullable(boolean), idempotent: nullable(boolean), open_world: nullable(boolean) }, "closed");
+export const serverTool = object({ name: string, title: nullable(string), description: nullable(string), input_schema: string, output_schema: nullable(string), hints: defaulted(toolHints) }, "closed");
+export const toolManifest = object({ tools: array(serverTool) }, "closed");
+export const serverRegistration = object({ server: string, launch: serverLaunch, manifest: toolManifest }, "closed");
+export const register = tagged("op", {
+  server: object({ registration: serverRegistration, was: nullable(serverRegistration) }, "closed"),
+  tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
+});
 export const action = tagged("tool", {
   observe: object({ items: array(readItem) }),
   change: object({ items: array(changeItem) }),
@@ -95,12 +106,13 @@ export const action = tagged("tool", {
   vcs: object({ change: vcsChange }),
   remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
+  call: object({ server: string, name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
+  register: register,
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
 export const leftOut = object({ path: relPath, entries: u64 });
 export const staged = object({ method: stageMethod, sandbox_level: sandboxLevel, items: array(changeItem), transcript_sha256: digest, diff_sha256: digest, exit_code: nullable(i32), error: nullable(string), executable_sha256: nullable(digest), started_at: integer, finished_at: integer, notes: array(string), look_first: nullable(string), left_out: defaulted(array(leftOut)) });
-export const program = object({ name: string, path: string, sha256: digest }, "closed");
 export const reach = object({ files: defaulted(array(relPath)), programs: defaulted(array(program)), hidden: defaulted(array(relPath)), secrets: defaulted(array(relPath)), unsure: nullable(string) });
 export const insteadOf = object({ action_request_id: id("act"), request_sha256: digest, asked: string, mode: string, rules: array(string), policy_result_sha256: digest, draft_sha256: digest });
 export const actionRequest = object({ action_request_id: id("act"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), action_class: actionClass, target_resources: array(resource), action: action, expected_effects: array(expectedEffect), reversibility_hint: reversibility, reason: string, proposed_by: id("prn"), proposed_at: integer, evidence_refs: array(id("art")), staged: nullable(staged), not_staged: nullable(string), reach: nullable(reach), instead_of: nullable(insteadOf) });
@@ -131,7 +143,7 @@ export const standingGrant = object({ format: string, log_id: string, grant_id: 
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "transcript", "action.result", "answer", "message");
+export const artifactKind = names("context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "transcript", "action.result", "answer", "message");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -271,5 +283,10 @@ export const REGISTRY = [
   "project.known",
   "effect.progressed",
   "ingress.attributed",
+  "tools.registered",
+  "tools.classified",
+  "tools.changed",
+  "tools.disabled",
+  "tools.removed",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
