@@ -10,7 +10,7 @@ use wire::{Access, COMMANDS, Caller, Code, PLACES, Use};
 
 const CALLERS: [Caller; 3] = [Caller::Owner, Caller::Program, Caller::Page];
 /// Names under which a parameter could name a place of this machine.
-const PLACE_NAMES: [&str; 12] = [
+const PLACE_NAMES: [&str; 13] = [
     "path",
     "paths",
     "from",
