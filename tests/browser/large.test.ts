@@ -34,7 +34,7 @@ function event(at: number) {
 
 const task = {
   row: row(1), goal: "Write a long document", channel: "app", workspace: "/home/you/book", reasoner: "playbook:pages", constraints: [], tokens_max: 1, cost_micros_max: 1, wall_ms: 1, wall_ms_max: 1, deadline_at: null,
-  termination: "done", summary: null, answer_ref: null, waits_for: null, interrupted: false, last_seq: EVENTS, attempts: [], actions: [], children: [],
+  termination: "done", summary: null, answer_ref: null, waits_for: null, interrupted: false, writing: null, last_seq: EVENTS, attempts: [], actions: [], children: [],
 };
 
 /** What a drawing of many tasks' acts looks like: layers of a few nodes, each come from one or two before it. */

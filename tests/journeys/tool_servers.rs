@@ -103,6 +103,8 @@ fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted
     yes(&stage, &approval);
     assert_eq!(stage.receipt(&task)["result"], "failed", "a server changes nothing in the folder");
     assert_eq!(tree::of(&stage.work()), before);
+    let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json().to_string();
+    assert!(shown.contains("echo") && shown.contains("touch"), "{shown}");
     stage.is_sound();
     stage.prove(&task);
 }

@@ -83,7 +83,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("agent.open", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
     ("grants.draft", "workspace", Use::Works),
-    ("tools.add", "workspace", Use::Works),
+    ("tools.add", "workspace", Use::Reads),
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),

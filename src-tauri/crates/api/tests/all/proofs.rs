@@ -30,7 +30,7 @@ fn a_task_is_proven_to_whoever_trusts_the_key_and_to_nobody_else() {
                 (&json!("valid"), &json!(["this store"])),
                 "{own}"
             );
-            let other = testkit::TestKeys::new(0x41).log_signer().public().to_pem();
+            let other = testkit::TestKeys::new(0x11).log_signer().public().to_pem();
             let blind = home.must("proof.verify", json!({ "path": path, "trust": [other] }));
             assert_eq!(blind["verdict"], "unverifiable", "{blind}");
             let again = home.ask("proof.export", params.clone()).expect_err("the place is taken");

@@ -58,6 +58,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("trace.recall", json!({ "source": artifact })),
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
+        ("tools.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})),
         ("host.status", json!({})),
@@ -88,7 +89,8 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let asked = questions(&task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override"]
+            // What a server of tools says is shown where one is registered: `journeys::tool_servers`.
+            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -159,6 +161,11 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("host.resume", json!({})),
         ("agent.open", json!({ "client": "x", "workspace": folder })),
         ("agent.tools", json!({})),
+        ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
+        ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
+        ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
+        ("tools.disable", json!({ "server": "x" })),
+        ("tools.remove", json!({ "server": "x" })),
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];

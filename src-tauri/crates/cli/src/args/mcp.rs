@@ -6,9 +6,11 @@ use std::path::PathBuf;
 /// Hermit as a tool server for another program's agent, on standard input and output.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A program's agent then acts through Hermit: you are asked before it changes anything, and each change leaves a
-receipt. Put it into that program's configuration:
+A program's agent then acts through Hermit: you are asked before it changes anything, and each change leaves a receipt.
+
+Put it into that program's configuration:
   hermit mcp install claude-code
+
 What waits for you: `hermit approvals list`.")]
 pub struct McpArgs {
     /// Folder that the agent works in; where the program starts this when left out.

@@ -63,6 +63,8 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
     let mut terminal = Pty::spawn(program(), &arguments, &environment);
     terminal.expect("Vault passphrase").send("\r");
     allow(&mut terminal);
+    // The host asks once more, where its keys are needed; who gives none again has decided nothing.
+    terminal.expect("Vault passphrase").send("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
     assert!(shown.contains("receipt key is locked") && shown.contains("hint:"), "{shown}");
