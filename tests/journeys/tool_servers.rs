@@ -4,6 +4,11 @@ use super::server;
 use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
 
 /// The toy server, which is as wrong as `mode.txt` in the folder says.
 const SERVER: &str = include_str!("data/tool_server.py");
@@ -54,9 +59,9 @@ fn register(stage: &Stage, more: &[&str]) -> String {
     shown
 }
 
-fn classify(stage: &Stage, class: &str, more: &[&str]) {
+fn classify(stage: &Stage, tool: &str, class: &str, more: &[&str]) {
     let work = work(stage);
-    let mut words = vec!["tools", "classify", "toy", "echo", "--class", class, "--workspace", &work];
+    let mut words = vec!["tools", "classify", "toy", tool, "--class", class, "--workspace", &work];
     words.extend(more);
     let (_, approval) = asked(&stage.hermit(&words).ends(4).json());
     yes(stage, &approval);
@@ -113,7 +118,7 @@ fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted
 fn what_a_person_said_of_a_tool_holds_until_its_server_says_something_else() {
     let stage = furnished();
     register(&stage, &[]);
-    classify(&stage, "read_local", &[]);
+    classify(&stage, "echo", "read_local", &[]);
     let done = calls(&stage, "toy__echo", &json!({ "text": "hello" }), 0);
     let task = done["row"]["task_id"].as_str().expect("a task").to_owned();
     let receipt = stage.receipt(&task);
@@ -146,7 +151,7 @@ fn a_server_that_misbehaves_is_contained_with_words() {
     assert!(code == "usage" && said.contains("more than 256 tools"), "{said}");
     put(&stage, "mode.txt", "good");
     register(&stage, &[]);
-    classify(&stage, "read_local", &[]);
+    classify(&stage, "echo", "read_local", &[]);
     for (mode, result, word) in [
         ("wrong", "failed", "its answer is not what the tool says its results are"),
         ("huge", "unknown_outcome", "it sent more than"),
@@ -161,7 +166,80 @@ fn a_server_that_misbehaves_is_contained_with_words() {
         assert_eq!(receipt["result"], result, "{mode}: {receipt}");
         assert!(receipt.to_string().contains(word), "{mode}: {receipt}");
     }
-    let left = std::process::Command::new("pgrep").args(["-f", &work]).output().expect("pgrep");
-    assert!(left.stdout.is_empty(), "a process of a server is still there");
+    assert_eq!(alive(&stage), 0, "a process of a server is still there");
     stage.is_sound();
+}
+
+/// Processes that have the folder in their words.
+fn alive(stage: &Stage) -> usize {
+    let work = work(stage);
+    let words = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let all = std::fs::read_dir("/proc").expect("processes").flatten().filter_map(words);
+    all.filter(|words| String::from_utf8_lossy(words).contains(&work)).count()
+}
+
+fn count() -> Value {
+    json!({ "tool": "toy__count", "arguments": {} })
+}
+
+/// A task whose model counts twice, looks at the folder, counts a third time and is done; everything it was told.
+fn counting(stage: &Stage) -> String {
+    let look = json!({ "tool": "list", "arguments": { "path": "." } });
+    let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+    let chat = Chat::saying(Large::STRONG, vec![count(), count(), look, count(), done]);
+    let (work, model) = (work(stage), chat.address());
+    stage.hermit(&["run", "--goal", "count", "--workspace", &work, "--model", &model]).ends(0);
+    chat.requests().last().expect("a request").to_string()
+}
+
+#[test]
+fn a_server_lives_as_long_as_the_attempt_that_calls_it() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "count", "read_local", &[]);
+    // What it remembers of one call is there for the next, in one attempt and not in two.
+    for _ in 0..2 {
+        let told = counting(&stage);
+        for word in ["call 1", "call 2", "call 3"] {
+            assert!(told.contains(word), "`{word}` was not told: {told}");
+        }
+        assert_eq!(alive(&stage), 0, "a server outlived its attempt");
+    }
+    // One that ends by itself is started anew, and the model is told that it remembers nothing.
+    put(&stage, "mode.txt", "forgets");
+    let told = counting(&stage);
+    assert!(told.contains("call 1") && !told.contains("call 2"), "{told}");
+    assert_eq!(told.matches("server process: new").count(), 3, "{told}");
+    stage.is_sound();
+}
+
+#[test]
+fn no_process_of_a_server_is_left_when_its_host_is_killed() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "count", "read_local", &[]);
+    let (asked, called) = mpsc::channel();
+    let turn = AtomicUsize::new(0);
+    let chat = Chat::begin(Large::STRONG, move |_| {
+        if turn.fetch_add(1, Ordering::SeqCst) == 1 {
+            let (never, wait) = mpsc::channel::<()>();
+            asked.send(never).expect("a listener");
+            let _ = wait.recv();
+        }
+        count()
+    });
+    let (work, model) = (work(&stage), chat.address());
+    let words = ["--json", "run", "--goal", "count", "--workspace", &work, "--model", &model];
+    let mut host = stage.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a host");
+    let waits = called.recv().expect("the second question");
+    assert!(alive(&stage) > 1, "the server waits for its next call");
+    let pid = rustix::process::Pid::from_child(&host);
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+    host.wait().expect("its end");
+    drop(waits);
+    let by = Instant::now() + Duration::from_secs(30);
+    while alive(&stage) > 0 {
+        assert!(Instant::now() < by, "a server outlived its host");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -21,7 +21,11 @@ def tools():
              "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}
     if MODE == "many":
         return [dict(touch, name=f"touch{n}") for n in range(300)]
-    return [echo, touch]
+    count = {"name": "count", "description": "Says how often it was called.", "inputSchema": {"type": "object"}}
+    return [echo, touch, count]
+
+
+CALLS = 0
 
 
 def call(name, arguments):
@@ -33,6 +37,10 @@ def call(name, arguments):
     if MODE == "huge":
         sys.stdout.write("x" * (100 * 1024 * 1024))
         sys.stdout.write("\n")
+    if name == "count":
+        global CALLS
+        CALLS += 1
+        return {"content": [{"type": "text", "text": f"call {CALLS}"}]}
     if name == "touch":
         try:
             with open(arguments.get("path", "made.txt"), "w", encoding="utf-8") as file:
@@ -67,3 +75,5 @@ for line in sys.stdin:
     else:
         answer["error"] = {"code": -32601, "message": "there is no such method"}
     say(answer)
+    if MODE == "forgets" and method == "tools/call":
+        sys.exit(0)

@@ -3,8 +3,8 @@
 use crate::change;
 use crate::tools::{self, Execution};
 use crate::{
-    Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, Settled, Spool,
-    ToolServers, Web, Workspace, reads,
+    Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, ServerSessions,
+    Settled, Spool, ToolServers, Web, Workspace, reads,
 };
 use acts::ActionRequest;
 use model::action::ChangeItem;
@@ -15,7 +15,7 @@ use model::{Clock, Digest, RelPath, ResourceId, UnixMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Executors over one workspace. Share it by reference; it holds no state between calls.
+/// Executors over one workspace. Share it by reference; between calls it holds nothing but servers of tools.
 pub struct Executors {
     pub(crate) workspace: Workspace,
     pub(crate) contents: Arc<dyn Contents>,
@@ -27,6 +27,7 @@ pub struct Executors {
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) web: Arc<dyn Web>,
     pub(crate) servers: Arc<dyn ToolServers>,
+    pub(crate) sessions: ServerSessions,
 }
 
 impl std::fmt::Debug for Executors {
@@ -52,13 +53,14 @@ impl Executors {
         let secrets = Arc::new(crate::NoSecrets);
         let web = Arc::new(crate::NoWeb);
         let servers = Arc::new(crate::NoToolServers);
-        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web, servers }
+        let sessions = ServerSessions::default();
+        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web, servers, sessions }
     }
 
-    /// The same executors, which can speak to servers of tools.
+    /// The same executors, which can speak to servers of tools; those that are alive are in `sessions`.
     #[must_use]
-    pub fn with_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
-        self.servers = servers;
+    pub fn with_servers(mut self, servers: Arc<dyn ToolServers>, sessions: ServerSessions) -> Self {
+        (self.servers, self.sessions) = (servers, sessions);
         self
     }
 

@@ -4,7 +4,7 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys, SystemClock};
-use effects::{Contents, Executors as Real, Sandbox, Spool, Workspace};
+use effects::{Contents, Executors as Real, Sandbox, ServerSessions, Spool, Workspace};
 use kernel::ports::{ExecutorSource, Executors};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
@@ -24,6 +24,7 @@ pub struct LocalExecutors {
     redactor: redact::Shared,
     secrets: Arc<dyn effects::Secrets>,
     web: Arc<dyn effects::Web>,
+    servers: ServerSessions,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -44,6 +45,7 @@ impl LocalExecutors {
             redactor: secrets.redactor(),
             secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
             web: Arc::new(FetchClient::new(config)),
+            servers: ServerSessions::default(),
             sandbox: OnceLock::new(),
         }
     }
@@ -90,7 +92,7 @@ impl ExecutorSource for LocalExecutors {
         let executors = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
         let executors =
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
-        let executors = executors.with_servers(Arc::new(toolservers::McpClient));
+        let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web))))
     }
 

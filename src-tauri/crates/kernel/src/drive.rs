@@ -38,8 +38,7 @@ pub use calls::{CallStanding, Proposed, Taken};
 pub use came::CallResult;
 pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;
-pub(crate) use judge::{Came, InHand, Judged};
-pub(crate) use observe::summary_of;
+pub(crate) use judge::{InHand, Judged};
 pub(crate) use predecessor::Told;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stopped::in_words;
@@ -259,6 +258,7 @@ impl Kernel {
                     perform = Some((executors, request, authorization));
                 }
                 After::Unstage(attempt) => self.unstage(&state, attempt),
+                After::EndServers(attempt) => self.end_servers(&state, attempt),
                 After::Forget(request) => self.forget_act(&state, request),
                 After::Checkpoint => sign = true,
             }

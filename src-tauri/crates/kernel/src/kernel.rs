@@ -12,6 +12,7 @@ use ledger::{Placed, Reader, Writer};
 use model::event::Actor;
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
+use model::tool_server::ServerRegistration;
 use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId, UnixMs};
 use seal::Digest;
 use std::collections::{BTreeMap, HashMap};
@@ -72,6 +73,8 @@ pub struct Kernel {
     pub(crate) session: String,
     /// Policy with the rules of a person, a project and a task, by the digests of their texts.
     pub(crate) engines: Mutex<BTreeMap<Vec<Digest>, Arc<PolicyEngine>>>,
+    /// Registrations of servers of tools that were read, by the digests of their artifacts.
+    pub(crate) registrations: Mutex<BTreeMap<Digest, Arc<ServerRegistration>>>,
     /// The host ends: drivers leave off at the next boundary.
     pub(crate) winding: AtomicBool,
     /// A person halted, with this reason, and the disk would not take it: nothing executes in this process all the same.

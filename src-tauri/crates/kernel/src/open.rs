@@ -89,6 +89,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         tasks: Mutex::new(HashMap::new()),
         session,
         engines: Mutex::default(),
+        registrations: Mutex::default(),
         winding: std::sync::atomic::AtomicBool::new(false),
         halted_unrecorded: Mutex::default(),
         calls: Mutex::default(),

@@ -115,6 +115,9 @@ pub trait Servers: Send + Sync {
     /// In words, when it cannot be started, or does not say what it offers.
     fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String>;
 
+    /// Ends every server that an attempt has called.
+    fn end_servers(&self, attempt: AttemptId);
+
     /// Whether a JSON value fits a JSON Schema.
     ///
     /// # Errors
@@ -130,6 +133,10 @@ impl<T: Look + Execute + StagedView + Servers> Executors for T {}
 impl Servers for effects::Executors {
     fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         self.look_at_server(launch)
+    }
+
+    fn end_servers(&self, attempt: AttemptId) {
+        self.end_servers(attempt);
     }
 
     fn fits(&self, schema: &str, value: &str) -> Result<(), String> {

@@ -35,6 +35,8 @@ pub(crate) enum After {
     Perform(Arc<dyn Executors>, Box<ActionRequest>, Authorization),
     /// What a staged run left is dropped.
     Unstage(AttemptId),
+    /// An attempt is over: the servers of tools that it has called are ended.
+    EndServers(AttemptId),
     /// How an act went is on record: what was kept to settle it by is dropped.
     Forget(ActionRequestId),
     /// The task's head is signed.

@@ -128,6 +128,10 @@ impl Servers for Talking {
         self.0.look_at_server(launch)
     }
 
+    fn end_servers(&self, attempt: AttemptId) {
+        self.0.end_servers(attempt);
+    }
+
     fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
         self.0.fits(schema, value)
     }

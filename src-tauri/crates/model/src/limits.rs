@@ -178,6 +178,12 @@ pub const CALL_REPLY_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const SERVER_START_MS: u64 = 30 * 1000;
 /// How long one call may take.
 pub const TOOL_CALL_MS: u64 = 120 * 1000;
+/// How long a server that nobody calls is kept for the attempt that started it.
+pub const SERVER_IDLE_MS: u64 = 10 * 60 * 1000;
+/// Servers of one host that are kept between calls.
+pub const SERVER_SESSIONS_MAX: usize = 16;
+/// Seconds of processor time that one process of a server may use, for each core.
+pub const SERVER_CPU_S: u64 = 60 * 60;
 /// Tools of servers that a model is offered at once: more would leave it no room to think.
 pub const OFFERED_TOOLS_MAX: usize = 64;
 /// Bytes of their names, words and schemas together.

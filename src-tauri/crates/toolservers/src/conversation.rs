@@ -1,7 +1,7 @@
-//! One conversation with one server, from its first word to the answer of one call.
+//! One conversation with one server, from its first word to the answer of its last call.
 
-use crate::metered::Metered;
-use effects::{Pipes, Spoken, ToolCall, ToolReply, Unspoken};
+use crate::metered::{Allowance, Metered};
+use effects::{Ended, Pipes, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
 use model::tool_server::{ServerTool, ToolHints, ToolManifest};
 use rmcp::model::{
@@ -14,9 +14,10 @@ use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
+use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, interval, timeout_at};
 
 /// How often it is asked whether to stop, while a server is waited for.
@@ -26,41 +27,81 @@ const PAGES_MAX: usize = 64;
 
 type Server = RunningService<RoleClient, ClientConfig>;
 
-/// Whether to stop, and why.
-type Ended<'a> = &'a mut dyn FnMut() -> Option<String>;
+/// A server that was greeted. Between two calls nobody listens to it: what it says then waits in its pipe.
+pub(crate) struct Conversation {
+    /// None once it is over.
+    runtime: Option<Runtime>,
+    server: Server,
+    allowance: Arc<Allowance>,
+}
 
-pub(crate) async fn speak(
-    pipes: Pipes,
-    start: Duration,
-    next: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
-    ended: Ended<'_>,
-) -> Result<Spoken, Unspoken> {
-    let failed = |e: std::io::Error| Unspoken::NotCalled(format!("it cannot be spoken to: {e}"));
-    let stdin = pipe::Sender::from_owned_fd(OwnedFd::from(pipes.stdin)).map_err(failed)?;
-    let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(pipes.stdout)).map_err(failed)?;
-    let (stdout, spent) = Metered::new(stdout, CALL_REPLY_BYTES_MAX);
-    let told = |why: String| match spent.load(Ordering::SeqCst) {
+impl Conversation {
+    pub(crate) fn open(pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
+        let failed = |e: std::io::Error| format!("it cannot be spoken to: {e}");
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let allowance = Arc::new(Allowance::default());
+        allowance.renew(CALL_REPLY_BYTES_MAX);
+        let metered = Arc::clone(&allowance);
+        let greeted = runtime.block_on(async move {
+            let stdin = pipe::Sender::from_owned_fd(OwnedFd::from(pipes.stdin)).map_err(failed)?;
+            let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(pipes.stdout)).map_err(failed)?;
+            let transport = AsyncRwTransport::new(Metered::new(stdout, metered), stdin)
+                .with_max_line_length(CALL_REPLY_BYTES_MAX);
+            until(Instant::now() + within, ended, greet(transport)).await?
+        });
+        match greeted {
+            Ok(server) => Ok(Self { runtime: Some(runtime), server, allowance }),
+            Err(why) => {
+                // Whatever still waits for the server waits no longer.
+                runtime.shutdown_background();
+                Err(told(&allowance, why))
+            }
+        }
+    }
+}
+
+impl ToolSession for Conversation {
+    fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
+        let runtime = self.runtime.as_ref().ok_or("the conversation is over")?;
+        self.allowance.renew(CALL_REPLY_BYTES_MAX);
+        let listed = runtime.block_on(until(Instant::now() + within, ended, list(self.server.peer())));
+        let tools = listed.and_then(|it| it).map_err(|why| told(&self.allowance, why))?;
+        ToolManifest::of(tools).map_err(|e| e.to_string())
+    }
+
+    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken> {
+        let over = || Unspoken::NotCalled("the conversation is over".to_owned());
+        let runtime = self.runtime.as_ref().ok_or_else(over)?;
+        let params = params(call).map_err(Unspoken::NotCalled)?;
+        self.allowance.renew(CALL_REPLY_BYTES_MAX);
+        let by = Instant::now() + Duration::from_millis(TOOL_CALL_MS);
+        let answer = runtime.block_on(until(by, ended, self.server.peer().call_tool(params)));
+        match answer.map_err(|why| Unspoken::Lost(told(&self.allowance, why)))? {
+            Ok(result) => Ok(Ok(reply_of(result))),
+            // An answer of the protocol: the server took the call and says no.
+            Err(ServiceError::McpError(error)) => {
+                Ok(Err(format!("{} (code {})", error.message, error.code.0)))
+            }
+            Err(error) => Err(Unspoken::Lost(told(&self.allowance, in_words(&error)))),
+        }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Whatever still waits for the server waits no longer.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Why it came to nothing: too much came, or this.
+fn told(allowance: &Allowance, why: String) -> String {
+    match allowance.is_spent() {
         true => format!("it sent more than {CALL_REPLY_BYTES_MAX} bytes"),
         false => why,
-    };
-    let by = Instant::now() + start;
-    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(CALL_REPLY_BYTES_MAX);
-    let greeted = until(by, ended, greet(transport)).await;
-    let server: Server = greeted.and_then(|it| it).map_err(|why| Unspoken::NotCalled(told(why)))?;
-    let listed = until(by, ended, list(server.peer())).await.and_then(|it| it);
-    let manifest = listed.and_then(|tools| ToolManifest::of(tools).map_err(|e| e.to_string()));
-    let manifest = manifest.map_err(|why| Unspoken::NotCalled(told(why)))?;
-    let Some(call) = next(&manifest) else { return Ok(Spoken { manifest, reply: None }) };
-    let params = params(call).map_err(Unspoken::NotCalled)?;
-    let by = Instant::now() + Duration::from_millis(TOOL_CALL_MS);
-    let answer = until(by, ended, server.peer().call_tool(params)).await;
-    let reply = match answer.map_err(|why| Unspoken::Lost(told(why)))? {
-        Ok(result) => Ok(reply_of(result)),
-        // An answer of the protocol: the server took the call and says no.
-        Err(ServiceError::McpError(error)) => Err(format!("{} (code {})", error.message, error.code.0)),
-        Err(error) => return Err(Unspoken::Lost(told(in_words(&error)))),
-    };
-    Ok(Spoken { manifest, reply: Some(reply) })
+    }
 }
 
 /// Waits for a server until a time, or until somebody wants it ended. What waits is dropped then, and the server is told

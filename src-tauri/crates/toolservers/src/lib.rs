@@ -1,4 +1,4 @@
-//! The MCP client: what a tool server says it offers, and one call of a tool, within bounds.
+//! The MCP client: what a tool server says it offers, and calls of its tools, within bounds.
 //!
 //! # What this room is for
 //!
@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //!
-//! 1. Whatever a server sends is bounded: the bytes of one message and of all, the tools, the pages of their list, the time.
+//! 1. Whatever a server sends is bounded: the bytes of one message and of one answer, the tools, the pages of their list, the time.
 //! 2. A tool is called at most once, and whoever asked learns whether it may have been called.
 //! 3. A server that asks for something (a model, a person, a folder) is refused; nothing it asks for is done.
 //! 4. A schema reaches nothing outside itself, and a pattern in it costs time that grows with the text alone.
@@ -25,8 +25,8 @@ mod conversation;
 mod metered;
 mod schema;
 
-use effects::{Pipes, Spoken, ToolCall, ToolServers, Unspoken};
-use model::tool_server::ToolManifest;
+use conversation::Conversation;
+use effects::{Ended, Pipes, ToolServers, ToolSession};
 use std::time::Duration;
 
 /// Speaks the protocol for the executors. It keeps nothing between two servers.
@@ -34,19 +34,8 @@ use std::time::Duration;
 pub struct McpClient;
 
 impl ToolServers for McpClient {
-    fn speak(
-        &self,
-        pipes: Pipes,
-        start: Duration,
-        next: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
-        ended: &mut dyn FnMut() -> Option<String>,
-    ) -> Result<Spoken, Unspoken> {
-        let failed = |e: std::io::Error| Unspoken::NotCalled(format!("it cannot be spoken to: {e}"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let spoken = runtime.block_on(conversation::speak(pipes, start, next, ended));
-        // Whatever still waits for the server waits no longer.
-        runtime.shutdown_background();
-        spoken
+    fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Ok(Box::new(Conversation::open(pipes, within, ended)?))
     }
 
     fn fits(&self, schema: &str, value: &str) -> Result<(), String> {

@@ -1,23 +1,40 @@
-//! A stream that ends with an error when more has come through it than was allowed.
+//! A stream that ends with an error when more has come through it than was allowed since it was last allowed anything.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// A reader with so many bytes left. `spent` says afterwards that it ran out.
+/// How many bytes may still come.
+#[derive(Debug, Default)]
+pub(crate) struct Allowance {
+    left: AtomicUsize,
+    spent: AtomicBool,
+}
+
+impl Allowance {
+    /// So many bytes may come from now on.
+    pub(crate) fn renew(&self, bytes: usize) {
+        self.left.store(bytes, Ordering::SeqCst);
+    }
+
+    /// Whether more came.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent.load(Ordering::SeqCst)
+    }
+}
+
+/// A reader with an allowance.
 pub(crate) struct Metered<R> {
     inner: R,
-    left: usize,
-    spent: Arc<AtomicBool>,
+    allowance: Arc<Allowance>,
 }
 
 impl<R> Metered<R> {
-    pub(crate) fn new(inner: R, left: usize) -> (Self, Arc<AtomicBool>) {
-        let spent = Arc::new(AtomicBool::new(false));
-        (Self { inner, left, spent: Arc::clone(&spent) }, spent)
+    pub(crate) const fn new(inner: R, allowance: Arc<Allowance>) -> Self {
+        Self { inner, allowance }
     }
 }
 
@@ -31,10 +48,10 @@ impl<R: AsyncRead + Unpin> AsyncRead for Metered<R> {
         let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
         if let Poll::Ready(Ok(())) = polled {
             let came = buffer.filled().len().saturating_sub(before);
-            match self.left.checked_sub(came) {
-                Some(left) => self.left = left,
+            match self.allowance.left.load(Ordering::SeqCst).checked_sub(came) {
+                Some(left) => self.allowance.left.store(left, Ordering::SeqCst),
                 None => {
-                    self.spent.store(true, Ordering::SeqCst);
+                    self.allowance.spent.store(true, Ordering::SeqCst);
                     buffer.set_filled(before);
                     return Poll::Ready(Err(io::Error::other("more came than is read")));
                 }

@@ -219,10 +219,14 @@ impl Outlet {
     /// Ends every connection; what there was, in words for result and receipt.
     pub(crate) fn close(self) -> Vec<String> {
         self.end();
-        let told = lock(&self.session.told);
-        let (connections, more) = &*told;
+        self.told()
+    }
+
+    /// What connections there were since this was last asked, in words for result and receipt.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let (connections, more) = std::mem::take(&mut *lock(&self.session.told));
         let mut words: Vec<String> = connections.iter().map(in_words).collect();
-        if *more > 0 {
+        if more > 0 {
             words.push(format!("network: {more} further connections"));
         }
         if words.is_empty() {

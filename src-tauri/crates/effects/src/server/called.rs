@@ -2,8 +2,8 @@
 //! told, so that after a crash it is known whether the server may have been asked; it is never asked twice unless a person
 //! said that it may.
 
-use super::process::Process;
-use super::{Spoken, ToolCall, ToolReply, Unspoken, secrets_of};
+use super::process::{Process, hidden};
+use super::{ToolCall, ToolReply, Unspoken, secrets_of};
 use crate::change::scope::Scope;
 use crate::{Error, Executors, Outcome, Output};
 use acts::{ActionRequest, Call, Tool as _};
@@ -13,7 +13,7 @@ use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::tool_server::{ServerRegistration, ServerTool, ToolManifest};
-use model::{ActionRequestId, Digest, RelPath, Sensitive, UnixMs};
+use model::{ActionRequestId, AttemptId, Digest, RelPath, Sensitive, UnixMs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -37,13 +37,24 @@ struct Record {
     refused: Option<String>,
     /// What the server says it offers now, where that differs from when it was registered.
     changed: Option<ToolManifest>,
+    /// Its server was started for this call, and remembers nothing of calls before.
+    #[serde(default)]
+    started: bool,
     /// What else was seen, in words.
     notes: Vec<String>,
 }
 
 impl Record {
     fn empty() -> Self {
-        Self { not_called: None, lost: None, answer: None, refused: None, changed: None, notes: Vec::new() }
+        Self {
+            not_called: None,
+            lost: None,
+            answer: None,
+            refused: None,
+            changed: None,
+            started: false,
+            notes: Vec::new(),
+        }
     }
 
     fn not_called(why: String) -> Self {
@@ -121,47 +132,70 @@ fn exchange(
     cancelled: &dyn Fn() -> bool,
 ) -> Record {
     let id = request.action_request_id;
-    let secrets = secrets_of(&asked.launch);
-    let process = match Process::start(executors, &asked.launch, &asked.launch.hosts, &secrets) {
-        Ok(process) => process,
-        Err(error) => return Record::not_called(error.to_string()),
+    let (manifest, mut process, started) = match alive(executors, request, asked, cancelled) {
+        Ok(alive) => alive,
+        Err(record) => return record,
     };
-    let mut changed = None;
-    let mut refused = None;
-    let mut next = |manifest: &ToolManifest| {
-        if *manifest != pinned.manifest {
-            changed = Some(manifest.clone());
-        }
-        if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
-            refused = Some(format!(
-                "the server `{0}` says something else of `{1}` than when it was registered; it was not called, and a \
-                 person looks at the difference with `hermit tools add {0} --again`",
-                asked.server, asked.name
-            ));
-            return None;
-        }
-        let noted = crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
+    let changed = (manifest != pinned.manifest).then(|| manifest.clone());
+    let said = if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
+        Err(format!(
+            "the server `{0}` says something else of `{1}` than when it was registered; it was not called, and a person \
+             looks at the difference with `hermit tools add {0} --again`",
+            asked.server, asked.name
+        ))
+    } else {
+        crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
             executors.spool.write_down(id, ASKED, asked.arguments.as_bytes())
-        });
-        if let Err(error) = noted {
-            refused = Some(error.to_string());
-            return None;
-        }
-        Some(ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() })
+        })
+        .map_err(|error| error.to_string())
     };
-    let (spoken, notes) = process.speak(executors, &mut next, cancelled);
     let tool = pinned.manifest.tool(&asked.name);
-    let record = match (spoken, refused) {
-        (_, Some(why)) => Record::not_called(why),
-        (Err(Unspoken::NotCalled(why)), _) => Record::not_called(why),
-        (Err(Unspoken::Lost(why)), _) => Record::lost(why),
-        (Ok(Spoken { reply: None, .. }), _) => Record::not_called("the tool was not called".to_owned()),
-        (Ok(Spoken { reply: Some(Err(why)), .. }), _) => {
+    let call = ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() };
+    let record = match said.map(|()| process.call(call, cancelled)) {
+        Err(why) => Record::not_called(why),
+        Ok(Err(Unspoken::NotCalled(why))) => Record::not_called(why),
+        Ok(Err(Unspoken::Lost(why))) => Record::lost(why),
+        Ok(Ok(Err(why))) => {
             Record { refused: Some(format!("the server refused the call: {why}")), ..Record::empty() }
         }
-        (Ok(Spoken { reply: Some(Ok(reply)), .. }), _) => answered(executors, tool, &reply),
+        Ok(Ok(Ok(reply))) => answered(executors, tool, &reply),
     };
-    keep(executors, id, Record { changed, notes, ..record })
+    let record = Record { changed, started, notes: process.connections(), ..record };
+    if record.lost.is_none() {
+        executors.sessions.put(key(request, asked), process);
+    }
+    keep(executors, id, record)
+}
+
+/// The server by the attempt that calls it.
+fn key(request: &ActionRequest, asked: &Call) -> (AttemptId, Digest) {
+    (request.attempt_id, asked.registration_sha256)
+}
+
+/// What the server offers now, the server, and whether it was started for this call: the one of an earlier call of this
+/// attempt, while it lives and sees nothing that looks like a key by now; else a new one, which remembers nothing.
+fn alive(
+    executors: &Executors,
+    request: &ActionRequest,
+    asked: &Call,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(ToolManifest, Process, bool), Record> {
+    let hidden = hidden(executors, &asked.launch);
+    let kept = executors.sessions.take(&key(request, asked)).filter(|process| process.hides(&hidden));
+    if let Some(mut process) = kept
+        && let Ok(manifest) = process.manifest(executors, cancelled)
+    {
+        return Ok((manifest, process, false));
+    }
+    let mut process = Process::start(executors, &asked.launch, hidden)
+        .map_err(|error| Record::not_called(error.to_string()))?;
+    match process.manifest(executors, cancelled) {
+        Ok(manifest) => Ok((manifest, process, true)),
+        Err(why) => {
+            let record = Record { notes: process.connections(), ..Record::not_called(why) };
+            Err(keep(executors, request.action_request_id, record))
+        }
+    }
 }
 
 /// Writes a record down without the values of secrets in its words, before anybody is told.
@@ -250,6 +284,10 @@ fn outcome(
     // Words that hold the value of a secret are kept by nobody.
     outputs.extend(kept.filter(|output| redactor.holds(&output.bytes).is_empty()));
     let mut observed = vec![format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why())];
+    observed.push(match record.started {
+        true => "server: started for this call".to_owned(),
+        false => "server: the one of an earlier call of this attempt".to_owned(),
+    });
     observed.extend(record.notes);
     if let Some(manifest) = &record.changed {
         let tools = manifest.tools.len();
@@ -288,6 +326,7 @@ fn told(asked: &Call, record: &Record, result_code: ResultCode) -> Output {
         "tool": asked.name,
         "result_code": result_code.as_str(),
         "error": why,
+        "server_process": if record.started { "new" } else { "kept" },
         "answer": answer,
     });
     Output {

@@ -1,16 +1,19 @@
 //! Servers of tools: started behind the walls of a command, spoken to over their standard streams, ended with all they
 //! started. What they are asked and what they answer goes through a port, so that the protocol is another room's.
 //!
-//! A server sees the folder and cannot change it; what looks like a key is covered. It lives as long as it is spoken to:
-//! for one look at what it offers, or for one call.
+//! A server sees the folder and cannot change it; what looks like a key is covered. It lives for one look at what it offers,
+//! or as long as the attempt that calls it.
 
 mod called;
 mod process;
+mod sessions;
 
 pub(crate) use called::{call, settle};
+pub use sessions::ServerSessions;
 
 use crate::command::run::digest_file;
 use crate::{Error, Executors, sandbox};
+use model::AttemptId;
 use model::limits::SERVER_START_MS;
 use model::reach::Program;
 use model::tool_server::{ServerLaunch, ToolManifest};
@@ -45,16 +48,7 @@ pub struct ToolReply {
     pub result: serde_json::Value,
 }
 
-/// What came of speaking to a server.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spoken {
-    /// What it says it offers.
-    pub manifest: ToolManifest,
-    /// Its answer, or its refusal in its own words; none when nothing was called.
-    pub reply: Option<Result<ToolReply, String>>,
-}
-
-/// Why speaking to a server came to nothing.
+/// Why a call came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unspoken {
     /// No tool was called.
@@ -63,20 +57,31 @@ pub enum Unspoken {
     Lost(String),
 }
 
-/// Whoever knows the protocol.
-pub trait ToolServers: Send + Sync {
-    /// Asks a server what it offers, within the time for its start, then makes the call that `next` answers with, if any.
-    /// `ended` is asked while it waits, and says why it is to stop.
+/// Whether to stop waiting for a server, and why; asked again and again.
+pub type Ended<'a> = &'a mut dyn FnMut() -> Option<String>;
+
+/// A conversation with one server that was greeted. Dropped, it waits for nothing any more.
+pub trait ToolSession: Send {
+    /// What the server says it offers, told within this time.
     ///
     /// # Errors
-    /// [`Unspoken`], which says whether a tool may have been called.
-    fn speak(
-        &self,
-        pipes: Pipes,
-        start: Duration,
-        next: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
-        ended: &mut dyn FnMut() -> Option<String>,
-    ) -> Result<Spoken, Unspoken>;
+    /// In words, when it does not say it.
+    fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String>;
+
+    /// Calls a tool once: its answer, or its refusal in its own words.
+    ///
+    /// # Errors
+    /// [`Unspoken`], which says whether the tool may have been called. The conversation is over then.
+    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken>;
+}
+
+/// Whoever knows the protocol.
+pub trait ToolServers: Send + Sync {
+    /// Greets a server that was started.
+    ///
+    /// # Errors
+    /// In words, when it does not answer within this time or speaks something else.
+    fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String>;
 
     /// Whether a JSON value fits a JSON Schema.
     ///
@@ -90,14 +95,8 @@ pub trait ToolServers: Send + Sync {
 pub struct NoToolServers;
 
 impl ToolServers for NoToolServers {
-    fn speak(
-        &self,
-        _: Pipes,
-        _: Duration,
-        _: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
-        _: &mut dyn FnMut() -> Option<String>,
-    ) -> Result<Spoken, Unspoken> {
-        Err(Unspoken::NotCalled("servers of tools cannot be used here".to_owned()))
+    fn open(&self, _: Pipes, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Err("servers of tools cannot be used here".to_owned())
     }
 
     fn fits(&self, _: &str, _: &str) -> Result<(), String> {
@@ -113,12 +112,10 @@ impl Executors {
     /// In words, when it cannot be started, or does not say what it offers.
     pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
-        let process = Process::start(self, &launch, &launch.hosts, &secrets_of(&launch));
-        let (spoken, _) = process.map_err(|e| e.to_string())?.speak(self, &mut |_| None, &|| false);
-        let spoken = spoken.map_err(|why| match why {
-            Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
-        });
-        Ok((launch, spoken?.manifest))
+        let hidden = process::hidden(self, &launch);
+        let mut process = Process::start(self, &launch, hidden).map_err(|e| e.to_string())?;
+        let manifest = process.manifest(self, &|| false)?;
+        Ok((launch, manifest))
     }
 
     /// Whether a JSON value fits a JSON Schema.
@@ -127,6 +124,11 @@ impl Executors {
     /// Where it does not, in words.
     pub fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
         self.servers.fits(schema, value)
+    }
+
+    /// Ends every server that an attempt has called.
+    pub fn end_servers(&self, attempt: AttemptId) {
+        self.sessions.end(attempt);
     }
 
     /// Every file that the words of a server name, as it is now.

@@ -1,20 +1,22 @@
 //! One server behind walls, from its start to the end of everything it started.
 
-use super::{Pipes, START, Spoken, ToolCall, Unspoken, check_launch};
+use super::{Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch};
 use crate::command::process_limits::ProcessUse;
+use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
 use crate::command::view::{WayOut, view};
 use crate::egress_proxy::Outlet;
 use crate::{Error, Executors};
 use acts::Action;
 use model::RelPath;
-use model::limits::{SERVER_START_MS, TOOL_CALL_MS};
+use model::limits::SERVER_CPU_S;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Bytes of what a server complains about that are kept: the last ones say why it ended.
 const COMPLAINT_BYTES: usize = 4 * 1024;
@@ -22,23 +24,27 @@ const COMPLAINT_BYTES: usize = 4 * 1024;
 /// A server that was started. Dropped, it is ended with everything it started.
 pub(super) struct Process {
     child: Child,
+    /// None before it was greeted.
+    session: Option<Box<dyn ToolSession>>,
+    used: ProcessUse,
     outlet: Option<Outlet>,
     complaint: Arc<Mutex<VecDeque<u8>>>,
     /// Its own folder, for the socket of its proxy.
     folder: PathBuf,
+    /// What looked like a key when it was started: it sees none of that.
+    hidden: Vec<RelPath>,
 }
 
 impl Process {
-    /// Starts a server; `hosts` and `secrets` are what it may use of the network.
+    /// Starts a server that reaches the hosts of its launch and sees nothing of `hidden`.
     pub(super) fn start(
         executors: &Executors,
         launch: &ServerLaunch,
-        hosts: &[String],
-        secrets: &[String],
+        hidden: Vec<RelPath>,
     ) -> Result<Self, Error> {
         check_launch(launch)?;
         let folder = executors.spool.probe()?;
-        let started = Self::start_in(executors, launch, &folder, (hosts, secrets));
+        let started = Self::start_in(executors, launch, &folder, hidden);
         if started.is_err() {
             forget(&folder)?;
         }
@@ -49,16 +55,16 @@ impl Process {
         executors: &Executors,
         launch: &ServerLaunch,
         folder: &Path,
-        (hosts, secrets): (&[String], &[String]),
+        hidden: Vec<RelPath>,
     ) -> Result<Self, Error> {
         let mut view = view(executors, &RelPath::ROOT, folder)?;
         view.read_only = true;
         view.reads = launch.reads.iter().map(PathBuf::from).collect();
-        view.mask(&hidden(executors, launch), folder)?;
-        let uses_network = !hosts.is_empty();
+        view.mask(&hidden, folder)?;
+        let uses_network = !launch.hosts.is_empty();
         let outlet = uses_network.then(|| {
-            let salt = folder.display().to_string();
-            Outlet::open(folder, hosts, secrets, &*executors.secrets, &salt).map_err(Error::Request)
+            let (salt, secrets) = (folder.display().to_string(), super::secrets_of(launch));
+            Outlet::open(folder, &launch.hosts, &secrets, &*executors.secrets, &salt).map_err(Error::Request)
         });
         let outlet = outlet.transpose()?;
         if let Some(outlet) = &outlet {
@@ -70,9 +76,8 @@ impl Process {
             view.proxy = Some(WayOut { socket, roots, told });
         }
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-        let cpu = (SERVER_START_MS + TOOL_CALL_MS) / 1000 * cores;
         let program = launch.argv.first().map_or("", String::as_str);
-        let command = executors.sandbox.server(&view, &launch.argv, uses_network, cpu);
+        let command = executors.sandbox.server(&view, &launch.argv, uses_network, SERVER_CPU_S * cores);
         let mut command = command.ok_or_else(|| {
             let say = "this machine has no walls for a server of tools; install bubblewrap";
             Error::Request(say.to_owned())
@@ -81,40 +86,73 @@ impl Process {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
-        let mut child = command.spawn().map_err(fail)?;
+        let mut child = executors.sessions.start(command).map_err(fail)?;
         let complaint = Arc::default();
         if let Some(stderr) = child.stderr.take() {
             hear(stderr, Arc::clone(&complaint));
         }
-        Ok(Self { child, outlet, complaint, folder: folder.to_owned() })
+        let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
+        let folder = folder.to_owned();
+        Ok(Self { child, session: None, used, outlet, complaint, folder, hidden })
     }
 
-    /// Speaks to it and ends it: what came of it, and which connections it made.
-    pub(super) fn speak(
-        mut self,
+    /// What it says it offers now; it is greeted before it is asked for the first time.
+    pub(super) fn manifest(
+        &mut self,
         executors: &Executors,
-        next: &mut dyn FnMut(&ToolManifest) -> Option<ToolCall>,
         cancelled: &dyn Fn() -> bool,
-    ) -> (Result<Spoken, Unspoken>, Vec<String>) {
-        let spoken = match (self.child.stdin.take(), self.child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => {
-                let mut crowd = ProcessUse::of(self.child.id(), executors.sandbox.bounds());
-                let mut ended = || match cancelled() {
-                    true => Some("it was cancelled".to_owned()),
-                    false => crowd.too_large(),
-                };
-                executors.servers.speak(Pipes { stdin, stdout }, START, next, &mut ended)
-            }
-            _ => Err(Unspoken::NotCalled("its standard streams are not there".to_owned())),
+    ) -> Result<ToolManifest, String> {
+        let begun = Instant::now();
+        let used = &mut self.used;
+        let mut ended = || ended(used, cancelled);
+        let told = match self.session.take() {
+            Some(session) => Ok(session),
+            None => match (self.child.stdin.take(), self.child.stdout.take()) {
+                (Some(stdin), Some(stdout)) => {
+                    executors.servers.open(Pipes { stdin, stdout }, START, &mut ended)
+                }
+                _ => Err("its standard streams are not there".to_owned()),
+            },
         };
-        end_all(&mut self.child);
-        let mut told = self.outlet.take().map(Outlet::close).unwrap_or_default();
-        told.extend(forget(&self.folder).err().map(|error| error.to_string()));
-        let spoken = spoken.map_err(|why| match why {
+        let told = told.and_then(|mut session| {
+            let told = session.manifest(START.saturating_sub(begun.elapsed()), &mut ended);
+            self.session = Some(session);
+            told
+        });
+        told.map_err(|why| self.with_complaint(&why))
+    }
+
+    /// Calls a tool once: its answer, or its refusal in its own words.
+    pub(super) fn call(
+        &mut self,
+        call: ToolCall,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Result<ToolReply, String>, Unspoken> {
+        let used = &mut self.used;
+        let mut ended = || ended(used, cancelled);
+        let spoken = match &mut self.session {
+            Some(session) => session.call(call, &mut ended),
+            None => Err(Unspoken::NotCalled("it was not greeted".to_owned())),
+        };
+        spoken.map_err(|why| match why {
             Unspoken::NotCalled(why) => Unspoken::NotCalled(self.with_complaint(&why)),
             Unspoken::Lost(why) => Unspoken::Lost(self.with_complaint(&why)),
-        });
-        (spoken, told)
+        })
+    }
+
+    /// Whether all of this is hidden from it.
+    pub(super) fn hides(&self, all: &[RelPath]) -> bool {
+        all.iter().all(|path| self.hidden.contains(path))
+    }
+
+    /// Which connections it made since this was last asked, in words.
+    pub(super) fn connections(&self) -> Vec<String> {
+        self.outlet.as_ref().map(Outlet::told).unwrap_or_default()
+    }
+
+    /// Whether it has ended, or grown too large to be kept.
+    pub(super) fn is_over(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None)) || self.used.too_large().is_some()
     }
 
     /// Why it did not go well, with the last that the server said of itself.
@@ -128,18 +166,29 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        drop(self.session.take());
         end_all(&mut self.child);
+        drop(self.outlet.take());
+        let _ = remove_tree(&self.folder);
+    }
+}
+
+/// Why a server is not waited for any more, if it is not.
+fn ended(used: &mut ProcessUse, cancelled: &dyn Fn() -> bool) -> Option<String> {
+    match cancelled() {
+        true => Some("it was cancelled".to_owned()),
+        false => used.too_large(),
     }
 }
 
 /// Its folder is needed no more.
 fn forget(folder: &Path) -> Result<(), Error> {
     let fail = |source| Error::Spool { doing: "forgetting a server's folder", source };
-    crate::command::removal::remove_tree(folder).map_err(fail)
+    remove_tree(folder).map_err(fail)
 }
 
 /// What looks like a key in the folder, which a server does not see whatever its words name.
-fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
+pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
     let program = launch.argv.iter().take(1).cloned().collect();
     let (hosts, secrets) = (Vec::new(), Vec::new());
     let alike =

@@ -99,6 +99,7 @@ impl Kernel {
             if !matches!(turn, Turn::Trying { .. }) {
                 tx.then(After::Unstage(attempt));
             }
+            tx.then(After::EndServers(attempt));
             release_lease(tx);
             let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
             for approval_id in asked {

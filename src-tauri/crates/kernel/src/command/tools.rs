@@ -2,32 +2,30 @@
 
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
-use crate::drive::{Came, Judged, Then, summary_of};
+use crate::drive::{Judged, Then};
 use crate::kernel::{Kernel, lock};
 use crate::state::{Stage, TaskState};
 use crate::tool_registry::{ServerRecord, ToolRegistry};
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope};
 use acts::{Action, Register};
-use effects::Outcome;
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    EffectObserved, ToolClassified, ToolServerChanged, ToolServerDisabled, ToolServerRegistered,
-    ToolServerRemoved,
+    ToolClassified, ToolServerChanged, ToolServerDisabled, ToolServerRegistered, ToolServerRemoved,
 };
 use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::TOOL_SERVERS_MAX;
 use model::policy::Profile;
 use model::principal::PrincipalType;
-use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::task::{Budget, Priority};
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
 use model::{ArtifactId, Body, Sensitive, WorkspaceId};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Letters of an answer that the end of a task shows.
 const ANSWER_SHOWN: usize = 4_000;
@@ -86,6 +84,7 @@ impl Kernel {
             .look_at_server(&launch)
             .map_err(|why| Error::Input(format!("the server `{server}` was not registered: {why}")))?;
         let registration = ServerRegistration { server: server.to_owned(), launch, manifest };
+        let was = was.map(Arc::unwrap_or_clone);
         let change = Register::Server { registration, was };
         self.propose_tools(&change, workspace_id, channel, idempotency_key)
     }
@@ -221,15 +220,25 @@ impl Kernel {
     }
 
     /// Launch and manifest of a server as it was registered last.
-    fn registered(&self, record: &ServerRecord) -> Result<ServerRegistration, Error> {
+    fn registered(&self, record: &ServerRecord) -> Result<Arc<ServerRegistration>, Error> {
         let version = record.latest();
         let version = version.ok_or_else(|| Error::Broken("a server without a registration".to_owned()))?;
         self.registration_at(&version.registration)
     }
 
-    /// A registration, from its artifact.
-    pub(crate) fn registration_at(&self, at: &ArtifactRef) -> Result<ServerRegistration, Error> {
-        Ok(seal::canon::from_canonical(&self.artifacts.read(&at.sha256)?)?)
+    /// A registration, from its artifact, which is read once.
+    pub(crate) fn registration_at(&self, at: &ArtifactRef) -> Result<Arc<ServerRegistration>, Error> {
+        if let Some(known) = lock(&self.registrations).get(&at.sha256) {
+            return Ok(Arc::clone(known));
+        }
+        let read: ServerRegistration = seal::canon::from_canonical(&self.artifacts.read(&at.sha256)?)?;
+        let read = Arc::new(read);
+        let mut known = lock(&self.registrations);
+        if known.len() >= TOOL_SERVERS_MAX {
+            known.clear();
+        }
+        known.insert(at.sha256, Arc::clone(&read));
+        Ok(read)
     }
 
     /// Secrets that a server signs in with are there, and may go to no host that it does not reach.
@@ -286,7 +295,7 @@ impl Kernel {
             Register::Server { registration, was } => {
                 let now =
                     known.0.get(&registration.server).map(|record| self.registered(record)).transpose()?;
-                (&registration.server, now == *was)
+                (&registration.server, now.as_deref() == was.as_ref())
             }
             Register::Tool { server, words, .. } => {
                 let now = known.0.get(server).map(|record| self.registered(record)).transpose()?;
@@ -308,38 +317,7 @@ impl Kernel {
         if outdated.is_none() {
             self.push_change(tx, change, &judged)?;
         }
-        let code = if outdated.is_none() { ResultCode::Succeeded } else { ResultCode::Failed };
-        let now = tx.now();
-        let outcome = Outcome {
-            result_code: code,
-            changes: Vec::new(),
-            outputs: Vec::new(),
-            ran: Ran {
-                executor: judged.request.action.executor(),
-                request_sha256: judged.request_ref.sha256,
-                argv: None,
-                executable_sha256: None,
-                exit_code: None,
-                started_at: now,
-                finished_at: now,
-            },
-            sandbox_level: SandboxLevel::NotApplicable,
-            observed: Vec::new(),
-            error: outdated,
-            kept: Vec::new(),
-        };
-        let told = json!({ "result_code": code.as_str(), "summary": summary_of(&judged.request, &outcome) });
-        let result = tx.object(&told, NewArtifact::audit(ArtifactKind::ActionResult))?;
-        tx.push(EffectObserved {
-            action_request_id: judged.request.action_request_id,
-            result: result.clone(),
-            result_code: code,
-            sandbox_level: SandboxLevel::NotApplicable,
-            recovered: false,
-        });
-        tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
-        tx.hand.came = Some(Came { request: judged.request, outcome, outputs: Vec::new(), result });
-        Ok(Then::GoOn)
+        self.performed_here(tx, judged, outdated, NewArtifact::audit(ArtifactKind::ActionResult), Map::new())
     }
 
     /// The event in the store's stream. The commit fails when that has moved since, and the act is judged anew.
@@ -416,7 +394,8 @@ impl Kernel {
         let Stage::Observed { result, .. } = &self.act(state)?.stage else {
             return Ok("It answered.".to_owned());
         };
-        let told: Value = serde_json::from_slice(&self.artifacts.read(&result.sha256)?).unwrap_or_default();
+        let told: Value = serde_json::from_slice(&self.artifacts.read(&result.sha256)?)
+            .map_err(|e| Error::Broken(format!("what a tool answered is malformed: {e}")))?;
         let blocks = told.pointer("/answer/content").and_then(Value::as_array).cloned().unwrap_or_default();
         let texts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
         let shown: String = texts.join("\n").chars().take(ANSWER_SHOWN).collect();

@@ -10,13 +10,14 @@ use acts::{Action, Call};
 use model::limits::{OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX};
 use model::proposal::ToolSpec;
 use model::tool_server::{ServerRegistration, ServerTool, ToolTerms, offered_name, words_for_model};
-use model::{Digest, RelPath, UnixMs};
+use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A server as the attempt at work may use it.
 struct Usable {
     record: ServerRecord,
-    registration: ServerRegistration,
+    registration: Arc<ServerRegistration>,
     registration_sha256: Digest,
 }
 
@@ -29,17 +30,23 @@ impl Usable {
 
 impl Kernel {
     /// Servers as they were registered when the attempt at work began; what was taken back since is not among them, and
-    /// neither is one whose registration cannot be read.
+    /// neither is one whose registration cannot be read, which the log tells.
     fn usable_servers(&self, state: &TaskState) -> Vec<Usable> {
         let Some(attempt) = state.attempt() else { return Vec::new() };
         let began = attempt.attempt.started_at;
-        let usable = |record: ServerRecord| {
+        let usable = |(server, record): (String, ServerRecord)| {
             let version = record.at(began).filter(|_| record.disabled.is_none())?;
-            let registration = self.registration_at(&version.registration).ok()?;
+            let registration = match self.registration_at(&version.registration) {
+                Ok(registration) => registration,
+                Err(error) => {
+                    tracing::warn!(%server, %error, "the registration of a server of tools cannot be read");
+                    return None;
+                }
+            };
             let registration_sha256 = version.registration.sha256;
             Some(Usable { record, registration, registration_sha256 })
         };
-        self.tool_registry().0.into_values().filter_map(usable).collect()
+        self.tool_registry().0.into_iter().filter_map(usable).collect()
     }
 
     /// Tools of servers as a model is offered them: bounded in number and bytes, each with the words of its server, which
@@ -81,7 +88,8 @@ impl Kernel {
         });
         let Some((server, tool)) = named else {
             return Ok(Err(Unfit(format!(
-                "there is no tool `{offered}`; a person registers servers of tools with `hermit tools add`"
+                "there is no tool `{offered}` that can be used; a person registers servers of tools with `hermit tools \
+                 add`, and `hermit tools list` says which are registered"
             ))));
         };
         let name = &server.registration.server;
@@ -118,6 +126,17 @@ impl Kernel {
         };
         let action = Action::Call(call);
         Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
+    }
+
+    /// Ends the servers that an attempt has called. One that is not ended is ended when nobody has called it for a while.
+    pub(crate) fn end_servers(&self, state: &TaskState, attempt: AttemptId) {
+        if state.task.workspace_hint.is_none() || self.tool_registry().0.is_empty() {
+            return;
+        }
+        match self.executors(state) {
+            Ok(executors) => executors.end_servers(attempt),
+            Err(error) => tracing::warn!(%attempt, %error, "servers of tools are still alive"),
+        }
     }
 
     /// Why a call that a person allowed may not be made any more, if it may not: its server was disabled, forgotten or has

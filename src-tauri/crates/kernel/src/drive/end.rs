@@ -95,6 +95,7 @@ impl Kernel {
         release_lease(tx);
         if let Some(attempt) = tx.current {
             tx.then(After::Unstage(attempt));
+            tx.then(After::EndServers(attempt));
         }
         if !status_of(tx)?.is_ended() {
             if done && status_of(tx)? == AttemptStatus::CompilingContext {
@@ -162,6 +163,7 @@ impl Kernel {
         tx.set_task(TaskStatus::Cancelled, "cancelled", why)?;
         if let Some(attempt) = tx.current {
             tx.then(After::Unstage(attempt));
+            tx.then(After::EndServers(attempt));
         }
         tx.then(After::Checkpoint);
         Ok(Then::Commit)

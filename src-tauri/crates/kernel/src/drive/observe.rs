@@ -1,6 +1,6 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
-use super::judge::Came;
+use super::judge::{Came, Judged};
 use super::{DriveOutcome, Then};
 use crate::command::partial_approval::is_part;
 use crate::kernel::{Cell, Kernel};
@@ -16,9 +16,9 @@ use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{EffectObserved, EffectUncertain, IterationCompleted};
 use model::fault::Point;
 use model::principal::PrincipalType;
-use model::receipt::{ItemOutcome, ResultCode};
+use model::receipt::{ItemOutcome, Ran, ResultCode, SandboxLevel};
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 impl Kernel {
@@ -59,6 +59,53 @@ impl Kernel {
         tx.then(After::Forget(request.action_request_id));
         tx.hand.came = Some(Came { request, outcome, outputs, result });
         self.go_through(cell, tx, Then::GoOn)
+    }
+
+    /// An act whose executor is the kernel itself is over, in the commit of its dispatch; `error` says why it came to
+    /// nothing. Its result is kept as `new`, with the members of `more`.
+    pub(crate) fn performed_here(
+        &self,
+        tx: &mut Tx<'_>,
+        judged: Judged,
+        error: Option<String>,
+        new: NewArtifact,
+        more: Map<String, Value>,
+    ) -> Result<Then, Error> {
+        let code = if error.is_none() { ResultCode::Succeeded } else { ResultCode::Failed };
+        let now = tx.now();
+        let ran = Ran {
+            executor: judged.request.action.executor(),
+            request_sha256: judged.request_ref.sha256,
+            argv: None,
+            executable_sha256: None,
+            exit_code: None,
+            started_at: now,
+            finished_at: now,
+        };
+        let outcome = Outcome {
+            result_code: code,
+            changes: Vec::new(),
+            outputs: Vec::new(),
+            ran,
+            sandbox_level: SandboxLevel::NotApplicable,
+            observed: Vec::new(),
+            error,
+            kept: Vec::new(),
+        };
+        let mut told = more;
+        told.insert("result_code".to_owned(), json!(code.as_str()));
+        told.insert("summary".to_owned(), json!(summary_of(&judged.request, &outcome)));
+        let result = tx.object(&Value::Object(told), new)?;
+        tx.push(EffectObserved {
+            action_request_id: judged.request.action_request_id,
+            result: result.clone(),
+            result_code: code,
+            sandbox_level: SandboxLevel::NotApplicable,
+            recovered: false,
+        });
+        tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
+        tx.hand.came = Some(Came { request: judged.request, outcome, outputs: Vec::new(), result });
+        Ok(Then::GoOn)
     }
 
     /// How it went is on record: what was kept to settle it by is dropped. What stays behind harms nobody.
@@ -221,9 +268,9 @@ fn trust_of(action: &Action, seen: &[u8]) -> TrustTier {
 
 /// Whether a look answered with digests of the very files that were asked for, and told no other name.
 fn tells_no_name(items: &[ReadItem], seen: &[u8]) -> bool {
-    let value: serde_json::Value = serde_json::from_slice(seen).unwrap_or_default();
+    let value: Value = serde_json::from_slice(seen).unwrap_or_default();
     let Some(results) = value.get("results").and_then(|results| results.as_array()) else { return false };
-    let none = |result: &serde_json::Value, key: &str| {
+    let none = |result: &Value, key: &str| {
         result.get(key).and_then(|list| list.as_array()).is_none_or(Vec::is_empty)
     };
     results.len() == items.len()
@@ -231,8 +278,7 @@ fn tells_no_name(items: &[ReadItem], seen: &[u8]) -> bool {
             let (ReadItem::Hash { path } | ReadItem::HashFolder { path }) = item else { return false };
             let own = path.to_string();
             let entries = result.get("entries").and_then(|entries| entries.as_array());
-            let is_own =
-                |entry: &serde_json::Value| entry.get("path").and_then(|p| p.as_str()) == Some(own.as_str());
+            let is_own = |entry: &Value| entry.get("path").and_then(|p| p.as_str()) == Some(own.as_str());
             none(result, "unreadable")
                 && none(result, "not_files")
                 && entries.is_none_or(|entries| entries.iter().all(is_own))
