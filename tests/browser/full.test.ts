@@ -91,7 +91,7 @@ test("every screen is kept as a picture, in both themes and three sizes, and non
   const refused = tasks().find((row) => row.title === "Sort the notes");
   const screens: Record<string, string> = {
     inbox: "/", card: `/?at=${waits()[0]?.approval_id ?? ""}`, tasks: "/tasks", new: "/tasks/new", task: `/task/${done.task_id}?see=${receipt?.receipt_id ?? ""}`, refused: `/task/${refused?.task_id ?? ""}`,
-    waiting: `/task/${waits()[0]?.task_id ?? ""}`, lineage: `/lineage?of=${receipt?.receipt_id ?? ""}`, knowledge: "/knowledge", policy: "/policy", proof: `/proof?task=${done.task_id}`,
+    waiting: `/task/${waits()[0]?.task_id ?? ""}`, lineage: `/lineage?of=${receipt?.receipt_id ?? ""}`, knowledge: "/knowledge", policy: "/policy", tools: "/tools", proof: `/proof?task=${done.task_id}`,
     settings: "/settings", first: "/first", missing: "/nowhere",
   };
   for (const theme of ["light", "dark"] as const) {

@@ -9,6 +9,7 @@ import { Knowledge } from "~/features/knowledge/Knowledge";
 import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
+import { Tools } from "~/features/tools/Tools";
 import { FirstRun } from "~/features/first/FirstRun";
 import { Layout } from "./Layout";
 import { Broken, Missing } from "./Missing";
@@ -47,6 +48,10 @@ const policy = createRoute({
   getParentRoute: () => frame, path: "/policy", component: () => <Policy at={policy.useSearch().tab} />,
   validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search["tab"]) }),
 });
+const tools = createRoute({
+  getParentRoute: () => frame, path: "/tools", component: () => <Tools of={tools.useSearch().of} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+});
 const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
@@ -55,7 +60,7 @@ const settings = createRoute({ getParentRoute: () => frame, path: "/settings", c
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, tasks, newTask, task, lineage, knowledge, policy, proof, settings]),
+  frame.addChildren([inbox, tasks, newTask, task, lineage, knowledge, policy, tools, proof, settings]),
   first,
 ]);
 

@@ -14,6 +14,7 @@ const SCREENS = [
   { at: `/lineage?of=${RECEIPT}`, says: /As a table/, needs: "lineage.draw" },
   { at: "/knowledge", says: /90 days/, needs: "knowledge.beliefs" },
   { at: "/policy", says: /in Cedar/, needs: "policy.rules" },
+  { at: "/tools", says: /No servers of tools/, needs: "tools.list" },
   { at: "/proof", says: /What a reader sees/, needs: "task.list" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },
   { at: "/first", says: /You decide/, needs: "playbooks.list" },

@@ -15,6 +15,7 @@ export const PLACES: readonly Go[] = [
   { path: "/lineage", label: "Lineage", icon: "lineage", keys: "g l" },
   { path: "/knowledge", label: "Knowledge", icon: "knowledge", keys: "g k" },
   { path: "/policy", label: "Policy", icon: "policy", keys: "g p" },
+  { path: "/tools", label: "Tools", icon: "chip", keys: "g m" },
   { path: "/proof", label: "Proof", icon: "proof", keys: "g o" },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
 ];

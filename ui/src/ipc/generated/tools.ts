@@ -81,7 +81,7 @@ export interface Servers {
 /** One server. */
 export interface Server {
   server: string;
-  /** `ready`, `changed`, `disabled`. */
+  /** `ready`, `changed`, `disabled`, `unreadable`. */
   state: string;
   /** Why it is not ready, in words. */
   why: string | null;

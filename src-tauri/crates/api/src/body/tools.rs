@@ -94,8 +94,12 @@ fn registration(host: &dyn Host, record: &ServerRecord) -> Result<ServerRegistra
     seal::canon::from_canonical(&bytes).wire()
 }
 
+/// A server as it is registered. One whose registration cannot be read is told of as such, so that it can be forgotten.
 fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, Error> {
-    let known = registration(host, record)?;
+    let known = match registration(host, record) {
+        Ok(known) => known,
+        Err(error) => return Ok(unreadable(name, record, &error)),
+    };
     let (state, why) = match (&record.disabled, record.changed.is_empty()) {
         (Some(why), _) => ("disabled", Some(why.clone())),
         (None, false) => {
@@ -115,6 +119,20 @@ fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, 
         manifest_sha256: known.manifest.pin().wire()?.to_string(),
         tools: tools.collect::<Result<_, _>>()?,
     })
+}
+
+fn unreadable(name: &str, record: &ServerRecord, error: &Error) -> Server {
+    let latest = record.latest();
+    Server {
+        server: name.to_owned(),
+        state: "unreadable".to_owned(),
+        why: Some(format!("its registration cannot be read: {}", error.message)),
+        argv: Vec::new(),
+        hosts: Vec::new(),
+        since: latest.map_or(0, |version| version.since.0),
+        manifest_sha256: latest.map_or_else(String::new, |version| version.registration.sha256.to_string()),
+        tools: Vec::new(),
+    }
 }
 
 fn tool(server: &str, words: &ServerTool, record: &ServerRecord, now: model::UnixMs) -> Result<Tool, Error> {

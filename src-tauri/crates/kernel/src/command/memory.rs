@@ -1,22 +1,19 @@
 //! Durable memory: promoted through the governed path, corrected without deletion (HK-15.5).
 
 use crate::Error;
-use crate::drive::{Came, Judged, Then, Yes, summary_of};
+use crate::drive::{Judged, Then, Yes};
 use crate::kernel::Kernel;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::Action;
-use effects::Outcome;
 use knowledge::memory::{Backing, Promotion, promote, promoted};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
-use model::body::EffectObserved;
 use model::fault::Point;
 use model::knowledge::{MemoryRecord, MemoryStatus};
 use model::principal::PrincipalType;
-use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::{MemoryId, PrincipalId, TaskId};
-use serde_json::json;
+use serde_json::{Map, json};
 
 impl Kernel {
     /// The executor of memory is the kernel itself: effect, observation and receipt are one commit with the dispatch.
@@ -43,58 +40,20 @@ impl Kernel {
         let source = belief_id.and_then(|id| tx.beliefs.get(&id));
         let result = promote(&promotion, source, &self.active_memories()?);
         tx.set_attempt(AttemptStatus::Observing, "observed")?;
-        let (code, error) = match result {
+        let error = match result {
             Ok(record) => {
                 for body in promoted(record) {
                     tx.push(body);
                 }
-                (ResultCode::Succeeded, None)
+                None
             }
             // Not lost: it may stay a belief, and the model is told why (HK-6.3-1).
-            Err(degraded) => (ResultCode::Failed, Some(degraded.to_string())),
+            Err(degraded) => Some(degraded.to_string()),
         };
-        let outcome = self.memory_outcome(&judged, code, error, tx.now());
-        let told = json!({ "result_code": code.as_str(), "summary": summary_of(&judged.request, &outcome), "claim": claim });
         let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
             .from(evidence_refs.iter().map(|e| e.artifact_id));
-        let result = tx.object(&told, new)?;
-        tx.push(EffectObserved {
-            action_request_id: judged.request.action_request_id,
-            result: result.clone(),
-            result_code: code,
-            sandbox_level: SandboxLevel::NotApplicable,
-            recovered: false,
-        });
-        tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
-        tx.hand.came = Some(Came { request: judged.request, outcome, outputs: Vec::new(), result });
-        Ok(Then::GoOn)
-    }
-
-    fn memory_outcome(
-        &self,
-        judged: &Judged,
-        code: ResultCode,
-        error: Option<String>,
-        now: model::UnixMs,
-    ) -> Outcome {
-        Outcome {
-            result_code: code,
-            changes: Vec::new(),
-            outputs: Vec::new(),
-            ran: Ran {
-                executor: "hermit.memory".to_owned(),
-                request_sha256: judged.request_ref.sha256,
-                argv: None,
-                executable_sha256: None,
-                exit_code: None,
-                started_at: now,
-                finished_at: now,
-            },
-            sandbox_level: SandboxLevel::NotApplicable,
-            observed: Vec::new(),
-            error,
-            kept: Vec::new(),
-        }
+        let more = Map::from_iter([("claim".to_owned(), json!(claim))]);
+        self.performed_here(tx, judged, error, new, more)
     }
 
     /// Marks a memory record as wrong; it stays readable (HK-8.7-5).

@@ -80,7 +80,7 @@ answers! {
     /// One server.
     Server {
         server: String,
-        /// `ready`, `changed`, `disabled`.
+        /// `ready`, `changed`, `disabled`, `unreadable`.
         state: String,
         /// Why it is not ready, in words.
         why: Option<String>,

@@ -1,0 +1,87 @@
+// Servers of tools on a page: every word of a server, what a person said of each tool, and saying something else.
+import { screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { Server, Shown } from "~/ipc/generated/tools";
+import { AT, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+import { textsOf } from "./Classify";
+
+const HASH = "ab".repeat(32);
+const SCHEMA = JSON.stringify({ type: "object", properties: { path: { type: "string" }, depth: { type: "number" }, all: { type: "array", items: { type: "string" } } } });
+const server: Server = {
+  server: "files", state: "ready", why: null, argv: ["npx", "-y", "server-filesystem", "."], hosts: [], since: AT, manifest_sha256: HASH,
+  tools: [
+    { name: "read", offered_as: "files__read", class: "read_local", repeatable: true, trusted: false, changed: false },
+    { name: "send", offered_as: "files__send", class: null, repeatable: false, trusted: false, changed: false },
+  ],
+};
+const shown: Shown = {
+  server, pins: [{ name: "npx", path: "/usr/bin/npx", sha256: HASH }], secrets: { TOKEN: "github" }, reads: ["/opt/tool"],
+  words: [
+    { name: "read", title: null, description: "Reads a file.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
+    { name: "send", title: "Send", description: "Sends \u202egnp.exe away.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
+  ],
+};
+const world = (more: Partial<Server> = {}) => scene({
+  "tools.list": { servers: [{ ...server, ...more }] }, "tools.show": { ...shown, server: { ...server, ...more } },
+  "workspaces.list": { workspaces: [] }, "tools.classify": { task_id: "task_new", duplicate: false },
+  "tools.disable": { servers: [] }, "tools.remove": { servers: [] },
+});
+
+test("without a server the page says how one is added", async () => {
+  show(scene(), "/tools");
+  await screen.findByText("No servers of tools");
+  expect(screen.getByText("hermit tools add NAME -- PROGRAM ARGUMENTS")).toBeTruthy();
+});
+
+test("every word of a server stands there, with what a person said of each tool", async () => {
+  const { user } = show(world(), "/tools");
+  const send = within(await screen.findByRole("article", { name: "send" }));
+  expect(send.getByText(/Not classified: you are asked each time/)).toBeTruthy();
+  // What would turn the words around is written out.
+  expect(send.queryByText(/\u202e/)).toBeNull();
+  const read = within(screen.getByRole("article", { name: "read" }));
+  expect(read.getByText(/Read files, may be repeated/)).toBeTruthy();
+  for (const words of ["npx -y server-filesystem .", "/usr/bin/npx", "/opt/tool"]) expect(screen.getByText(words)).toBeTruthy();
+  await user.click(send.getByText("Arguments and results"));
+  expect(send.getByText(/"depth"/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a tool is classified with its paths and hosts, and a person is asked before it counts", async () => {
+  const host = world();
+  const { user } = show(host, "/tools?of=files");
+  const send = within(await screen.findByRole("article", { name: "send" }));
+  await user.click(send.getByRole("button", { name: "Classify" }));
+  const form = within(send.getByRole("form"));
+  await user.selectOptions(form.getByLabelText("What it does"), "network_write");
+  await user.selectOptions(form.getByLabelText("Its argument path"), "paths");
+  await user.selectOptions(form.getByLabelText("Its argument all"), "hosts");
+  expect(form.queryByLabelText("Its argument depth")).toBeNull();
+  await user.type(form.getByLabelText("Folder in which you are asked"), "/home/you/work");
+  await user.click(form.getByRole("button", { name: "Ask me to approve this" }));
+  const link = await send.findByRole("link", { name: "Review it" });
+  expect(link.getAttribute("href")).toContain("task_new");
+  expect(host.asked.find((one) => one.name === "tools.classify")?.params).toEqual({
+    server: "files", tool: "send", class: "network_write", paths: ["/path"], hosts: ["/all"], repeatable: false, trusted: false, workspace: "/home/you/work", channel: "app",
+  });
+});
+
+test("a server that says something else says so, and is not offered for classifying", async () => {
+  const changed = world({ state: "changed", why: "it says something else now of: send", tools: server.tools.map((tool) => ({ ...tool, changed: tool.name === "send" })) });
+  const { user } = show(changed, "/tools");
+  const send = within(await screen.findByRole("article", { name: "send" }));
+  expect(send.getByText(/Changed since you registered it/)).toBeTruthy();
+  expect(send.queryByRole("button", { name: /Classify/ })).toBeNull();
+  expect(screen.getByText("hermit tools add files --again")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Forget" }));
+  expect(changed.times("tools.remove")).toBe(0);
+  await user.click(screen.getByRole("button", { name: /Forget it and what I said/ }));
+  expect(changed.times("tools.remove")).toBe(1);
+});
+
+test("arguments that are texts are found, whatever the schema is", () => {
+  expect(textsOf(SCHEMA)).toEqual(["/path", "/all"]);
+  for (const odd of ["", "7", "null", "{}", '{"properties":[]}', '{"properties":{"a/b":{"type":["string","null"]}}}']) expect(Array.isArray(textsOf(odd))).toBe(true);
+  expect(textsOf('{"properties":{"a/b":{"type":["string","null"]}}}')).toEqual(["/a~1b"]);
+});

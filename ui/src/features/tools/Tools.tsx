@@ -1,0 +1,155 @@
+// Servers of tools: what each says of its tools, which files and hosts it has, and what a person said that a tool may do.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { Screen } from "~/screen/Screen";
+import { capital, className, count } from "~/screen/words";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Server, Shown, Tool, Words as Said } from "~/ipc/generated/tools";
+import { Button } from "~/primitives/Button";
+import { Copyable } from "~/primitives/Copyable";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Answer, Empty, Failed } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { Classify } from "./Classify";
+import styles from "./Tools.module.css";
+
+const LOOK: Readonly<Record<string, { tone: "done" | "waiting" | "failed"; mark: "done" | "waiting" | "deny" }>> = {
+  ready: { tone: "done", mark: "done" }, changed: { tone: "waiting", mark: "waiting" }, disabled: { tone: "failed", mark: "deny" }, unreadable: { tone: "failed", mark: "deny" },
+};
+
+export function Tools({ of }: { of?: string | undefined }) {
+  const asked = useAsk("tools.list", {});
+  const navigate = useNavigate();
+  return (
+    <Screen title="Tools" sub="Servers of tools (MCP). You register each one, and you are asked before each call until you say what its tool may do.">
+      <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools"><Adding /></Empty>}>
+        {(found) => {
+          const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
+          return (
+            <div className={styles.screen}>
+              <nav aria-label="Servers" className={styles.servers}>
+                <ul>
+                  {found.servers.map((one) => (
+                    <li key={one.server}>
+                      <Link to="/tools" search={{ of: one.server }} aria-current={one.server === chosen?.server ? "true" : undefined}>
+                        <b><Words of={one.server} /></b><State server={one} /><span>{count(one.tools.length, "tool")}</span>
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+                <Adding />
+              </nav>
+              {chosen !== undefined && <One key={chosen.server} server={chosen} gone={() => void navigate({ to: "/tools" })} />}
+            </div>
+          );
+        }}
+      </Answer>
+    </Screen>
+  );
+}
+
+function State({ server }: { server: Server }) {
+  const look = LOOK[server.state] ?? { tone: "failed", mark: "deny" };
+  return <StateTag tone={look.tone} mark={look.mark}>{capital(server.state)}</StateTag>;
+}
+
+/** How a server is added. It starts a program, so only a person at a terminal does it. */
+function Adding() {
+  return (
+    <details className={styles.adding}>
+      <summary>Add a server</summary>
+      <p>Adding a server starts a program on this computer, so you do it in a terminal. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
+      <Copyable text="hermit tools add NAME -- PROGRAM ARGUMENTS" />
+      <p>From a file of Claude Desktop, Cursor or VS Code:</p>
+      <Copyable text="hermit tools import FILE" />
+    </details>
+  );
+}
+
+function One({ server, gone }: { server: Server; gone: () => void }) {
+  const asked = useAsk("tools.show", { server: server.server }, { enabled: server.state !== "unreadable" });
+  const disable = useAct("tools.disable");
+  const remove = useAct("tools.remove");
+  const [forget, setForget] = useState(false);
+  const failed = disable.error ?? remove.error;
+  return (
+    <section className={styles.one} aria-label={server.server}>
+      <header>
+        <h2><Words of={server.server} /></h2><State server={server} />
+        <span className={styles.space} />
+        {server.state !== "disabled" && <Button because={disable.isPending ? "Disabling" : null} onClick={() => disable.mutate({ server: server.server, reason: "disabled on the page" })}>Disable</Button>}
+        {forget
+          ? <Button look="danger" because={remove.isPending ? "Forgetting" : null} onClick={() => remove.mutate({ server: server.server }, { onSuccess: gone })}>Forget it and what I said of its tools</Button>
+          : <Button onClick={() => setForget(true)}>Forget</Button>}
+      </header>
+      {failed !== null && <Failed error={failed} />}
+      {server.why !== null && <p className={styles.why} role="status"><Words of={capital(server.why)} />. To see the difference and register it again:</p>}
+      {server.state !== "ready" && <Copyable text={`hermit tools add ${server.server} --again`} />}
+      {server.state !== "unreadable" && <Answer asked={asked} what="what the server says" lines={6}>{(shown) => <Whole shown={shown} />}</Answer>}
+    </section>
+  );
+}
+
+function Whole({ shown }: { shown: Shown }) {
+  const { server } = shown;
+  const secrets = Object.entries(shown.secrets);
+  return (
+    <>
+      <Facts ruled rows={[
+        ["Started as", <code key="argv"><Words of={server.argv.join(" ")} /></code>],
+        ["Network", server.hosts.length === 0 ? "none" : <Words key="hosts" of={server.hosts.join(", ")} />],
+        secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</div>)],
+        ["Folder", "the task's folder, read-only; files that look like keys are hidden"],
+        shown.reads.length === 0 ? null : ["Also reads", shown.reads.map((place) => <div key={place}><Words of={place} /></div>)],
+        ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],
+        ["Registered", <span key="since" className={styles.pin}><Time at={server.since} /><Hash of={server.manifest_sha256} what="what it says of its tools" /></span>],
+      ]} />
+      <h3>{capital(count(server.tools.length, "tool"))}</h3>
+      <ul className={styles.tools}>
+        {server.tools.map((tool) => {
+          const words = shown.words.find((one) => one.name === tool.name);
+          return <li key={tool.name}>{words !== undefined && <OneTool server={server} tool={tool} words={words} />}</li>;
+        })}
+      </ul>
+    </>
+  );
+}
+
+function OneTool({ server, tool, words }: { server: Server; tool: Tool; words: Said }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <article aria-label={tool.name}>
+      <header>
+        <b><Words of={tool.name} /></b>
+        {tool.changed
+          ? <StateTag tone="waiting" mark="waiting">Changed since you registered it; not called</StateTag>
+          : tool.class === null
+          ? <StateTag tone="waiting" mark="waiting">Not classified: you are asked each time</StateTag>
+          : <StateTag tone="done" mark="done">{capital(className(tool.class))}{tool.repeatable && ", may be repeated"}{tool.trusted && ", answers trusted"}</StateTag>}
+        <span className={styles.space} />
+        {server.state === "ready" && !tool.changed && <Button onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>{tool.class === null ? "Classify" : "Classify again"}</Button>}
+      </header>
+      {words.title !== null && <p><Words of={words.title} /></p>}
+      <p className={styles.words}><Words of={words.description ?? "The server says nothing about it."} /></p>
+      <details>
+        <summary>Arguments and results</summary>
+        <pre><Words of={readable(words.input_schema)} /></pre>
+        {words.output_schema !== null && <pre><Words of={readable(words.output_schema)} /></pre>}
+        <p>A model calls it as <code><Words of={tool.offered_as} /></code>. <Hash of={words.sha256} what="tool" /></p>
+      </details>
+      {isOpen && <Classify server={server.server} tool={tool} schema={words.input_schema} done={() => setOpen(false)} />}
+    </article>
+  );
+}
+
+/** A schema a line for each member; one that is no JSON as it is. */
+function readable(schema: string): string {
+  try {
+    return JSON.stringify(JSON.parse(schema), null, 2);
+  } catch {
+    return schema;
+  }
+}
