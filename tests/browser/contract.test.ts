@@ -7,6 +7,8 @@ import { conforms } from "./kept";
 import { World } from "./world";
 
 interface Call { tool: string; arguments: object }
+/** What begins with this mark is reasoned and not said. */
+const THINKS = "~";
 interface Turn { says: string[]; call: Call }
 interface RunEvent { seq: number; type: string; terminal: boolean; payload: Record<string, unknown> }
 
@@ -31,7 +33,8 @@ class Model {
         const say = async () => {
           for (const content of turn.says) {
             await this.#may();
-            send({ choices: [{ index: 0, delta: { content } }] });
+            const thinks = content.startsWith(THINKS);
+            send({ choices: [{ index: 0, delta: thinks ? { reasoning_content: content.slice(1) } : { content } }] });
           }
           const call = { index: 0, id: `call_${this.#turn}`, type: "function", function: { name: turn.call.tool, arguments: JSON.stringify(turn.call.arguments) } };
           send({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
@@ -279,12 +282,12 @@ async function shownWith(part: string): Promise<string> {
 
 const times = (text: string, part: string) => text.split(part).length - 1;
 
-test("a run is told the same after a reload, in a browser that never saw it and under another host, each thing once", conforms("RA-1.1-5", "RA-2-5", "RA-3-4", "RA-4.1-5", "RA-4.4a-4", "RA-4.4a-7", "RA-4.4b-2", "RA-4.4f-2", "RA-5.1-2", "RA-5.1-5", "RA-5.2-1", "RA-5.2-2", async () => {
+test("a run is told the same after a reload, in a browser that never saw it and under another host, each thing once", conforms("RA-1.1-5", "RA-1.2-3", "RA-2-5", "RA-2-6", "RA-3-1", "RA-3-4", "RA-4.1-5", "RA-4.4a-4", "RA-4.4a-7", "RA-4.4b-2", "RA-4.4f-2", "RA-5.1-2", "RA-5.1-5", "RA-5.2-1", "RA-5.2-2", async () => {
   const words = (name: string) => Array.from({ length: 40 }, (_, n) => `${name}${n} `);
   const end = { tool: "done", arguments: { summary: "the end" } };
   const { run, model } = await start("A story that is broken off", [
     { says: ["First I look ", "at the notes."], call: { tool: "read", arguments: { path: "notes.md" } } },
-    { says: words("word"), call: end },
+    { says: [`${THINKS}One thought, `, `${THINKS}another. `, ...words("word")], call: end },
     { says: words("again"), call: end },
   ]);
   const heard = async () => (await of(run, "token.delta")).map((event) => String(event.payload["delta"])).join("");
@@ -292,6 +295,17 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   await world.go(`/task/${run}`);
   model.say(2);
   await told(run, "tool.done");
+  // What it reasons stands apart from its words, and a page that is read anew tells it again, once.
+  model.say(1);
+  const thought = () => log().locator("details", { hasText: "What it is thinking" });
+  await thought().locator("summary").click();
+  await thought().getByText("One thought,").waitFor();
+  await world.page.reload();
+  await thought().locator("summary").click();
+  await thought().getByText("One thought,").waitFor();
+  model.say(1);
+  await expect.poll(() => thought().innerText(), { timeout: 30_000 }).toMatch(/thinking\s*One thought, another\.\s*$/);
+  await thought().locator("summary").click();
   model.say(5);
   await shownWith("First I look at the notes.");
   // A page that is read anew tells what was told before, from what was kept of it, and nothing twice.

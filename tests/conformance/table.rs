@@ -94,6 +94,43 @@ fn a_must_that_is_not_proven_says_what_is_missing_and_where_it_is_to_be_done() {
     assert!(silent.is_empty(), "give these a line of tests/conformance/open.tsv: {silent:?}");
 }
 
+/// The lines of a list of this folder, in columns.
+fn listed(name: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(root().join("tests/conformance").join(name)).expect("it is committed");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn every_must_that_is_proven_has_a_mutant_or_says_why_it_can_have_none() {
+    let ids = |lines: Vec<Vec<String>>| -> BTreeSet<String> {
+        lines.iter().flat_map(|columns| columns[0].split(',')).map(str::to_owned).collect()
+    };
+    let (with, without) = (ids(listed("mutants.tsv")), ids(listed("unmutated.tsv")));
+    let proven = rows().into_iter().filter(|[_, level, _, state, ..]| level == "MUST" && state == "proven");
+    let lacking: Vec<_> =
+        proven.map(|[id, ..]| id).filter(|id| !with.contains(id) && !without.contains(id)).collect();
+    assert!(lacking.is_empty(), "give these a line of tests/conformance/mutants.tsv: {lacking:?}");
+    let known: BTreeSet<String> = self::ids().into_iter().map(str::to_owned).collect();
+    let unknown: Vec<_> = with.union(&without).filter(|id| !known.contains(*id)).collect();
+    assert!(unknown.is_empty(), "no requirement has these: {unknown:?}");
+}
+
+#[test]
+fn what_a_mutant_takes_the_place_of_stands_once_in_its_file() {
+    let mut stale = Vec::new();
+    for columns in listed("mutants.tsv") {
+        let [id, file, find, _, _] = &columns[..] else { panic!("five columns: {columns:?}") };
+        let find = find.replace("\\n", "\n").replace(['«', '»'], "");
+        let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+        let times = text.matches(&find).count();
+        if times != 1 {
+            stale.push(format!("{id}: {times} times in {file}: {find}"));
+        }
+    }
+    assert!(stale.is_empty(), "mend these lines of tests/conformance/mutants.tsv:\n{}", stale.join("\n"));
+}
+
 #[test]
 fn claims_are_read_from_the_attribute() {
     // Cut in two, or this line itself would claim them.

@@ -83,7 +83,6 @@ fn comes_to(stage: &Stage, task: &str, wanted: &str) {
     }
 }
 
-#[conforms("RA-4.4c-1")]
 #[test]
 fn a_task_is_given_and_allowed_through_a_host_and_the_host_ends_when_told_to() {
     let stage = Stage::new();

@@ -210,14 +210,19 @@ export function joined(told: string, heard: string): string {
 
 /** What is being written for a task; `told` is what its host had of it when the page asked. */
 export function useDraft(task: string, told: string | null): string {
-  useEffect(() => {
-    if (told !== null) drafts.seed(task, told);
-  }, [task, told]);
-  return useSyncExternalStore(drafts.listen, () => drafts.of(task));
+  return useOpen(drafts, task, told);
 }
 
-export function useThought(task: string): string {
-  return useSyncExternalStore(thoughts.listen, () => thoughts.of(task));
+/** The same of what is reasoned. */
+export function useThought(task: string, told: string | null): string {
+  return useOpen(thoughts, task, told);
+}
+
+function useOpen(all: Drafts, task: string, told: string | null): string {
+  useEffect(() => {
+    if (told !== null) all.seed(task, told);
+  }, [all, task, told]);
+  return useSyncExternalStore(all.listen, () => all.of(task));
 }
 
 class LinkState {

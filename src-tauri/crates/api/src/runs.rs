@@ -11,7 +11,7 @@ pub(crate) use look::is_interrupted;
 pub use look::{capabilities, session_runs, status};
 pub use runstream::Position;
 pub use start::start;
-pub(crate) use stream::half_said;
+pub(crate) use stream::under_way;
 pub use stream::{Follow, Journal, Part, page};
 
 use crate::{Host, Wire as _};

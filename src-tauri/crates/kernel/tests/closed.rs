@@ -94,7 +94,7 @@ fn entries(kernel: &Kernel) -> Vec<AuditEntry> {
     stored.iter().map(|(_, bytes)| serde_json::from_slice(bytes).unwrap()).collect()
 }
 
-#[conforms::conforms("KS-3.6-1", "KS-3.6-2", "KS-6.2-1", "KS-6.2-2", "KS-6.2-4")]
+#[conforms::conforms(part = "KS-3.6-1", "KS-3.6-2", "KS-6.2-1", "KS-6.2-2", "KS-6.2-4")]
 #[test]
 fn a_malformed_request_is_denied_and_recorded_though_policy_allows_it_and_the_gate_goes_on() {
     let (_first, task, kernel, echo) = two_looks(None);

@@ -17,6 +17,8 @@ pub const REPORT: &str = "tests/conformance/report.tsv";
 pub const MUTANTS: &str = "tests/conformance/mutants.tsv";
 /// Of the mutants those that a test killed.
 pub const KILLED: &str = "tests/conformance/killed.tsv";
+/// Rows that no fault behind a switch can break, each with the reason.
+const UNMUTATED: &str = "tests/conformance/unmutated.tsv";
 const TABLE: &str = "tests/conformance/requirements.tsv";
 const OPEN: &str = "tests/conformance/open.tsv";
 const LEVELS: [&str; 4] = ["MUST", "SHOULD", "MAY", "GOAL"];
@@ -143,18 +145,56 @@ pub fn report(root: &Path, proofs: &Proofs) -> Result<String, Problem> {
     let read =
         |path: &str| fs::read_to_string(root.join(path)).map_err(|e| format!("cannot read `{path}`: {e}"));
     let killed = fs::read_to_string(root.join(KILLED)).unwrap_or_default();
-    render(&read(TABLE)?, &read(OPEN)?, &score(&read(MUTANTS)?, &killed), proofs)
+    let mutants = read(MUTANTS)?;
+    let mutants = Mutants::of(&mutants, &killed, &read(UNMUTATED)?)?;
+    render(&read(TABLE)?, &read(OPEN)?, &mutants, proofs)
 }
 
-/// How many of the mutants that stand in the list today a test was seen to kill.
-fn score(mutants: &str, killed: &str) -> String {
-    fn lines(text: &str) -> BTreeSet<&str> {
-        text.lines().filter(|line| !line.starts_with('#')).collect()
+/// How the mutants stand that are in the list today.
+struct Mutants {
+    all: usize,
+    dead: usize,
+    /// The rows of those that a test was seen to kill.
+    rows: BTreeSet<String>,
+    /// Rows that can have none.
+    none: BTreeSet<String>,
+}
+
+impl Mutants {
+    fn of(mutants: &str, killed: &str, unmutated: &str) -> Result<Self, Problem> {
+        fn lines(text: &str) -> BTreeSet<&str> {
+            text.lines().filter(|line| !line.starts_with('#')).collect()
+        }
+        let (all, dead) = (lines(mutants), lines(killed));
+        let dead: Vec<&str> = all.intersection(&dead).copied().collect();
+        let ids = dead.iter().filter_map(|line| line.split('\t').next());
+        let rows: BTreeSet<String> = ids.flat_map(|ids| ids.split(',')).map(str::to_owned).collect();
+        let reason = |line: &str| match line.split_once('\t') {
+            Some((id, why)) if !why.trim().is_empty() => Ok(id.to_owned()),
+            _ => Err(format!("`{line}` of `{UNMUTATED}` is not `id<TAB>why`")),
+        };
+        let none = lines(unmutated).into_iter().map(reason).collect::<Result<BTreeSet<_>, _>>()?;
+        if let Some(both) = none.intersection(&rows).next() {
+            return Err(format!("`{both}` has a mutant, and `{UNMUTATED}` says that it can have none"));
+        }
+        Ok(Self { all: all.len(), dead: dead.len(), rows, none })
     }
-    let (all, dead) = (lines(mutants), lines(killed));
-    let ids = all.intersection(&dead).filter_map(|line| line.split('\t').next());
-    let rows: BTreeSet<&str> = ids.flat_map(|ids| ids.split(',')).collect();
-    format!("{}/{} killed, of {} requirements", all.intersection(&dead).count(), all.len(), rows.len())
+
+    fn score(&self, rows: &[Row<'_>]) -> String {
+        let proven = rows.iter().filter(|row| row.level == "MUST" && row.state == STATES[0]);
+        let without: Vec<&str> = proven
+            .map(|row| row.id)
+            .filter(|id| !self.rows.contains(*id) && !self.none.contains(*id))
+            .collect();
+        let Self { all, dead, rows, none } = self;
+        format!(
+            "{dead}/{all} killed, of {} requirements; {} can have none, for the reason in {UNMUTATED}; proven MUST rows \
+             without: {}",
+            rows.len(),
+            none.len(),
+            if without.is_empty() { "none".to_owned() } else { without.join(", ") }
+        )
+    }
 }
 
 struct Row<'a> {
@@ -169,7 +209,7 @@ struct Row<'a> {
 /// The states of a row, the best first.
 const STATES: [&str; 5] = ["proven", "in a room", "in part", "does not apply", "not yet"];
 
-fn render(table: &str, open: &str, score: &str, proofs: &Proofs) -> Result<String, Problem> {
+fn render(table: &str, open: &str, mutants: &Mutants, proofs: &Proofs) -> Result<String, Problem> {
     let open: BTreeMap<&str, (&str, &str)> = open
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -193,7 +233,7 @@ fn render(table: &str, open: &str, score: &str, proofs: &Proofs) -> Result<Strin
         return Err(format!("`{stranger}` is claimed or said to be open, and no requirement has it"));
     }
     let mut text = String::from(HEAD);
-    text.push_str(&format!("# mutants: {score}\n"));
+    text.push_str(&format!("# mutants: {}\n", mutants.score(&rows)));
     text.push_str(&format!("# all: {}\n", counts(rows.iter())));
     let areas: BTreeSet<&str> = rows.iter().map(|r| r.area).collect();
     for area in areas {
@@ -280,7 +320,8 @@ mod tests {
     }
 
     fn rendered(open: &str, lines: &[&str]) -> Result<String, Problem> {
-        render(TABLE, open, "1/2", &left(lines).proofs)
+        let mutants = Mutants::of("RX-1-1\t1\nRX-1-2\t2\n", "RX-1-1\t1\n", "RX-1-3\twhy\n").unwrap();
+        render(TABLE, open, &mutants, &left(lines).proofs)
     }
 
     #[test]
@@ -301,7 +342,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "# mutants: 1/2",
+                "# mutants: 1/2 killed, of 1 requirements; 1 can have none, for the reason in \
+                 tests/conformance/unmutated.tsv; proven MUST rows without: HK-2-1",
                 "# all: MUST 1 proven, 1 in part, 1 does not apply, 1 not yet of 4; SHOULD 1 in a room of 1",
                 "# ledger: MUST 1 proven of 1; SHOULD 1 in a room of 1",
                 "# loop: MUST 1 in part, 1 does not apply, 1 not yet of 3",
@@ -353,7 +395,10 @@ mod tests {
     #[test]
     fn only_a_mutant_that_stands_in_the_list_as_it_was_killed_counts() {
         let (mutants, killed) = ("# head\nA,C\t1\nB\t2\n", "# head\nA,C\t1\nB\tolder\n");
-        assert_eq!(score(mutants, killed), "1/2 killed, of 2 requirements");
+        let score = |none: &str| Mutants::of(mutants, killed, none).map(|found| found.score(&[]));
+        assert!(score("").unwrap().starts_with("1/2 killed, of 2 requirements; 0 can have none"));
+        assert!(score("A\twhy\n").unwrap_err().contains("`A` has a mutant"));
+        assert!(score("B\n").unwrap_err().contains("id<TAB>why"), "it says why");
     }
 
     #[test]

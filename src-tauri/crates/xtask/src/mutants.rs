@@ -3,7 +3,8 @@
 //!
 //! A line of `tests/conformance/mutants.tsv` is `id,id<TAB>file<TAB>find<TAB>replace<TAB>package test`. What is found stands once in
 //! the file; what stands between `«` and `»` of it, or all of it, is an expression or whole statements, and so is what
-//! takes its place; `\n` is the end of a line. What was killed is written into
+//! takes its place; `\n` is the end of a line. Several may stand in one place. A test of the package `browser` is
+//! `file.test.ts::its name`; a fault of the pages is built into them when one is asked. What was killed is written into
 //! `killed.tsv` as it stands in the list, so a line that was changed since counts as alive.
 
 use crate::Problem;
@@ -21,6 +22,10 @@ use std::time::{Duration, Instant};
 
 /// Says which fault is switched on: the number of its line.
 const SWITCH: &str = "HERMIT_MUTANT";
+/// The same for the pages, where it is built in.
+const PAGE_SWITCH: &str = "VITE_HERMIT_MUTANT";
+/// The package whose tests are stories in a browser.
+const BROWSER: &str = "browser";
 /// How much longer than without a fault a test may take, and what is added, before it counts as failed.
 const SLOWER: u32 = 5;
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,7 +57,7 @@ fn parse(text: &str) -> Result<Vec<Mutant<'_>>, Problem> {
 
 /// The file with every fault of it behind its switch.
 fn mutated(text: &str, file: &str, mutants: &[Mutant]) -> Result<String, Problem> {
-    let mut places = Vec::new();
+    let mut places: BTreeMap<(usize, String), Vec<(usize, &str)>> = BTreeMap::new();
     for (number, mutant) in mutants.iter().enumerate().filter(|(_, mutant)| mutant.file == file) {
         let find = mutant.find.replace("\\n", "\n");
         let (before, rest) = find.split_once('«').unwrap_or(("", &find));
@@ -62,19 +67,41 @@ fn mutated(text: &str, file: &str, mutants: &[Mutant]) -> Result<String, Problem
         let (Some((at, _)), None) = (found.next(), found.next()) else {
             return Err(format!("`{whole}` does not stand once in `{file}`"));
         };
-        places.push((at + before.len(), number, old.to_owned(), mutant.replace));
+        places.entry((at + before.len(), old.to_owned())).or_default().push((number, mutant.replace));
     }
-    places.sort_by_key(|(at, ..)| *at);
     let (mut out, mut from) = (String::new(), 0);
-    for (at, number, old, new) in places {
-        let before = text.get(from..at).ok_or_else(|| format!("two faults of `{file}` lie in each other"))?;
-        let switch = format!("::std::env::var_os(\"{SWITCH}\").is_some_and(|on| on == \"{number}\")");
-        let both = format!("if {switch} {{ {new} }} else {{ {old} }}");
-        out.push_str(before);
-        out.push_str(&if old.ends_with(';') { both } else { format!("({both})") });
+    for ((at, old), all) in places {
+        out.push_str(text.get(from..at).ok_or_else(|| format!("two faults of `{file}` lie in each other"))?);
+        out.push_str(&behind_switches(&old, &all, is_page(file)));
         from = at + old.len();
     }
     Ok(out + &text[from..])
+}
+
+/// Whether it is a file of the pages.
+fn is_page(file: &str) -> bool {
+    file.ends_with(".ts") || file.ends_with(".tsx")
+}
+
+/// What was there, and each fault that may take its place.
+fn behind_switches(old: &str, all: &[(usize, &str)], page: bool) -> String {
+    let statements = old.ends_with(';');
+    let mut out = String::new();
+    for (number, new) in all {
+        out.push_str(&match (page, statements) {
+            (false, _) => {
+                let on = format!("::std::env::var_os(\"{SWITCH}\").is_some_and(|on| on == \"{number}\")");
+                format!("if {on} {{ {new} }} else ")
+            }
+            (true, true) => format!("if (import.meta.env.{PAGE_SWITCH} === \"{number}\") {{ {new} }} else "),
+            (true, false) => format!("import.meta.env.{PAGE_SWITCH} === \"{number}\" ? ({new}) : "),
+        });
+    }
+    match (page, statements) {
+        (_, true) => format!("{out}{{ {old} }}"),
+        (false, false) => format!("({out}{{ {old} }})"),
+        (true, false) => format!("({out}({old}))"),
+    }
 }
 
 /// Puts the faults in, builds, and asks the named test of each that is asked for; an error code unless all of those are killed.
@@ -97,6 +124,7 @@ pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
     })?;
     sources_copy::lend(place, &target)?;
     let programs = build(place, &tree, &target, &mutants)?;
+    let stories = Stories::over(place, &tree, &target)?;
     let verdicts = Mutex::new(BTreeMap::new());
     let (next, baselines) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
@@ -106,7 +134,7 @@ pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
                     if !is_asked(mutant) {
                         continue;
                     }
-                    let verdict = judge(number, mutant, &programs, &baselines);
+                    let verdict = judge(number, mutant, (&programs, &stories), &baselines);
                     say(&format!("{} {}: {}", mutant.id, mutant.replace, said(&verdict)));
                     verdicts.lock().expect("no poison").insert(number, verdict);
                 }
@@ -172,8 +200,9 @@ fn build(place: &Place, tree: &Path, target: &Path, mutants: &[Mutant]) -> Resul
     say("building them; what they touch takes a while ...");
     let all = ["--workspace", "--exclude", "hermit-desktop"];
     let own = |mutant: &&Mutant| mutant.test.starts_with(&format!("{}::", mutant.package));
+    let rust = mutants.iter().filter(|m| m.package != BROWSER);
     let mut targets: BTreeSet<&str> =
-        mutants.iter().filter(|m| !own(m)).filter_map(|m| m.test.split("::").next()).collect();
+        rust.filter(|m| !own(m)).filter_map(|m| m.test.split("::").next()).collect();
     // With these come the programs of their packages. A plain build would make them with fewer features, and all anew.
     targets.extend(["all", "it"]);
     let mut cargo = place.cargo();
@@ -218,25 +247,26 @@ type Baselines = Mutex<BTreeMap<String, Result<Duration, Problem>>>;
 fn judge(
     number: usize,
     mutant: &Mutant,
-    programs: &Programs,
+    (programs, stories): (&Programs, &Stories),
     baselines: &Baselines,
 ) -> Result<bool, Problem> {
     let (target, test) = mutant.test.split_once("::").ok_or("a test is `target::path`")?;
-    let key = (mutant.package.to_owned(), target.to_owned());
-    let has = |(program, _): &&(PathBuf, PathBuf)| {
-        let listed = Command::new(program).arg("--list").output().map(|listed| listed.stdout);
-        listed.is_ok_and(|all| {
-            String::from_utf8_lossy(&all).lines().any(|line| line == format!("{test}: test"))
-        })
-    };
-    let mut named = programs.iter().filter(|(name, _)| *name == key).map(|(_, found)| found);
-    let (program, folder) = named.find(has).ok_or_else(|| format!("there is no test `{}`", mutant.test))?;
+    let story = mutant.package == BROWSER;
+    let program = if story { None } else { Some(program_of(programs, mutant, target, test)?) };
     let ask = |switch: Option<usize>, patience: Duration| -> Result<(bool, Duration), Problem> {
-        let mut command = Command::new(program);
-        command.args(["--exact", test]).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-        command.env_remove("HERMIT_CONFORMANCE_DIR").env_remove(SWITCH);
-        command.envs(switch.map(|number| (SWITCH, number.to_string())));
-        passes(&mut command, patience)
+        let mut command = match program {
+            None => stories.ask(target, test),
+            Some((program, folder)) => {
+                let mut command = Command::new(program);
+                command.args(["--exact", test]).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+                command
+            }
+        };
+        command.env_remove("HERMIT_CONFORMANCE_DIR").env_remove(SWITCH).env_remove(PAGE_SWITCH);
+        for name in [SWITCH, PAGE_SWITCH] {
+            command.envs(switch.map(|number| (name, number.to_string())));
+        }
+        passes(&mut command, if story { STORY_PASSED } else { TEST_PASSED }, patience)
     };
     let name = format!("{} {}", mutant.package, mutant.test);
     let mut known = baselines.lock().map_err(|e| e.to_string())?;
@@ -252,8 +282,58 @@ fn judge(
     Ok(!ask(Some(number), usual? * SLOWER + PATIENCE)?.0)
 }
 
-/// Whether exactly one test ran and passed in this time, and how long it took.
-fn passes(command: &mut Command, patience: Duration) -> Result<(bool, Duration), Problem> {
+/// The binary that has the test, and the folder of its package.
+fn program_of<'p>(
+    programs: &'p Programs,
+    mutant: &Mutant,
+    target: &str,
+    test: &str,
+) -> Result<&'p (PathBuf, PathBuf), Problem> {
+    let key = (mutant.package.to_owned(), target.to_owned());
+    let has = |(program, _): &&(PathBuf, PathBuf)| {
+        let listed = Command::new(program).arg("--list").output().map(|listed| listed.stdout);
+        listed.is_ok_and(|all| {
+            String::from_utf8_lossy(&all).lines().any(|line| line == format!("{test}: test"))
+        })
+    };
+    let mut named = programs.iter().filter(|(name, _)| *name == key).map(|(_, found)| found);
+    named.find(has).ok_or_else(|| format!("there is no test `{}`", mutant.test))
+}
+
+/// What a runner says of exactly one test that passed.
+const TEST_PASSED: &[&str] = &[" 1 passed; 0 failed;"];
+const STORY_PASSED: &[&str] = &["\"numFailedTests\":0,\"numPassedTests\":1,", "\"success\":true"];
+
+/// The stories in a browser of the copy, over the programs that were built of it.
+struct Stories {
+    tree: PathBuf,
+    programs: PathBuf,
+}
+
+impl Stories {
+    /// The packages that the stories import are those of the checkout.
+    fn over(place: &Place, tree: &Path, target: &Path) -> Result<Self, Problem> {
+        let packages = tree.join("node_modules");
+        if !packages.exists() {
+            std::os::unix::fs::symlink(place.root.join("node_modules"), &packages)
+                .map_err(|e| format!("cannot lend `{}`: {e}", packages.display()))?;
+        }
+        Ok(Self { tree: tree.to_owned(), programs: target.join("debug") })
+    }
+
+    fn ask(&self, file: &str, name: &str) -> Command {
+        let pattern: String =
+            name.chars().map(|c| if c.is_alphanumeric() || c == ' ' { c } else { '.' }).collect();
+        let mut command = Command::new("npx");
+        command.args(["vitest", "run", "--reporter=json", "--config", "tests/browser/vite.config.ts", file]);
+        command.args(["-t", &format!("^{pattern}$")]).current_dir(&self.tree);
+        command.env("HERMIT_PROGRAMS", &self.programs);
+        command
+    }
+}
+
+/// Whether exactly one test ran and passed in this time, as its runner says it, and how long it took.
+fn passes(command: &mut Command, passed: &[&str], patience: Duration) -> Result<(bool, Duration), Problem> {
     let lost = |e: std::io::Error| format!("a test was lost: {e}");
     let begun = Instant::now();
     let mut child =
@@ -270,7 +350,7 @@ fn passes(command: &mut Command, patience: Duration) -> Result<(bool, Duration),
     }
     let is_content = child.wait().map_err(lost)?.success();
     let said = reader.join().map_err(|_| "its output was lost".to_owned())?;
-    Ok((is_content && said.contains(" 1 passed; 0 failed;"), begun.elapsed()))
+    Ok((is_content && passed.iter().all(|words| said.contains(words)), begun.elapsed()))
 }
 
 #[cfg(test)]
@@ -290,6 +370,14 @@ mod tests {
         assert_eq!(text, format!("fn f() {{ if {first} {{ {second} }} }}"));
         assert!(mutated("if a < b {} if a < b {} go();", "a.rs", &mutants).unwrap_err().contains("once"));
         assert_eq!(mutated("as it was", "b.rs", &mutants).unwrap(), "as it was");
+        let list = "HK-1-1\ta.tsx\tleft\tright\tbrowser x.test.ts::a\nHK-1-2\ta.tsx\tleft\tup\tbrowser x.test.ts::b\n";
+        let text = mutated("go(left)", "a.tsx", &parse(list).unwrap()).unwrap();
+        let on = |n: usize| format!("import.meta.env.{PAGE_SWITCH} === \"{n}\"");
+        assert_eq!(
+            text,
+            format!("go(({} ? (right) : {} ? (up) : (left)))", on(0), on(1)),
+            "two in one place"
+        );
         assert!(parse("HK-1-1\ta.rs\tx\n").is_err());
     }
 

@@ -26,3 +26,12 @@ test("reasoning stands apart from words, folded, and goes with the answer", asyn
   act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.model_responded", topics: [] }));
   await waitFor(() => expect(log.queryByText("What it is thinking")).toBeNull());
 });
+
+test("who comes while it is thinking sees what was thought before, and each piece once", async () => {
+  const host = scene({ "task.show": { ...running, thinking: "First I had better " } });
+  const { user } = show(host, `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  await user.click(await log.findByText("What it is thinking"));
+  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "look." }));
+  await log.findByText("First I had better look.");
+});

@@ -259,6 +259,8 @@ export interface Task {
   interrupted: boolean | null;
   /** What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth. */
   writing: string | null;
+  /** What it has reasoned before, of the same answer; never truth, and no part of it. */
+  thinking: string | null;
   /** The last event's place. */
   last_seq: number;
   attempts: Attempt[];

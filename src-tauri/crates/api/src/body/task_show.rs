@@ -37,6 +37,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         latest.and_then(|a| a.summary.as_ref()).map(|_| if by_model { "model" } else { "hermit" });
     let summary_by = summary_by.map(str::to_owned);
     let verified_by = verified_by(&query, id)?;
+    let under_way = crate::runs::under_way(host, &row);
     Ok(Task {
         row: super::task::row(host, &query, &row)?,
         goal: text(&row.goal),
@@ -58,7 +59,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
         waits_for: waits(next::next(&state, host.now())),
         interrupted: is_interrupted(host, &row),
-        writing: crate::runs::half_said(host, &row),
+        writing: under_way.writing.told(),
+        thinking: under_way.thinking.told(),
         last_seq: state.seq,
         attempts: attempts.iter().map(attempt).collect(),
         actions: actions.iter().map(action).collect(),

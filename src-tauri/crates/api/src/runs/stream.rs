@@ -58,32 +58,61 @@ fn name_session(event: &mut Value, session: &str) {
 /// How many pages before the end of a stream are read for an answer that is under way.
 const HALF_SAID_PAGES: u32 = 8;
 
-/// The words of an answer that is under way, so that a page which is opened meanwhile shows what another one saw come.
-/// None where there are none, or where the stream cannot be read: it is never truth.
-pub(crate) fn half_said(host: &dyn Host, row: &TaskRow) -> Option<String> {
-    if row.run_status != RunStatus::Running {
-        return None;
+/// An answer that is under way, so that a page which is opened meanwhile shows what another one saw come: never truth.
+#[derive(Default)]
+pub(crate) struct UnderWay {
+    /// Its words.
+    pub(crate) writing: Open,
+    /// What is reasoned before them.
+    pub(crate) thinking: Open,
+}
+
+/// A text that is told in pieces, and what its pieces belong to.
+#[derive(Default)]
+pub(crate) struct Open(Value, String);
+
+impl Open {
+    fn take(&mut self, of: Option<&Value>, piece: Option<&Value>) {
+        let of = of.cloned().unwrap_or_default();
+        if of != self.0 {
+            *self = Self(of, String::new());
+        }
+        self.1 += piece.and_then(Value::as_str).unwrap_or_default();
     }
+
+    /// None where nothing was told.
+    pub(crate) fn told(self) -> Option<String> {
+        (!self.1.is_empty()).then_some(self.1)
+    }
+}
+
+/// What is under way of a run's answer; nothing where there is none, or where the stream cannot be read.
+pub(crate) fn under_way(host: &dyn Host, row: &TaskRow) -> UnderWay {
+    if row.run_status != RunStatus::Running {
+        return UnderWay::default();
+    }
+    half_said(host, row).unwrap_or_default()
+}
+
+fn half_said(host: &dyn Host, row: &TaskRow) -> Option<UnderWay> {
     let journal = host.journal(Some(row.task_id)).ok()?;
     let last = journal.reader.run(row.task_id).ok()??.last_event_id?;
     let last: u64 = last.rsplit_once(':')?.1.parse().ok()?;
     let rows = model::limits::PAGE_ROWS_MAX;
     let mut position = Position::AfterSeq(last.saturating_sub(u64::from(rows) * u64::from(HALF_SAID_PAGES)));
-    let (mut segment, mut said) = (Value::Null, String::new());
+    let mut open = UnderWay::default();
     for _ in 0..HALF_SAID_PAGES {
         let page = journal.reader.page(row.task_id, &position, rows).ok()?;
         for event in &page.events {
+            let of = |name: &str| event.payload.get(name);
             match event.family {
-                Family::TokenDelta => {
-                    let of = event.payload.get("segment_id").cloned().unwrap_or_default();
-                    if of != segment {
-                        (segment, said) = (of, String::new());
-                    }
-                    said += event.payload.get("delta").and_then(Value::as_str).unwrap_or_default();
-                }
+                Family::TokenDelta => open.writing.take(of("segment_id"), of("delta")),
+                Family::ReasoningDelta => open.thinking.take(of("block_id"), of("delta")),
                 // It is asked, perhaps anew under another host; or its answer is recorded, or there will be none.
-                Family::Progress if matches!(phase(event), Some("reasoning" | "answered")) => said.clear(),
-                Family::Error => said.clear(),
+                Family::Progress if matches!(phase(event), Some("reasoning" | "answered")) => {
+                    open = UnderWay::default();
+                }
+                Family::Error => open = UnderWay::default(),
                 _ => {}
             }
         }
@@ -92,7 +121,7 @@ pub(crate) fn half_said(host: &dyn Host, row: &TaskRow) -> Option<String> {
         }
         position = Position::Cursor(page.cursor);
     }
-    (!said.is_empty()).then_some(said)
+    Some(open)
 }
 
 fn phase(event: &runstream::Envelope) -> Option<&str> {

@@ -130,7 +130,9 @@ fn each_thing_once(hosts: &Hosts<'_>, runs: [&String; 4]) {
     "RA-4.3a-2",
     "RA-4.3b-1",
     "RA-4.3b-3",
+    "RA-4.3c-1",
     "RA-4.3c-4",
+    "RA-4.3c-7",
     "RA-4.4c-3",
     "RA-4.4f-3",
     part = "RA-5.2-2"

@@ -311,7 +311,9 @@ fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
 #[conforms("RA-3-12", "RA-2-10", "RA-4.4a-9")]
 #[test]
 fn two_homes_in_one_process_share_nothing_and_leave_the_environment_alone() {
-    let before: Vec<_> = std::env::vars_os().collect();
+    let environment =
+        || (std::env::vars_os().collect::<Vec<_>>(), std::env::current_dir().expect("a folder"));
+    let before = environment();
     let (one, two) = (Bench::new(), Bench::new());
     let (first, _) = one.asking();
     let (second, session) = two.start("inventory");
@@ -327,8 +329,7 @@ fn two_homes_in_one_process_share_nothing_and_leave_the_environment_alone() {
     let (status, _) =
         one.ask("POST", "/v1/runs", &[("authorization", &format!("Bearer {}", two.token()))], "{}");
     assert_eq!(status, 401, "a token opens its own home");
-    let after: Vec<_> = std::env::vars_os().collect();
-    assert_eq!(before, after);
+    assert_eq!(before, environment(), "variables and the folder of the process are everybody's");
 }
 
 #[test]

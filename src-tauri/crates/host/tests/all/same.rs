@@ -1,10 +1,11 @@
 //! A card and a question are the same thing whether a client of the run API answers them or a person at their own surface.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, PATIENCE};
 use crate::contract::run_of;
 use crate::model::Model;
 use conforms::conforms;
 use serde_json::{Value, json};
+use std::time::Instant;
 
 fn call(tool: &str, arguments: Value) -> Vec<String> {
     vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
@@ -97,4 +98,83 @@ fn a_card_and_a_question_come_to_the_same_whoever_answers_them() {
     bench.close();
     bench.open();
     assert_eq!((told(&bench, &ours), told(&bench, &theirs)), (first, second), "the last safe state");
+}
+
+fn texts(list: &Value, name: &str) -> Vec<String> {
+    list.as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one[name].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// Words that are being said, as the journal holds them.
+fn words(events: &[Value]) -> String {
+    events.iter().filter_map(|event| event["payload"]["delta"].as_str()).collect()
+}
+
+/// The commands that pages ask tell of a run what the run API and its journal tell of it.
+#[track_caller]
+fn agree(bench: &Bench, run: &str) {
+    let told = bench.events(run);
+    let asked = bench.post("/api/task_events.list", &json!({ "task": run, "limit": 500 }));
+    let names = texts(&asked["events"], "event_id");
+    let place = |event: &Value| {
+        let name = event["payload"]["ledger_event_id"].as_str()?;
+        Some(names.iter().position(|one| one == name).unwrap_or_else(|| panic!("no page is told of {event}")))
+    };
+    let places: Vec<usize> = told.iter().filter_map(place).collect();
+    assert!(places.len() > 10 && places.is_sorted(), "in the same order: {places:?}");
+    let kinds = texts(&asked["events"], "event_type");
+    let families: Vec<&str> = told.iter().filter_map(|event| event["type"].as_str()).collect();
+    for (kind, family) in [
+        ("task.created", "run.started"),
+        ("effect.dispatched", "tool.started"),
+        ("effect.observed", "tool.done"),
+        ("approval.requested", "approval.requested"),
+        ("approval.granted", "approval.resolved"),
+    ] {
+        let of = |all: &mut dyn Iterator<Item = bool>| all.filter(|is| *is).count();
+        let (pages, clients) = (
+            of(&mut kinds.iter().map(|one| one == kind)),
+            of(&mut families.iter().map(|one| *one == family)),
+        );
+        assert_eq!(pages, clients, "{kind} and {family}");
+    }
+    let (status, task) =
+        (bench.get(&format!("/v1/runs/{run}")), bench.post("/api/task.show", &json!({ "task": run })));
+    assert_eq!(task["row"]["run_status"], status["status"]);
+    let waits = bench.post("/api/approvals.list", &json!({ "task": run, "status": "pending" }));
+    let waits = texts(&waits["rows"], "approval_id");
+    assert_eq!(waits.first().map_or(Value::Null, |id| json!(id)), status["pending_approval_id"]);
+}
+
+#[conforms("RA-4.4-2")]
+#[test]
+fn what_a_page_asks_tells_a_run_as_the_run_api_and_its_journal_do() {
+    let mut bench = Bench::new();
+    let (run, approval) = bench.asking();
+    agree(&bench, &run);
+    // Words under way: a page is told of them what the journal holds, and nothing else is kept of them.
+    std::fs::create_dir(bench.path("two")).expect("a folder");
+    let model = Model::new(vec![(0..9).map(|n| format!("word{n} ")).collect()], false);
+    let asked = json!({ "message": "talk", "workspace": bench.path("two"), "model": model.address });
+    let talks = run_of(&bench.post("/v1/runs", &asked));
+    model.say(5);
+    let until = Instant::now() + PATIENCE;
+    while !words(&bench.events(&talks)).contains("word4") {
+        assert!(Instant::now() < until, "it is not told");
+    }
+    let shown = bench.post("/api/task.show", &json!({ "task": talks }));
+    assert_eq!(shown["writing"], json!(words(&bench.events(&talks))));
+    model.say(4);
+    bench.reaches(&talks, &["completed"]);
+    assert_eq!(bench.post("/api/task.show", &json!({ "task": talks }))["writing"], Value::Null);
+    // To its end, and under a host that never saw it.
+    bench.allow(&approval);
+    bench.reaches(&run, &["completed"]);
+    agree(&bench, &run);
+    bench.close();
+    bench.open();
+    agree(&bench, &run);
 }

@@ -68,6 +68,7 @@ fn another(bench: &Bench) -> (Server, String) {
     part = "RA-4.4a-7",
     part = "RA-4.4b-2",
     "RA-4.4b-4",
+    "RA-4.4c-1",
     "RA-4.4d-1",
     "RA-4.4-1",
     "RA-4.4f-5",

@@ -110,6 +110,17 @@ fn reasoning_is_told_apart_and_goes_on_where_a_client_left_it() {
             break;
         }
     }
+    // Who comes only now, by another surface, is told what was thought so far, and no word of an answer.
+    let so_far: String = (0..20).map(|n| format!("thought{n} ")).collect();
+    let until = Instant::now() + PATIENCE;
+    let task = loop {
+        let task = bench.post("/api/task.show", &json!({ "task": run }));
+        if task["thinking"] == json!(so_far) {
+            break task;
+        }
+        assert!(Instant::now() < until, "{task}");
+    };
+    assert_eq!(task["writing"], Value::Null);
     model.say(30);
     let last = seen.last().expect("a thought")["event_id"].as_str().expect("a name").to_owned();
     let again = bench.stream(&run, "", &[("last-event-id", last.as_str())]);
@@ -126,6 +137,8 @@ fn reasoning_is_told_apart_and_goes_on_where_a_client_left_it() {
     assert!(of("reasoning.delta", "block_id").iter().all(|id| *id == block[0]));
     assert!(of("reasoning.delta", "visibility").iter().all(|how| how == "shown"));
     assert!(model.heard().iter().all(|request| !request.contains("thought3")));
+    let task = bench.post("/api/task.show", &json!({ "task": run }));
+    assert_eq!(task["thinking"], Value::Null, "it is over with its answer");
 }
 
 #[test]
@@ -166,14 +179,15 @@ fn a_client_that_does_not_read_holds_up_nobody_and_is_cut_off_without_losing_any
     let places = usize::try_from(bench.get("/v1/capabilities")["streams_max"].as_u64().expect("a number"));
     let (beside, run, stuck, status) = spoken(places.expect("small"));
     println!("a run took {alone:?} alone and {beside:?} beside {} clients that do not read", stuck.len());
-    let (other, _) = bench.start("inventory");
-    bench.reaches(&other, &["awaiting_approval", "completed", "failed"]);
+    let (other, _) = bench.asking();
     // Their places are given to others after a while.
     let until = Instant::now() + PATIENCE;
     while bench.try_stream(&other, "", &[]).0 == 429 {
         assert!(Instant::now() < until, "whoever does not read keeps its place for ever");
         std::thread::yield_now();
     }
+    let stands = bench.get(&format!("/v1/runs/{other}"));
+    assert_eq!(stands["status"], "awaiting_approval", "whoever hears of it or not, it waits on: {stands}");
     // Cut off or not, what it got is the beginning, and with its last event it gets the rest.
     let slow = stuck.into_iter().next().expect("a client");
     let mut seqs: Vec<u64> = slow.filter(|event| event.kind != "resumed").map(|event| event.seq()).collect();

@@ -270,6 +270,8 @@ answers! {
         interrupted: Option<bool>,
         /// What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth.
         writing: Option<String>,
+        /// What it has reasoned before, of the same answer; never truth, and no part of it.
+        thinking: Option<String>,
         /// The last event's place.
         last_seq: u64,
         attempts: Vec<Attempt>,
