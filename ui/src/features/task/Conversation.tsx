@@ -84,7 +84,7 @@ function Working({ task, draft }: { task: Task; draft: string }) {
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
   // A model that answers in the form of a request has no words to read along.
-  const thought = useThought(task.row.task_id, task.thinking);
+  const thought = useThought(task.row.task_id, task.thinking ?? null);
   const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
   return (
     <div className={styles.message} aria-busy="true">

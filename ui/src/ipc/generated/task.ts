@@ -260,7 +260,7 @@ export interface Task {
   /** What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth. */
   writing: string | null;
   /** What it has reasoned before, of the same answer; never truth, and no part of it. */
-  thinking: string | null;
+  thinking?: string | null;
   /** The last event's place. */
   last_seq: number;
   attempts: Attempt[];

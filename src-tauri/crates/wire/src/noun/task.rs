@@ -271,6 +271,7 @@ answers! {
         /// What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth.
         writing: Option<String>,
         /// What it has reasoned before, of the same answer; never truth, and no part of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking: Option<String>,
         /// The last event's place.
         last_seq: u64,
