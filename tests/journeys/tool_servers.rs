@@ -124,6 +124,12 @@ fn what_a_person_said_of_a_tool_holds_until_its_server_says_something_else() {
     let receipt = stage.receipt(&task);
     assert_eq!((&receipt["result"], &receipt["action_class"]), (&json!("succeeded"), &json!("read_local")));
 
+    // A person calls it by hand, and has its answer at once.
+    let work = work(&stage);
+    let words = ["tools", "try", "toy", "echo", r#"{"text":"by hand"}"#, "--workspace", &work];
+    let tried = stage.hermit(&words).ends(0).json().to_string();
+    assert!(tried.contains("It answered: by hand"), "{tried}");
+
     put(&stage, "mode.txt", "pulled");
     let done = calls(&stage, "toy__echo", &json!({ "text": "hello" }), 0);
     let task = done["row"]["task_id"].as_str().expect("a task").to_owned();

@@ -196,6 +196,12 @@ impl<'k> Tx<'k> {
         event_id
     }
 
+    /// Content that this transaction keeps with its commit, which nobody can read from the store before.
+    pub(crate) fn kept(&self, sha256: &Digest) -> Option<&[u8]> {
+        let found = self.w.batch.blobs.iter().find(|(digest, _)| digest == sha256);
+        found.map(|(_, bytes)| bytes.as_slice())
+    }
+
     /// Stores content and adds its `artifact.created`.
     ///
     /// # Errors

@@ -95,14 +95,13 @@ export function Command({ packet }: { packet: Packet }) {
 /** `part`: where files can be left out. */
 export function Evidence({ approval, packet, part }: { approval: Approval; packet: Packet | null; part?: ReturnType<typeof usePart> }) {
   const asked = useChanges(approval.row.approval_id);
-  const effects = approval.lines.filter((line) => line.kind === "destructive" || line.kind === "unrecoverable" || line.kind === "effect");
   return (
     <div className={styles.evidence} tabIndex={0} role="region" aria-label="What it would do">
       <Answer asked={asked} what="the changes">
         {(changes) => {
           const ran = packet?.ran ?? null;
           const { sum } = changes;
-          if (changes.total === 0) return ran === null ? <Effects lines={effects} /> : <StagedCommand ran={ran} changes={0} />;
+          if (changes.total === 0) return ran === null ? <Effects approval={approval} /> : <StagedCommand ran={ran} changes={0} />;
           // Lines are counted where every difference is at hand.
           const lines = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
           return (
@@ -129,16 +128,35 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
   );
 }
 
-/** Effects in words, where there is no file to compare. What destroys comes first: the host has sorted them. */
-function Effects({ lines }: { lines: Approval["lines"] }) {
+/** The line after the last that tells of the act itself. */
+const AFTERWARDS = "afterwards: ";
+
+/** The act in words, where there is no file to compare. What destroys comes first: the host has sorted them. */
+function Effects({ approval }: { approval: Approval }) {
+  const end = approval.lines.findIndex((line) => line.text.startsWith(AFTERWARDS));
+  // The first line says the risk, which stands above.
+  const own = approval.lines.slice(1, end === -1 ? undefined : end);
+  const last = approval.lines[end];
+  const groups: Approval["lines"][] = [];
+  for (const line of last?.kind === "unrecoverable" ? [...own, last] : own) {
+    const before = groups.at(-1);
+    if (line.kind === "quoted" && before?.[0]?.kind === "quoted") before.push(line);
+    else groups.push([line]);
+  }
   return (
     <ul className={styles.effects}>
-      {lines.map((line, at) => (
-        <li key={at} data-kind={line.kind}>
-          <Mark name={line.kind === "effect" ? "idle" : "high"} />
-          <Words of={capital(line.text)} />
-        </li>
-      ))}
+      {groups.map((lines, at) => {
+        const kind = lines[0]?.kind ?? "fact";
+        return kind === "quoted"
+          ? <li key={at} data-kind={kind}><pre>{lines.map((line, each) => <div key={each} data-diff={/^[-+] /.exec(line.text)?.[0].trim()}><Words of={line.text} /></div>)}</pre></li>
+          : (
+            <li key={at} data-kind={kind}>
+              <Mark name={kind === "effect" || kind === "fact" ? "idle" : "high"} />
+              <Words of={capital(lines[0]?.text ?? "")} />
+            </li>
+          );
+      })}
+      {end === -1 && approval.lines_left > 0 && <li><AllLines approval={approval.row.approval_id} of="card" title="All that it says" /></li>}
     </ul>
   );
 }

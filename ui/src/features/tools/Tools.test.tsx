@@ -24,7 +24,7 @@ const shown: Shown = {
 };
 const world = (more: Partial<Server> = {}) => scene({
   "tools.list": { servers: [{ ...server, ...more }] }, "tools.show": { ...shown, server: { ...server, ...more } },
-  "workspaces.list": { workspaces: [] }, "tools.classify": { task_id: "task_new", duplicate: false },
+  "workspaces.list": { workspaces: [] }, "tools.classify": { task_id: "task_new", ingress_id: "ing_1", duplicate: false },
   "tools.disable": { servers: [] }, "tools.remove": { servers: [] },
 });
 

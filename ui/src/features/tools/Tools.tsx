@@ -24,7 +24,7 @@ export function Tools({ of }: { of?: string | undefined }) {
   const asked = useAsk("tools.list", {});
   const navigate = useNavigate();
   return (
-    <Screen title="Tools" sub="Servers of tools (MCP). You register each one, and you are asked before each call until you say what its tool may do.">
+    <Screen title="Tools" sub="Servers of tools (MCP)">
       <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools"><Adding /></Empty>}>
         {(found) => {
           const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
@@ -61,7 +61,7 @@ function Adding() {
   return (
     <details className={styles.adding}>
       <summary>Add a server</summary>
-      <p>Adding a server starts a program on this computer, so you do it in a terminal. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
+      <p>Adding a server starts a program on this computer, so you do it in a terminal, while no other Hermit runs on this store. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
       <Copyable text="hermit tools add NAME -- PROGRAM ARGUMENTS" />
       <p>From a file of Claude Desktop, Cursor or VS Code:</p>
       <Copyable text="hermit tools import FILE" />

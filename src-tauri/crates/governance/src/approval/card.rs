@@ -30,12 +30,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     let instead = request.instead_of.iter().flat_map(instead);
     instead.for_each(|line| add(line.kind, line.text));
     let mut effects = action.as_tool().lines(request);
-    // A stable sort: what destroys comes first, and otherwise the order of execution stays.
-    effects.sort_by_key(|line| match line.kind {
-        LineKind::Destructive => 0,
-        _ if line.text.starts_with(items::EMPTY_FOLDER) => 2,
-        _ => 1,
-    });
+    sort(&mut effects);
     if let Some(why) = &request.not_staged {
         effects.push(not_staged(why));
     }
@@ -58,6 +53,25 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     }
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
     Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines }
+}
+
+/// What destroys comes first, and otherwise the order of execution stays; what is quoted stays behind what names it.
+fn sort(effects: &mut Vec<Line>) {
+    let mut rank = 1;
+    let mut ranked: Vec<(u8, Line)> = std::mem::take(effects)
+        .into_iter()
+        .map(|line| {
+            rank = match line.kind {
+                LineKind::Quoted => rank,
+                LineKind::Destructive => 0,
+                _ if line.text.starts_with(items::EMPTY_FOLDER) => 2,
+                _ => 1,
+            };
+            (rank, line)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    effects.extend(ranked.into_iter().map(|(_, line)| line));
 }
 
 /// What was asked, and what allows no more of it.
@@ -115,4 +129,25 @@ fn facts(packet: &ApprovalPacket) -> Vec<String> {
     ));
     facts.push("when it expires, nothing is decided and nothing runs".to_owned());
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_stays_behind_what_names_it() {
+        let line = |kind, text: &str| Line { kind, text: text.to_owned() };
+        let mut lines = vec![
+            line(LineKind::Fact, "first"),
+            line(LineKind::Quoted, "of the first"),
+            line(LineKind::Destructive, "a CHANGED"),
+            line(LineKind::Quoted, "of a"),
+            line(LineKind::Destructive, "b CHANGED"),
+            line(LineKind::Quoted, "of b"),
+        ];
+        sort(&mut lines);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["a CHANGED", "of a", "b CHANGED", "of b", "first", "of the first"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! What is put before a person.
 
-use acts::{ActionRequest, ApprovalPacket};
+use acts::{Action, ActionRequest, ApprovalPacket};
 use model::action::Reversibility;
 use model::approval::StagedView;
 use model::limits::APPROVAL_MS_MAX;
@@ -83,6 +83,9 @@ fn in_words(request: &ActionRequest) -> &'static str {
         Reversibility::Reversible => "can be undone: what was there before is kept",
         Reversibility::Partial if request.action.as_tool().sends() => {
             "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
+        }
+        Reversibility::Partial if matches!(request.action, Action::Register(_)) => {
+            "can be taken back: disable or forget the server; what its tools have done stays"
         }
         Reversibility::Partial => "can be undone only in part: what a program changes is not all kept",
         Reversibility::Irreversible => "cannot be undone",

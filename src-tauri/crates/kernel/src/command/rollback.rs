@@ -286,11 +286,11 @@ impl Kernel {
     }
 
     /// How an act ended that the kernel itself proposed, in words.
-    pub(crate) fn undone_words(&self, state: &TaskState) -> Result<String, Error> {
-        let left = match self.request_in_hand(state)?.action {
+    pub(crate) fn undone_words(&self, tx: &Tx<'_>) -> Result<String, Error> {
+        let left = match self.request_in_hand(tx)?.action {
             Action::Rollback(acts::Rollback { left, .. }) => left,
             Action::Register(change) => return Ok(Self::changed_words(&change)),
-            Action::Call(_) => return self.answer_words(state),
+            Action::Call(_) => return self.answer_words(tx),
             _ => return Ok("Undone.".to_owned()),
         };
         let places: Vec<String> = left

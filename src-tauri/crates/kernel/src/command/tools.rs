@@ -4,7 +4,7 @@ use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::drive::{Judged, Then};
 use crate::kernel::{Kernel, lock};
-use crate::state::{Stage, TaskState};
+use crate::state::Stage;
 use crate::tool_registry::{ServerRecord, ToolRegistry};
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope};
@@ -390,11 +390,15 @@ impl Kernel {
     }
 
     /// What a tool answered, as far as a line of it is shown; the whole is the result of the act.
-    pub(crate) fn answer_words(&self, state: &TaskState) -> Result<String, Error> {
-        let Stage::Observed { result, .. } = &self.act(state)?.stage else {
+    pub(crate) fn answer_words(&self, tx: &Tx<'_>) -> Result<String, Error> {
+        let Stage::Observed { result, .. } = &self.act(tx)?.stage else {
             return Ok("It answered.".to_owned());
         };
-        let told: Value = serde_json::from_slice(&self.artifacts.read(&result.sha256)?)
+        let bytes = match tx.kept(&result.sha256) {
+            Some(bytes) => bytes.to_vec(),
+            None => self.artifacts.read(&result.sha256)?,
+        };
+        let told: Value = serde_json::from_slice(&bytes)
             .map_err(|e| Error::Broken(format!("what a tool answered is malformed: {e}")))?;
         let blocks = told.pointer("/answer/content").and_then(Value::as_array).cloned().unwrap_or_default();
         let texts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
