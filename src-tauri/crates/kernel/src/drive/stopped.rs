@@ -66,23 +66,24 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
 
 /// What failed again and again: policy, a person, or the act itself.
 fn failed(attempt: &AttemptState, times: u32) -> String {
-    let last = attempt.turn.latest_act();
-    let what = last.map_or_else(|| "what it tried".to_owned(), |act| quoted(&act.summary));
+    // Where no act is known, it says how often alone.
+    let last = attempt.turn.latest_act().map(|act| format!(", the last `{}`", quoted(&act.summary)));
+    let last = last.unwrap_or_default();
     let why = last_error(attempt);
     if attempt.refused_by == Some(RefusedBy::Person) {
         return format!(
             "Stopped: {}.",
-            denied(attempt, &format!("you denied {times} proposals in a row, the last `{what}`"))
+            denied(attempt, &format!("you denied {times} proposals in a row{last}"))
         );
     }
     if attempt.refused_by == Some(RefusedBy::Policy) {
         return format!(
-            "Stopped: policy refused {times} proposals in a row, the last `{what}`: {why}. Run it again with a profile \
+            "Stopped: policy refused {times} proposals in a row{last}: {why}. Run it again with a profile \
              that permits it (`hermit policy profiles`), or override this once with `hermit policy override`."
         );
     }
     format!(
-        "Stopped: {times} acts in a row failed, the last `{what}`: {why}. Put that right, or say in the goal how to do it \
+        "Stopped: {times} acts in a row failed{last}: {why}. Put that right, or say in the goal how to do it \
          otherwise, and run it again."
     )
 }
