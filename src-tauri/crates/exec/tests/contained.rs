@@ -326,6 +326,7 @@ fn a_program_that_is_not_there_never_started() {
         let outcome = world.perform(&request);
         assert_eq!(outcome.result_code, ResultCode::Failed);
         assert!(outcome.error.as_ref().unwrap().contains("could not be started"), "{outcome:?}");
+        world.ended(&request);
         assert!(world.executors.settle(&request, &before).is_certain());
     }
 }

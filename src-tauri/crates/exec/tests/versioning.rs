@@ -229,6 +229,7 @@ fn a_branch_or_tag_that_is_deleted_comes_back_with_its_log() {
             let told = outcome.observed.join("\n");
             assert!(told.contains(&format!("`{name}`: {first} before, nothing after")), "{told}");
             // Its host died before it could say so: the ref itself tells, and what was written down beforehand.
+            world.ended(&request);
             let settled = world.executors.settle(&request, &witness).outcome.unwrap();
             assert_eq!(settled.result_code, ResultCode::Succeeded, "{}", said(&settled));
             assert_eq!(settled.changes, outcome.changes);
@@ -385,11 +386,13 @@ fn after_an_interruption_the_ref_itself_says_what_became_of_it() {
             });
             world.perform(&request);
         }
+        world.ended(&request);
         let settled = world.executors.settle(&request, &witness).outcome.unwrap();
         assert_eq!(settled.result_code, wanted, "{}", said(&settled));
         assert_eq!(settled.changes.len(), usize::from(after), "and it can be taken back");
         if after {
             git(&world, &["commit", "-q", "--allow-empty", "-m", "somebody else"]);
+            world.ended(&request);
             let settled = world.executors.settle(&request, &witness).outcome.unwrap();
             assert_eq!(settled.result_code, ResultCode::UnknownOutcome, "{}", said(&settled));
         }
