@@ -52,8 +52,7 @@ pub fn rebuild(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) ->
 
 fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Result<u64, Error> {
     schema::drop_all(conn)?;
-    schema::migrate(conn)?;
-    let indexes = schema::without_indexes(conn)?;
+    schema::make_tables(conn)?;
     let of = conn.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0))?;
     let of = u64::try_from(of).unwrap_or(0);
     let (docs, waiting, forgotten) = (Docs::default(), Waiting::new(true), Forgotten::default());
@@ -73,9 +72,7 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
     waiting.write(conn)?;
     docs.write(conn)?;
     forgotten.drop_words(conn)?;
-    for index in indexes {
-        conn.execute_batch(&index)?;
-    }
+    schema::make_indexes(conn)?;
     conn.execute("UPDATE view_meta SET log_seq = ?1", [last])?;
     if progress(Progress { done, of }) == Flow::Cancel {
         return Err(Error::Cancelled);

@@ -13,8 +13,8 @@ const TABLES: &str = include_str!("../../../../migrations/projections/0001_views
 /// What the database says.
 pub fn migrate(conn: &Connection) -> rusqlite::Result<()> {
     if version(conn)?.is_none() {
-        conn.execute_batch(TABLES)?;
-        conn.execute("INSERT INTO view_meta (one, version, log_seq) VALUES (1, ?1, 0)", [VERSION])?;
+        make_tables(conn)?;
+        make_indexes(conn)?;
     }
     Ok(())
 }
@@ -32,32 +32,39 @@ pub(crate) fn version(conn: &Connection) -> rusqlite::Result<Option<(u32, i64)>>
 /// Indexes that the fold itself asks; all others only cost while the log is folded anew, and are made at its end.
 const ASKED: [&str; 2] = ["view_conversations_by_focus", "view_receipts_by_action"];
 
-/// Takes away the indexes that only lists need; returns the words that make them again.
-pub(crate) fn without_indexes(conn: &Connection) -> rusqlite::Result<Vec<String>> {
-    let text = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL \
-                AND name LIKE 'view\\_%' ESCAPE '\\' ORDER BY name";
-    let mut found = conn.prepare(text)?;
-    let all = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let all: Vec<(String, String)> = all.collect::<Result<_, _>>()?;
-    drop(found);
-    let mut again = Vec::new();
-    for (name, sql) in all.into_iter().filter(|(name, _)| !ASKED.contains(&name.as_str())) {
-        conn.execute_batch(&format!("DROP INDEX \"{name}\""))?;
-        again.push(sql);
-    }
-    Ok(again)
+/// Whether this line of [`TABLES`] makes an index that only lists need. Each stands in a line of its own.
+fn is_late(line: &str) -> bool {
+    let index = line.strip_prefix("CREATE INDEX ").and_then(|rest| rest.split(' ').next());
+    index.is_some_and(|name| !ASKED.contains(&name))
+}
+
+fn lines(late: bool) -> String {
+    let lines: Vec<&str> = TABLES.lines().filter(|line| is_late(line) == late).collect();
+    lines.join("\n")
+}
+
+/// Makes the tables, empty, without the indexes that only lists need.
+pub(crate) fn make_tables(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(&lines(false))?;
+    conn.execute("INSERT INTO view_meta (one, version, log_seq) VALUES (1, ?1, 0)", [VERSION])?;
+    Ok(())
+}
+
+/// Makes the indexes that only lists need.
+pub(crate) fn make_indexes(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(&lines(true))
 }
 
 /// Drops whatever is of ours, of any version.
 pub(crate) fn drop_all(conn: &Connection) -> rusqlite::Result<()> {
-    // Virtual tables first: they take their shadow tables along.
+    // Virtual tables first: they take their shadow tables along, which are listed too.
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'view\\_%' ESCAPE '\\' \
                 ORDER BY sql NOT LIKE 'CREATE VIRTUAL%fts5vocab%', sql NOT LIKE 'CREATE VIRTUAL%', name";
-    loop {
-        let next: Option<String> = conn.query_row(text, [], |row| row.get(0)).optional()?;
-        let Some(name) = next else {
-            return Ok(());
-        };
-        conn.execute_batch(&format!("DROP TABLE \"{}\"", name.replace('"', "\"\"")))?;
+    let mut found = conn.prepare(text)?;
+    let names: Vec<String> = found.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    drop(found);
+    for name in names {
+        conn.execute_batch(&format!("DROP TABLE IF EXISTS \"{}\"", name.replace('"', "\"\"")))?;
     }
+    Ok(())
 }

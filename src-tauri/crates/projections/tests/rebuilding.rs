@@ -43,6 +43,34 @@ pub fn writer(dir: &Path, fold: Fold) -> Result<Writer, ledger::Error> {
     Writer::open(dir, options)
 }
 
+/// Everything of the views that the schema tells: tables and indexes, by name.
+fn schema(conn: &Connection) -> Vec<(String, Option<String>)> {
+    let text = "SELECT name, sql FROM sqlite_schema WHERE tbl_name LIKE 'view\\_%' ESCAPE '\\' ORDER BY name";
+    let mut found = conn.prepare(text).expect("it reads");
+    let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("it reads");
+    rows.collect::<Result<_, _>>().expect("it reads")
+}
+
+#[test]
+fn folding_anew_leaves_every_table_and_index_of_a_new_store() {
+    let fresh = Connection::open_in_memory().expect("memory");
+    projections::migrate(&fresh).expect("empty views");
+    let wanted = schema(&fresh);
+    let indexes =
+        include_str!("../../../../migrations/projections/0001_views.sql").matches("CREATE INDEX").count();
+    assert_eq!(
+        wanted.iter().filter(|(_, sql)| sql.as_ref().is_some_and(|s| s.contains("INDEX"))).count(),
+        indexes
+    );
+    let history = History::new(1).run(20);
+    // An index that somebody took away comes back, and one that is none of ours goes with its table.
+    let conn = &history.store.conn;
+    conn.execute_batch("DROP INDEX view_tasks_by_status; CREATE INDEX view_odd ON view_tasks (title);")
+        .expect("sql");
+    again(conn);
+    assert_eq!(schema(conn), wanted);
+}
+
 /// Grows each history, folds it again and compares; returns how many events and rows that were.
 fn same_bytes(seeds: std::ops::Range<u64>) -> (u64, u64) {
     let (mut events, mut rows) = (0, 0);

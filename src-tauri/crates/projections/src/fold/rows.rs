@@ -58,10 +58,11 @@ impl<R: ViewRow> Held<R> {
             return Ok(());
         }
         self.all = false;
-        let mut rows: Vec<(R::Key, Kept<R>)> = self.rows.drain().collect();
-        rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        // Rows are large: their places are sorted, and they stay where they are.
+        let mut rows: Vec<(&R::Key, &Kept<R>)> = self.rows.iter().collect();
+        rows.sort_unstable_by_key(|(key, _)| *key);
         let mut insert = conn.prepare_cached(R::INSERT)?;
-        for (key, Kept { row, stored }) in &rows {
+        for (key, Kept { row, stored }) in rows {
             match stored {
                 Some(stored) => update::<R>(conn, key, row.changed(stored))?,
                 None => {
@@ -70,6 +71,7 @@ impl<R: ViewRow> Held<R> {
                 }
             }
         }
+        self.rows.clear();
         Ok(())
     }
 }
