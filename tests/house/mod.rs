@@ -3,6 +3,7 @@
 mod commands;
 mod diagrams;
 mod doors;
+mod lints;
 mod lost;
 mod migrations;
 mod pages;
