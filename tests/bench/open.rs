@@ -44,7 +44,7 @@ pub fn run(asked: &Asked, board: &Board) {
     }
     list(board, store);
     match again(&["--host-only", &store.display().to_string()]).and_then(|said| said.parse().ok()) {
-        Some(megabytes) => board.at_most("idle host on it, MB resident", megabytes, 60.0, ""),
+        Some(megabytes) => board.at_most("idle host on it, MB resident", megabytes, 30.0, ""),
         None => board.figure("idle host on it", "it failed"),
     }
 }

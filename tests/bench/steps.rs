@@ -42,8 +42,8 @@ impl Raw {
     }
 }
 
-/// The raw limit of a group: the rows and index entries that steps have left, that many to a commit, nothing else.
-struct RawGroups {
+/// The raw limit of steps: the rows and index entries that they have left, so many to a commit, nothing else.
+struct RawRows {
     conn: rusqlite::Connection,
     rows: Vec<(Vec<Value>, Vec<Value>)>,
 }
@@ -51,7 +51,7 @@ struct RawGroups {
 const EVENT: &str = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const LEAF: &str = "INSERT INTO disclosures VALUES (?1, ?2, ?3, ?4, ?5)";
 
-impl RawGroups {
+impl RawRows {
     fn of(ledger: &Path, dir: &Path) -> Self {
         let from = rusqlite::Connection::open(ledger.join(ledger::FILE)).expect("a database");
         let columns = |row: &rusqlite::Row<'_>, from: usize, to: usize| {
@@ -76,10 +76,10 @@ impl RawGroups {
         Self { conn, rows }
     }
 
-    /// Rows of one event each, a second.
-    fn rate(&self) -> f64 {
+    /// Rows of one event each, a second, `size` of them to a commit.
+    fn rate(&self, size: usize) -> f64 {
         let (took, ()) = timed(|| {
-            for group in self.rows.chunks(TASKS as usize) {
+            for group in self.rows.chunks(size) {
                 self.conn.execute_batch("BEGIN IMMEDIATE").expect("begun");
                 for (event, leaf) in group {
                     let insert = |text, row: &Vec<Value>| {
@@ -119,6 +119,11 @@ pub fn run(_: &Asked, board: &Board) {
         "the same with all views folded in",
         &format!("{:.2} ({})", raw / viewed_one, detail(viewed_one)),
     );
+    let limit = RawRows::of(folders[1].path(), folders[0].path()).rate(1);
+    board.figure(
+        "the same rows with their indexes and no check, one to a commit",
+        &format!("{:.2} ({})", raw * limit, detail(1.0 / limit)),
+    );
     groups(board, &bare, folders[1].path(), bare_one);
     match syncs(&["--steps-only", "100"]).zip(syncs(&["--steps-only", "300"])) {
         Some((few, many)) => {
@@ -148,7 +153,7 @@ fn groups(board: &Board, bare: &Writer, dir: &Path, alone: f64) {
     };
     let group = (0..3).map(|_| together()).fold(0.0, f64::max);
     let folder = tempfile::tempdir().expect("a folder");
-    let limit = RawGroups::of(dir, folder.path()).rate();
+    let limit = RawRows::of(dir, folder.path()).rate(TASKS as usize);
     let detail = format!("{group:.0} commits/s, best of three; the disk syncs in less than {}", ms(alone));
     board.at_least("64 concurrent tasks / single rate", group * alone, 20.0, &detail);
     let detail = format!("{:.2} ({group:.0} of {limit:.0} events/s)", group / limit);
