@@ -133,8 +133,8 @@ test("history is judged again without a rule, and what would change is counted",
 
 test("a message that nobody could bind is bound by a person, once", async () => {
   const message = {
-    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook", trust: "untrusted" as const, text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
-    candidates: [{ task_id: WAITS, title: "Move tax rates", status: "awaiting_approval", updated_at: Date.now() }, { task_id: DONE, title: "Tidy the downloads", status: "completed", updated_at: Date.now() }],
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook" as const, trust: "untrusted" as const, text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
+    candidates: [{ task_id: WAITS, title: "Move tax rates", status: "awaiting_approval" as const, updated_at: Date.now() }, { task_id: DONE, title: "Tidy the downloads", status: "completed" as const, updated_at: Date.now() }],
   };
   const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about" } });
   const { user } = show(host, "/");

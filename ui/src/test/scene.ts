@@ -6,7 +6,8 @@ import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/rec
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
-import type { PolicyVerdict } from "~/ipc/generated/words";
+import { ENTITY_TYPE, type NodeKind, type PolicyVerdict } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
 export const WAITS = "task_01a2000000007000800000000000000a";
@@ -56,7 +57,7 @@ type Shown = Omit<Changes, "total" | "sum" | "groups" | "from">;
 /** Answers with the part that is asked for, as a host does; `groups` are those it would tell of. */
 export const changesOf = (all: Shown, groups: Group[] = []) => ({ from, limit, find, brief }: { from?: number | null; limit?: number | null; find?: string | null; brief?: boolean }): Changes => {
   const found = find == null ? all.files : all.files.filter((file) => file.path.includes(find));
-  const later = (side: FileChange["before"]) => (side === null || brief !== true ? side : { ...side, text: null, missing: "later" });
+  const later = (side: FileChange["before"]) => (side === null || brief !== true ? side : { ...side, text: null, missing: "later" as const });
   const files = found.slice(from ?? 0, (from ?? 0) + (limit ?? 500)).map((file) => ({ ...file, before: later(file.before), after: later(file.after) }));
   const of = (test: (file: FileChange) => boolean) => all.files.filter(test).length;
   return {
@@ -92,7 +93,7 @@ export const doneTask: Task = {
 
 export function event(seq: number, event_type: string, body: unknown): Event {
   return {
-    event_id: `evt_${seq}`, seq, event_type, entity_type: event_type.split(".")[0] ?? "", entity_id: "x", step_id: null, attempt_id: null, at: AT + seq * 1000,
+    event_id: `evt_${seq}`, seq, event_type, entity_type: oneOf(ENTITY_TYPE, event_type.split(".")[0]) ?? "task", entity_id: "x", step_id: null, attempt_id: null, at: AT + seq * 1000,
     actor_type: "system", actor_id: "prn_1", body, causation_id: null, hash: HASH, prev_hash: HASH,
   };
 }
@@ -122,7 +123,7 @@ export const receiptRow: ReceiptRow = {
 };
 export const receipt: Receipt = { row: receiptRow, receipt: { verifiability: "signed", changes: [] }, statement_sha256: HASH, envelope_ref: ART, signed_by: [HASH], signature: "holds" };
 
-const thing = (kind: string, id: string, label: string): Link => ({ kind, id, task_id: DONE, label, detail: "", at: AT });
+const thing = (kind: NodeKind, id: string, label: string): Link => ({ kind, id, task_id: DONE, label, detail: "", at: AT });
 export const explanation: Explanation = {
   receipt_id: RECEIPT, goal: [thing("task", DONE, "Tidy the downloads")], context: [thing("artifact", ART, "pack")], evidence: [thing("artifact", ART, "a listing")],
   action: thing("action", ACTION, "move 7 files"), policy: [], decisions: [thing("decision", "dec_1", "allowed")], approvals: [thing("approval", APPROVAL, "you")], witnesses: [],
@@ -130,7 +131,7 @@ export const explanation: Explanation = {
 };
 
 const page = <T,>(rows: T[]) => ({ rows });
-const node = (id: string, kind: string, layer: number, more: object = {}) => ({
+const node = (id: string, kind: NodeKind, layer: number, more: object = {}) => ({
   id, kind, detail: "", label: `${kind} here`, task_id: DONE, at: AT, trust: null, sha256: null, layer, row: 0, feeds: false, tainted: false, ...more,
 });
 

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use wire::grants::{Past, Rehearsed};
 use wire::policy::{Backtested, Changed, Turn};
 use wire::{Code, Error};
+use words::policy::ApprovalStatus;
 
 /// Events read at once.
 const STRIDE: usize = 1_000;
@@ -40,7 +41,7 @@ pub(crate) struct Asked {
     pack: Option<Digest>,
     contract: Option<Digest>,
     /// Whether a person answered, and how.
-    pub(crate) answered: Option<&'static str>,
+    pub(crate) answered: Option<ApprovalStatus>,
 }
 
 /// Every question of the log, the oldest first; of one act the last one that policy was asked.
@@ -106,8 +107,8 @@ impl History {
             Body::ApprovalRequested(b) => {
                 self.approvals.insert(b.approval.approval_id, b.action_request_id);
             }
-            Body::ApprovalGranted(b) => self.answer(b.approval_id, "granted"),
-            Body::ApprovalDenied(b) => self.answer(b.approval_id, "denied"),
+            Body::ApprovalGranted(b) => self.answer(b.approval_id, ApprovalStatus::Granted),
+            Body::ApprovalDenied(b) => self.answer(b.approval_id, ApprovalStatus::Denied),
             _ => {}
         }
         Ok(())
@@ -130,7 +131,7 @@ impl History {
         }
     }
 
-    fn answer(&mut self, approval: ApprovalId, how: &'static str) {
+    fn answer(&mut self, approval: ApprovalId, how: ApprovalStatus) {
         let asked = self.approvals.get(&approval).and_then(|id| self.asked.get_mut(id));
         if let Some(asked) = asked {
             asked.answered = Some(how);
@@ -245,8 +246,9 @@ pub(crate) fn count(
         let turn =
             turns.entry((was, would)).or_insert_with(|| Turn { was, would, acts: 0, allowed: 0, refused: 0 });
         turn.acts = turn.acts.saturating_add(1);
-        turn.allowed = turn.allowed.saturating_add(u64::from(asked.answered == Some("granted")));
-        turn.refused = turn.refused.saturating_add(u64::from(asked.answered == Some("denied")));
+        turn.allowed =
+            turn.allowed.saturating_add(u64::from(asked.answered == Some(ApprovalStatus::Granted)));
+        turn.refused = turn.refused.saturating_add(u64::from(asked.answered == Some(ApprovalStatus::Denied)));
         if was == would {
             continue;
         }
@@ -256,12 +258,12 @@ pub(crate) fn count(
                 action_request_id: id.to_string(),
                 task_id: asked.task_id.to_string(),
                 at: asked.at.0,
-                class: again.was.action_classes.first().map(ToString::to_string).unwrap_or_default(),
+                class: again.was.action_classes.first().copied(),
                 summary: text(&asked.summary),
                 was,
                 would,
                 rules: again.would.determining_rules,
-                answered: asked.answered.map(str::to_owned),
+                answered: asked.answered,
             });
         }
     }
@@ -290,14 +292,15 @@ pub(crate) fn rehearse(
             continue;
         }
         found.answered = found.answered.saturating_add(1);
-        found.refused = found.refused.saturating_add(u64::from(asked.answered == Some("denied")));
+        found.refused =
+            found.refused.saturating_add(u64::from(asked.answered == Some(ApprovalStatus::Denied)));
         if found.rows.len() < rows_max {
             found.rows.push(Past {
                 action_request_id: id.to_string(),
                 task_id: asked.task_id.to_string(),
                 at: asked.at.0,
                 summary: text(&asked.summary),
-                answered: asked.answered.map(str::to_owned),
+                answered: asked.answered,
             });
         }
     }

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wire::Error;
 use wire::approvals::Line;
 use wire::changes::{Group, Sum};
+use words::act::ChangeKind;
+use words::policy::CardLine;
 
 /// Sheets that are kept, the last used ones.
 const KEPT: usize = 4;
@@ -42,7 +44,7 @@ pub(crate) struct Sheet {
 pub(crate) struct Row {
     /// Which item of the request it is.
     pub(crate) item: usize,
-    pub(crate) op: &'static str,
+    pub(crate) op: ChangeKind,
     pub(crate) path: String,
     pub(crate) to: Option<String>,
     pub(crate) same_as: Option<String>,
@@ -120,12 +122,12 @@ impl Sheet {
     /// Rows in the order of a card, with what stands together and counts.
     pub(crate) fn arranged(mut rows: Vec<Row>) -> Self {
         rows.sort_by_key(gravity);
-        let mut many: HashMap<(&'static str, String), usize> = HashMap::new();
+        let mut many: HashMap<(ChangeKind, String), usize> = HashMap::new();
         for key in rows.iter().filter_map(together) {
             *many.entry(key).or_default() += 1;
         }
         // A group stands where its first row stood, and its rows follow it.
-        let mut first: HashMap<(&'static str, String), usize> = HashMap::new();
+        let mut first: HashMap<(ChangeKind, String), usize> = HashMap::new();
         let mut keyed: Vec<(usize, Row)> = Vec::with_capacity(rows.len());
         for (at, row) in rows.into_iter().enumerate() {
             let key = together(&row).filter(|key| many.get(key).is_some_and(|many| *many >= TOGETHER_MIN));
@@ -144,8 +146,8 @@ impl Sheet {
             let end = at + rows.iter().skip(at).take_while(|row| together(row) == key).count();
             let done = rows.get(at..end).unwrap_or_default().iter();
             sheet.groups.push(Group {
-                op: op.to_owned(),
-                to: (op == "move").then_some(to),
+                op,
+                to: (op == ChangeKind::Move).then_some(to),
                 from: small(at),
                 rows: small(end - at),
                 done: small(done.filter(|row| row.outcome == Some(ItemOutcome::Done)).count()),
@@ -160,9 +162,9 @@ impl Sheet {
     pub(crate) fn beginning(&self) -> Vec<Line> {
         let (mut acts, mut facts) = (0, 0);
         let shown = self.lines.iter().filter(|line| {
-            let many = match line.kind.as_str() {
-                "effect" | "destructive" => &mut acts,
-                "fact" => &mut facts,
+            let many = match line.kind {
+                CardLine::Effect | CardLine::Destructive => &mut acts,
+                CardLine::Fact => &mut facts,
                 _ => return true,
             };
             *many += 1;
@@ -175,19 +177,20 @@ impl Sheet {
 /// What is gone first, then what is other, then what is new; a stable sort keeps the order of execution otherwise.
 fn gravity(row: &Row) -> u8 {
     match (row.op, &row.before) {
-        ("delete", _) => 0,
+        (ChangeKind::Delete, _) => 0,
         (_, Some(_)) => 1,
         (_, None) => 2,
     }
 }
 
 /// What a row is read together with.
-fn together(row: &Row) -> Option<(&'static str, String)> {
+fn together(row: &Row) -> Option<(ChangeKind, String)> {
     match (row.op, &row.to) {
-        ("folder", _) => Some(("folder", String::new())),
-        ("move", Some(to)) => {
-            Some(("move", to.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"))))
-        }
+        (ChangeKind::Folder, _) => Some((ChangeKind::Folder, String::new())),
+        (ChangeKind::Move, Some(to)) => Some((
+            ChangeKind::Move,
+            to.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/")),
+        )),
         _ => None,
     }
 }
@@ -195,11 +198,11 @@ fn together(row: &Row) -> Option<(&'static str, String)> {
 fn sum(rows: &[Row]) -> Sum {
     let count = |is: fn(&Row) -> bool| small(rows.iter().filter(|row| is(row)).count());
     Sum {
-        deleted: count(|row| row.op == "delete"),
-        replaced: count(|row| matches!(row.op, "write" | "link") && row.before.is_some()),
-        created: count(|row| matches!(row.op, "write" | "link") && row.before.is_none()),
-        moved: count(|row| row.op == "move"),
-        folders: count(|row| row.op == "folder"),
+        deleted: count(|row| row.op == ChangeKind::Delete),
+        replaced: count(|row| matches!(row.op, ChangeKind::Write | ChangeKind::Link) && row.before.is_some()),
+        created: count(|row| matches!(row.op, ChangeKind::Write | ChangeKind::Link) && row.before.is_none()),
+        moved: count(|row| row.op == ChangeKind::Move),
+        folders: count(|row| row.op == ChangeKind::Folder),
     }
 }
 
@@ -213,9 +216,9 @@ mod tests {
 
     use super::*;
 
-    fn row(op: &'static str, path: &str, to: Option<String>) -> Row {
+    fn row(op: ChangeKind, path: &str, to: Option<String>) -> Row {
         let known = Known { sha256: Digest::of(path.as_bytes()), byte_size: None, at: At::Same };
-        let before = matches!(op, "delete" | "move").then_some(known);
+        let before = matches!(op, ChangeKind::Delete | ChangeKind::Move).then_some(known);
         let outcome = Some(if path.ends_with('9') { ItemOutcome::NotDone } else { ItemOutcome::Done });
         Row { item: 0, op, path: path.to_owned(), to, same_as: None, before, after: None, outcome }
     }
@@ -225,11 +228,11 @@ mod tests {
         let mut rows: Vec<Row> = Vec::new();
         for at in 0..20 {
             let folder = if at % 2 == 0 { "Images" } else { "Video" };
-            rows.push(row("move", &format!("f{at}"), Some(format!("{folder}/f{at}"))));
-            rows.push(row("write", &format!("w{at}"), None));
+            rows.push(row(ChangeKind::Move, &format!("f{at}"), Some(format!("{folder}/f{at}"))));
+            rows.push(row(ChangeKind::Write, &format!("w{at}"), None));
         }
-        rows.push(row("delete", "gone", None));
-        rows.push(row("move", "lone", Some("lone.txt".to_owned())));
+        rows.push(row(ChangeKind::Delete, "gone", None));
+        rows.push(row(ChangeKind::Move, "lone", Some("lone.txt".to_owned())));
         let sheet = Sheet::arranged(rows);
         assert_eq!(sheet.rows.first().map(|row| row.path.as_str()), Some("gone"));
         let groups: Vec<_> = sheet.groups.iter().map(|g| (g.to.as_deref(), g.from, g.rows, g.done)).collect();

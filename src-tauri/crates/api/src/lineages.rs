@@ -10,27 +10,12 @@ use projections::query::TaskFilter;
 use std::collections::BTreeSet;
 use wire::Error;
 use wire::receipts::Link;
+pub(crate) use words::artifact::Reach;
 
 /// Events of a store that are folded whole for a question about one artifact: about a second of work.
 const WHOLE_EVENTS_MAX: u64 = 200_000;
 /// Tasks of one family that are folded together.
 const FAMILY_MAX: usize = 64;
-
-/// How far was looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    Store,
-    Family,
-}
-
-impl Reach {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Store => "store",
-            Self::Family => "family",
-        }
-    }
-}
 
 /// The graph of the whole store where the log is short enough, else of the task's family.
 pub(crate) fn around(query: &Query, task: TaskId) -> Result<(Graph, Reach), Error> {
@@ -84,7 +69,7 @@ pub(crate) fn link(graph: &Graph, id: impl Into<NodeId>) -> Link {
     let id = id.into();
     let node = graph.node(id);
     Link {
-        kind: id.kind().to_owned(),
+        kind: id.kind(),
         id: id.to_string(),
         task_id: node.map(|node| node.task_id.to_string()),
         label: node.and_then(|node| node.label.as_ref().map(crate::file_names::visible_text)),

@@ -10,6 +10,7 @@ use model::policy::{PolicyResult, RiskBand, Verdict};
 use model::standing::{StandingGrant, StandingScope};
 use std::collections::BTreeSet;
 use wire::policy::{Suggestion, Suggestions};
+use words::policy::ApprovalStatus;
 
 /// Candidates that are tried at most; the newest answers say best what is asked now.
 const CANDIDATES_MAX: usize = 400;
@@ -50,7 +51,7 @@ pub(crate) fn suggest(
         .filter(|(asked, _, was)| {
             was.verdict == Verdict::RequireApproval && since.is_none_or(|since| asked.at.0 >= since)
         })
-        .map(|(asked, request, was)| Past::of(request, &was, asked.answered == Some("granted")))
+        .map(|(asked, request, was)| Past::of(request, &was, asked.answered == Some(ApprovalStatus::Granted)))
         .collect();
     let mut open: BTreeSet<usize> =
         asked.iter().enumerate().filter(|(_, past)| past.allowed).map(|(at, _)| at).collect();

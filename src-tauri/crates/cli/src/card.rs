@@ -21,6 +21,7 @@ use std::process::{Command, Stdio};
 use wire::approvals::{Approval, Line, Show};
 use wire::changes::Changes;
 use wire::{Code, Error};
+use words::policy::CardLine;
 
 /// Characters of one line; the rest is counted.
 const LINE_CHARS: usize = 300;
@@ -123,14 +124,14 @@ impl Card {
         let cut =
             self.approval.lines.iter().rposition(|l| l.text.ends_with(&self.packet.rollback_availability));
         let (before, after) = self.approval.lines.split_at(cut.unwrap_or(self.approval.lines.len()));
-        for line in before.iter().filter(|line| line.kind == "risk") {
+        for line in before.iter().filter(|line| line.kind == CardLine::Risk) {
             rows.push((risk_tone(row.risk), capital(&plain(&line.text))));
         }
         rows.push((Tone::Plain, String::new()));
         match self.items() {
             Some(items) => {
-                let told = |kind: &str| matches!(kind, "unrecoverable" | "fact");
-                before.iter().filter(|l| told(&l.kind)).for_each(|line| rows.push(head(line)));
+                let told = |kind: CardLine| matches!(kind, CardLine::Unrecoverable | CardLine::Fact);
+                before.iter().filter(|l| told(l.kind)).for_each(|line| rows.push(head(line)));
                 let unread = self.unread.iter();
                 rows.extend(
                     unread.map(|why| (Tone::Bad, format!("Its text cannot be shown: {}", plain(why)))),
@@ -192,7 +193,7 @@ impl Card {
     /// The way back, the goal, the reason, the references.
     fn frame(&self, after: &[Line], extent: Extent) -> Vec<Row> {
         let packet = &self.packet;
-        let grave = after.first().is_some_and(|line| line.kind == "unrecoverable");
+        let grave = after.first().is_some_and(|line| line.kind == CardLine::Unrecoverable);
         let back = if grave { Tone::Bad } else { Tone::Plain };
         let mut rows = vec![(back, format!("{}.", capital(&plain(&packet.rollback_availability))))];
         rows.push((Tone::Faint, format!("Goal: {}", plain(&packet.goal))));
@@ -255,7 +256,7 @@ fn told(lines: &[Line], extent: Extent, rows: &mut Vec<Row>) {
         }
         *left = 0;
     };
-    for line in lines.iter().filter(|line| line.kind != "risk") {
+    for line in lines.iter().filter(|line| line.kind != CardLine::Risk) {
         let indented = line.text.starts_with("    ");
         if indented && line.text.trim_start().starts_with("sha256 ") && extent != Extent::Whole {
             continue;
@@ -269,7 +270,7 @@ fn told(lines: &[Line], extent: Extent, rows: &mut Vec<Row>) {
         } else {
             told(&mut run_left, rows);
             (run, heads) = (0, heads + 1);
-            if extent != Extent::Whole && heads > HEADS && line.kind != "unrecoverable" {
+            if extent != Extent::Whole && heads > HEADS && line.kind != CardLine::Unrecoverable {
                 heads_left += 1;
                 continue;
             }
@@ -284,9 +285,9 @@ fn told(lines: &[Line], extent: Extent, rows: &mut Vec<Row>) {
 fn head(line: &Line) -> Row {
     let text = plain(&line.text);
     let inner = text.trim_start();
-    let tone = match line.kind.as_str() {
-        "destructive" | "unrecoverable" => Tone::Bad,
-        "quoted" => Tone::Faint,
+    let tone = match line.kind {
+        CardLine::Destructive | CardLine::Unrecoverable => Tone::Bad,
+        CardLine::Quoted => Tone::Faint,
         _ if text.starts_with("    +") => Tone::Good,
         _ if text.starts_with("    @@") => Tone::Faint,
         _ => Tone::Plain,

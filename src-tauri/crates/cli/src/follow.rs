@@ -11,6 +11,7 @@ use model::task::TaskStatus;
 use std::time::Duration;
 use wire::task::{Pause, Show, Task};
 use wire::{Code, Error, exit};
+use words::task::WaitsFor;
 
 /// How often a task is looked at that another process drives.
 const LOOK: Duration = Duration::from_millis(100);
@@ -70,9 +71,11 @@ pub fn stay(
             return Ok(rest(found, true, &person));
         }
         match (&found.waits_for, &mut person) {
-            (Some(waits), Some(at)) if !paused && matches!(waits.kind.as_str(), "approval" | "answer") => {
+            (Some(waits), Some(at))
+                if !paused && matches!(waits.kind, WaitsFor::Approval | WaitsFor::Answer) =>
+            {
                 let answered = match &waits.id {
-                    Some(id) if waits.kind == "approval" => decided(&mut live, at, session, id)?,
+                    Some(id) if waits.kind == WaitsFor::Approval => decided(&mut live, at, session, id)?,
                     Some(_) => asked(&mut live, session, &found)?,
                     None => false,
                 };
@@ -129,7 +132,9 @@ pub fn exit_code(rest: &Rest) -> u8 {
         _ if refused || rest.stopped => exit::REFUSED,
         TaskStatus::Completed | TaskStatus::RolledBack => exit::DONE,
         // The agent of another program goes on when it wants to; nobody waits for a person.
-        TaskStatus::Running if rest.task.waits_for.as_ref().is_some_and(|waits| waits.kind == "agent") => {
+        TaskStatus::Running
+            if rest.task.waits_for.as_ref().is_some_and(|waits| waits.kind == WaitsFor::Agent) =>
+        {
             exit::DONE
         }
         TaskStatus::Failed | TaskStatus::Cancelled => exit::OTHER,
@@ -146,19 +151,21 @@ pub fn next_steps(task: &Task) -> Vec<String> {
     let id = short(&task.row.task_id);
     let Some(waits) = &task.waits_for else { return Vec::new() };
     let about = waits.id.as_deref().map_or(id, short);
-    match waits.kind.as_str() {
-        "approval" => vec![
+    match waits.kind {
+        WaitsFor::Approval => vec![
             "Waiting for your approval. At a terminal:".to_owned(),
             format!("  hermit approvals approve {about}"),
         ],
-        "answer" => vec!["Answer it:".to_owned(), format!("  hermit task answer {id} \"…\"")],
-        "unknown_outcome" => vec![
+        WaitsFor::Answer => vec!["Answer it:".to_owned(), format!("  hermit task answer {id} \"…\"")],
+        WaitsFor::UnknownOutcome => vec![
             "Hermit was interrupted during its last action and does not know how it ended. Look, then:"
                 .to_owned(),
             format!("  hermit resolve {id} --as succeeded|failed|partial --note \"how you know\""),
         ],
-        "resume" => vec![format!("Paused. To continue: hermit task resume {id}")],
-        "agent" => vec!["Waiting for the next call of its agent. Nothing is asked of you.".to_owned()],
-        _ => vec!["Waiting for another task.".to_owned()],
+        WaitsFor::Resume => vec![format!("Paused. To continue: hermit task resume {id}")],
+        WaitsFor::Agent => {
+            vec!["Waiting for the next call of its agent. Nothing is asked of you.".to_owned()]
+        }
+        WaitsFor::Dependency => vec!["Waiting for another task.".to_owned()],
     }
 }

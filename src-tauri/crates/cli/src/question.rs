@@ -8,6 +8,7 @@ use host::Session;
 use serde::Serialize;
 use wire::Error;
 use wire::task::{Answer, Question, Questions, Task};
+use words::task::WaitsFor;
 
 /// Characters of a question or a choice on the screen.
 const WORDS: usize = 2_000;
@@ -30,7 +31,7 @@ impl<'t> Asking<'t> {
     /// # Errors
     /// When the store cannot be read.
     pub fn of(session: &Session, task: &'t Task) -> Result<Self, Error> {
-        let waits = task.waits_for.as_ref().filter(|waits| waits.kind == "answer");
+        let waits = task.waits_for.as_ref().filter(|waits| waits.kind == WaitsFor::Answer);
         let Some(id) = waits.and_then(|waits| waits.id.clone()) else {
             return Ok(Self { task, question: None });
         };

@@ -20,6 +20,7 @@ use wire::grants::Standing;
 use wire::receipts::{ReceiptRow, Show};
 use wire::task::{Action, Task};
 use wire::{Error, exit};
+use words::task::WordsBy;
 
 /// Receipts that are told one by one.
 const RECEIPTS: usize = 20;
@@ -212,7 +213,7 @@ fn standing(value: &Value) -> Option<String> {
 pub fn words(out: &Output, task: &Task) {
     let Some(summary) = &task.summary else { return };
     let text = paragraph(&clip(&summary.to_string(), ANSWER));
-    if task.summary_by.as_deref() != Some("model") {
+    if task.summary_by != Some(WordsBy::Model) {
         // Why it stopped stands above already.
         if task.row.because.as_ref() == Some(summary) {
             return;

@@ -85,7 +85,7 @@ pub fn past(found: &Rehearsed) -> Vec<Row> {
         told.push((Tone::Bad, format!("       {refused} of them you had DENIED")));
     }
     told.extend(rows.iter().take(PAST_SHOWN).map(|row| {
-        let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();
+        let answer = row.answered.map(|a| format!(", you {a} it")).unwrap_or_default();
         let summary = plain(&row.summary.to_string());
         (Tone::Faint, format!("         {}  {summary}{answer}", time(row.at)))
     }));

@@ -11,6 +11,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wire::{Access, Code, Command, Error};
+use words::task::DriveState;
 
 /// Whoever holds the store has this long to say where it is reached, or to end: a host that has just begun opens its
 /// keys first, and a short command is over soon.
@@ -285,12 +286,14 @@ impl Session {
 }
 
 fn of_stood(stood: wire::host::Stood) -> Stands {
-    match stood.stands.as_str() {
-        "at_work" => Stands::AtWork,
-        "key_locked" => Stands::KeyLocked,
-        "halted" => Stands::Halted,
-        "broke" => Stands::Broke(stood.error.unwrap_or_else(|| api::failed("driving it broke off"))),
-        _ => Stands::AtRest,
+    match stood.stands {
+        DriveState::AtWork => Stands::AtWork,
+        DriveState::KeyLocked => Stands::KeyLocked,
+        DriveState::Halted => Stands::Halted,
+        DriveState::Broke => {
+            Stands::Broke(stood.error.unwrap_or_else(|| api::failed("driving it broke off")))
+        }
+        DriveState::AtRest => Stands::AtRest,
     }
 }
 

@@ -9,18 +9,7 @@ use rusqlite::Connection;
 use seal::merkle::{Frontier, leaf_hash};
 use seal::note::VerifierKey;
 use seal::{Digest, Signer};
-
-model::names! {
-    /// Which tree a checkpoint is about.
-    pub enum CheckpointKind ("checkpoint kind") {
-        /// The events of one task.
-        Task = "task",
-        /// The entries of the gate.
-        Gate = "gate",
-        /// The notes of tasks and gate.
-        Global = "global",
-    }
-}
+pub use words::store::CheckpointKind;
 
 /// A signed tree head, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The chain behind a receipt: goal, context, evidence, policy, decision, approval, grant, effect, changes.
 
 use crate::graph::Graph;
-use crate::node::{EdgeKind, NodeId};
+use crate::node::{EdgeKind, NodeId, NodeKind};
 use crate::taint::Taint;
 use model::artifact::ArtifactKind;
 use model::{ArtifactId, ReceiptId};
@@ -60,7 +60,7 @@ impl Graph {
         let grants = at(EdgeKind::Allowed, true);
         let allowing: BTreeSet<NodeId> =
             grants.iter().flat_map(|g| self.before(*g, EdgeKind::Allowed)).collect();
-        let of = |kind: &str| allowing.iter().filter(|id| id.kind() == kind).copied().collect();
+        let of = |kind: NodeKind| allowing.iter().filter(|id| id.kind() == kind).copied().collect();
         let (context, evidence) = self.seen(action);
         let changes = effect.map(|e| self.after(e, EdgeKind::Left).filter_map(artifact).collect());
         Some(Explanation {
@@ -70,8 +70,8 @@ impl Graph {
             evidence,
             action,
             policy: at(EdgeKind::Judged, true),
-            decisions: of("decision"),
-            approvals: of("approval"),
+            decisions: of(NodeKind::Decision),
+            approvals: of(NodeKind::Approval),
             witnesses: at(EdgeKind::Guarded, true),
             grants,
             effect,

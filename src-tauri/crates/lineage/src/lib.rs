@@ -30,6 +30,6 @@ mod taint;
 pub use explain::Explanation;
 pub use graph::Graph;
 pub use layout::{Drawn, Layout};
-pub use node::{Edge, EdgeKind, Node, NodeId};
+pub use node::{Edge, EdgeKind, Node, NodeId, NodeKind};
 pub use recall::Recall;
 pub use taint::{Stale, Taint};

@@ -7,17 +7,18 @@ use model::{
 };
 use std::fmt;
 use std::str::FromStr;
+pub use words::knowledge::{EdgeKind, NodeKind};
 
 macro_rules! nodes {
-    ($($(#[$meta:meta])* $variant:ident($id:ty) = $kind:literal,)+) => {
+    ($($(#[$meta:meta])* $variant:ident($id:ty),)+) => {
         /// Anything that can come from something.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum NodeId { $($(#[$meta])* $variant($id),)+ }
 
         impl NodeId {
             /// The noun, as stored and shown.
-            pub const fn kind(self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind,)+ }
+            pub const fn kind(self) -> NodeKind {
+                match self { $(Self::$variant(_) => NodeKind::$variant,)+ }
             }
         }
 
@@ -53,35 +54,35 @@ macro_rules! nodes {
 
 nodes! {
     /// A message that came in.
-    Ingress(IngressId) = "ingress",
+    Ingress(IngressId),
     /// A task.
-    Task(TaskId) = "task",
+    Task(TaskId),
     /// A step.
-    Step(StepId) = "step",
+    Step(StepId),
     /// An attempt.
-    Attempt(AttemptId) = "attempt",
+    Attempt(AttemptId),
     /// An artifact.
-    Artifact(ArtifactId) = "artifact",
+    Artifact(ArtifactId),
     /// A belief.
-    Belief(BeliefId) = "belief",
+    Belief(BeliefId),
     /// A memory record.
-    Memory(MemoryId) = "memory",
+    Memory(MemoryId),
     /// A decision.
-    Decision(DecisionId) = "decision",
+    Decision(DecisionId),
     /// A proposed action.
-    Action(ActionRequestId) = "action",
+    Action(ActionRequestId),
     /// What policy said of it.
-    Policy(PolicyResultId) = "policy_result",
+    Policy(PolicyResultId),
     /// Preconditions observed for it.
-    Witness(WitnessId) = "witness",
+    Witness(WitnessId),
     /// An approval asked for it.
-    Approval(ApprovalId) = "approval",
+    Approval(ApprovalId),
     /// Authority minted for it.
-    Grant(GrantId) = "grant",
+    Grant(GrantId),
     /// What was done: an action that was dispatched.
-    Effect(ActionRequestId) = "effect",
+    Effect(ActionRequestId),
     /// The proof of it.
-    Receipt(ReceiptId) = "receipt",
+    Receipt(ReceiptId),
 }
 
 /// What is known about a node.
@@ -107,98 +108,6 @@ pub struct Node {
     pub content_hash: Option<Digest>,
     /// Whether the event that made it was seen, not just one that names it.
     pub known: bool,
-}
-
-model::names! {
-    /// How one thing came of another.
-    pub enum EdgeKind ("lineage edge") {
-        /// A message started a task.
-        Started = "started",
-        /// A task, step or attempt has a part of its own.
-        Owns = "owns",
-        /// A later task or attempt goes on where an earlier one stopped.
-        Continued = "continued",
-        /// A contract binds a task or step.
-        Binds = "binds",
-        /// An attempt made an artifact.
-        Produced = "produced",
-        /// An artifact went into another.
-        Contributed = "contributed",
-        /// An artifact was folded into another.
-        Compacted = "compacted",
-        /// Evidence stands behind a claim or judgment.
-        Supports = "supports",
-        /// A belief or artifact became memory.
-        Promoted = "promoted",
-        /// A belief or memory gave way to a newer one.
-        Superseded = "superseded",
-        /// Two beliefs say otherwise.
-        Contradicts = "contradicts",
-        /// A pack was given to an attempt.
-        Informed = "informed",
-        /// A pack was made into the bytes sent to a model.
-        Asked = "asked",
-        /// A model answered.
-        Answered = "answered",
-        /// An answer proposed an action.
-        Proposed = "proposed",
-        /// The artifact that records a thing.
-        Recorded = "recorded",
-        /// Policy judged an action.
-        Judged = "judged",
-        /// Preconditions of an action were observed.
-        Guarded = "guarded",
-        /// A person was asked about an action.
-        Shown = "shown",
-        /// A judgment, approval or policy result led to a grant.
-        Allowed = "allowed",
-        /// A grant permitted an effect.
-        Permitted = "permitted",
-        /// An action was carried out.
-        Executed = "executed",
-        /// An effect left something behind.
-        Left = "left",
-        /// A receipt proves an act.
-        Proved = "proved",
-        /// A receipt's act was undone by another's.
-        Undone = "undone",
-        /// A decision, approval or receipt cites an artifact.
-        Cited = "cited",
-    }
-}
-
-impl EdgeKind {
-    /// Whether content flows along it, so that taint does (invariant 2).
-    pub const fn carries(self) -> bool {
-        match self {
-            Self::Contributed
-            | Self::Compacted
-            | Self::Supports
-            | Self::Promoted
-            | Self::Asked
-            | Self::Answered
-            | Self::Proposed
-            | Self::Recorded
-            | Self::Executed
-            | Self::Left
-            | Self::Proved
-            | Self::Undone => true,
-            Self::Started
-            | Self::Owns
-            | Self::Continued
-            | Self::Binds
-            | Self::Produced
-            | Self::Superseded
-            | Self::Contradicts
-            | Self::Informed
-            | Self::Judged
-            | Self::Guarded
-            | Self::Shown
-            | Self::Allowed
-            | Self::Permitted
-            | Self::Cited => false,
-        }
-    }
 }
 
 /// One thing came of another.

@@ -5,26 +5,7 @@ use crate::policy::RiskBand;
 use crate::{AttemptId, DecisionId, PrincipalId, StepId, TaskId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Decision classes (HK-16.1).
-    pub enum DecisionClass ("decision class") {
-        /// Choose a plan.
-        Planning = "planning",
-        /// Go on with an act.
-        Execution = "execution",
-        /// Stop or lessen an act.
-        Safety = "safety",
-        /// Promote or invalidate knowledge.
-        Memory = "memory",
-        /// Publish.
-        Publishing = "publishing",
-        /// Undo.
-        Rollback = "rollback",
-        /// Settle what is not known.
-        UncertaintyResolution = "uncertainty_resolution",
-    }
-}
+pub use words::knowledge::DecisionClass;
 
 /// A consequential judgment of the system or a person (HK-8.8-2, -3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,64 +9,7 @@ use seal::Digest;
 use seal::disclose::Disclosure;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-crate::names! {
-    /// What an event is about.
-    pub enum EntityType ("entity type") {
-        /// The store as a whole.
-        Store = "store",
-        /// A signing key.
-        Key = "key",
-        /// A host process.
-        Host = "host",
-        /// The gate.
-        Gate = "gate",
-        /// A checkpoint.
-        Checkpoint = "checkpoint",
-        /// A principal.
-        Principal = "principal",
-        /// A workspace or its lease.
-        Workspace = "workspace",
-        /// A conversation.
-        Conversation = "conversation",
-        /// An ingress record.
-        Ingress = "ingress",
-        /// A task.
-        Task = "task",
-        /// A step.
-        Step = "step",
-        /// An attempt.
-        Attempt = "attempt",
-        /// An artifact.
-        Artifact = "artifact",
-        /// A working state.
-        WorkingState = "working_state",
-        /// A belief.
-        Belief = "belief",
-        /// A memory record.
-        Memory = "memory",
-        /// A decision.
-        Decision = "decision",
-        /// An approval.
-        Approval = "approval",
-        /// A clarification.
-        Clarification = "clarification",
-        /// A witness.
-        Witness = "witness",
-        /// A policy result.
-        PolicyResult = "policy_result",
-        /// An action request.
-        ActionRequest = "action_request",
-        /// A grant.
-        Grant = "grant",
-        /// A receipt.
-        Receipt = "receipt",
-        /// A secret, by its handle.
-        Secret = "secret",
-        /// A server of tools, by its name.
-        ToolServer = "tool_server",
-    }
-}
+pub use words::store::EntityType;
 
 /// Where the body stands in the event: a disclosure names its leaf from the event's root.
 const PAYLOAD: &str = "/payload";

@@ -4,6 +4,7 @@ use crate::{ArtifactId, AttemptId, ClarificationId, ConversationId, IngressId, P
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 pub use words::store::Channel;
+pub use words::task::{ClarificationStatus, IngressResolution};
 
 crate::names! {
     /// Where an ingress record stands.
@@ -13,26 +14,6 @@ crate::names! {
         /// Bound to what it is about.
         Bound = "bound",
         /// Nobody can tell yet what it is about; a legal state.
-        PendingDisambiguation = "pending_disambiguation",
-    }
-}
-
-crate::names! {
-    /// What a message turned out to be (HK-8.1.3).
-    pub enum IngressResolution ("ingress resolution") {
-        /// A command to the kernel.
-        Control = "control",
-        /// An answer to an approval.
-        Approval = "approval",
-        /// More input for the bound task.
-        AppendNote = "append_note",
-        /// A child task of the bound one.
-        ForkChild = "fork_child",
-        /// A task of its own.
-        StartNewRoot = "start_new_root",
-        /// Talk that starts no work.
-        ChatOnly = "chat_only",
-        /// Not decided.
         PendingDisambiguation = "pending_disambiguation",
     }
 }
@@ -92,20 +73,6 @@ pub struct ContinuationAnchor {
     pub outcome_summary: Sensitive<String>,
     /// What it left.
     pub source_artifact_refs: Vec<ArtifactId>,
-}
-
-crate::names! {
-    /// Where a question stands.
-    pub enum ClarificationStatus ("clarification status") {
-        /// Waits.
-        Pending = "pending",
-        /// Answered.
-        Answered = "answered",
-        /// Its time ran out.
-        Expired = "expired",
-        /// Its task ended.
-        Cancelled = "cancelled",
-    }
 }
 
 /// A question put to a person; the same blocking rules as an approval (reconciliation C25).

@@ -3,30 +3,7 @@
 use crate::{PrincipalId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// The nine kinds of actor (HK-8.11).
-    pub enum PrincipalType ("principal type") {
-        /// A person.
-        User = "user",
-        /// A person or rule that oversees.
-        Supervisor = "supervisor",
-        /// A model that proposes.
-        Agent = "agent",
-        /// A background service.
-        Service = "service",
-        /// The scheduler.
-        Scheduler = "scheduler",
-        /// An inbound webhook.
-        Webhook = "webhook",
-        /// The policy engine.
-        PolicyEngine = "policy_engine",
-        /// An executor of effects.
-        Executor = "executor",
-        /// The kernel itself.
-        System = "system",
-    }
-}
+pub use words::store::PrincipalType;
 
 /// An attributable actor (HK-8.11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

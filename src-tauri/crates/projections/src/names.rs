@@ -3,6 +3,8 @@
 use model::attempt::AttemptStatus;
 use model::task::TaskStatus;
 pub use words::act::ActionState;
+pub use words::artifact::ArtifactState;
+pub use words::policy::GrantState;
 pub use words::task::RunStatus;
 
 /// Whether a task was asked to end before it did, and whether it ended because time ran out.
@@ -37,30 +39,6 @@ pub const fn run_status(
         TaskStatus::Cancelled => RunStatus::Cancelled,
         TaskStatus::Completed => RunStatus::Completed,
         TaskStatus::RolledBack => before,
-    }
-}
-
-model::names! {
-    /// Where a grant stands; whether it has expired depends on the time of asking.
-    pub enum GrantState ("grant state") {
-        /// May be used.
-        Active = "active",
-        /// Used as often as it may be.
-        Consumed = "consumed",
-        /// Taken back.
-        Revoked = "revoked",
-    }
-}
-
-model::names! {
-    /// Whether an artifact's content is kept.
-    pub enum ArtifactState ("artifact state") {
-        /// Kept.
-        Live = "live",
-        /// Folded into another.
-        Compacted = "compacted",
-        /// No longer kept; its digest is.
-        Expired = "expired",
     }
 }
 

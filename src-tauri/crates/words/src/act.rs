@@ -252,3 +252,67 @@ crate::names! {
         NotApplicable = "not_applicable",
     }
 }
+
+crate::names! {
+    /// Whether the changes that are listed are still to come.
+    pub enum Tense ("tense") {
+        /// Of an approval: they would be made.
+        Ahead = "ahead",
+        /// Of a receipt: they were made.
+        Done = "done",
+    }
+}
+
+crate::names! {
+    /// Changes to one place of a folder.
+    pub enum ChangeKind ("kind of change") {
+        /// A file is deleted.
+        Delete = "delete",
+        /// A file is created or replaced.
+        Write = "write",
+        /// A file or folder is moved.
+        Move = "move",
+        /// A folder is made.
+        Folder = "folder",
+        /// A symbolic link is made.
+        Link = "link",
+    }
+}
+
+crate::names! {
+    /// Changes to one place by which an act is undone.
+    pub enum UndoKind ("kind of undo") {
+        /// A file that was deleted comes back.
+        Restore = "restore",
+        /// A file gets its earlier bytes.
+        Replace = "replace",
+        /// A file that was made goes.
+        Delete = "delete",
+        /// An empty folder that was made goes.
+        DeleteFolder = "delete_folder",
+        /// A file or folder goes back to where it was.
+        Move = "move",
+        /// A folder that was deleted comes back.
+        MakeFolder = "make_folder",
+        /// A folder gets its earlier permissions.
+        Mode = "mode",
+        /// A symbolic link comes back.
+        Link = "link",
+    }
+}
+
+crate::names! {
+    /// Reasons why the text of a file is not shown.
+    pub enum NoText ("reason for no text") {
+        /// Its bytes are no text.
+        Binary = "binary",
+        /// It is too long to be shown.
+        Large = "large",
+        /// Its bytes are no longer kept.
+        Gone = "gone",
+        /// The folder holds other bytes now.
+        Drifted = "drifted",
+        /// The answer was full: the row is asked for by itself.
+        Later = "later",
+    }
+}

@@ -45,3 +45,151 @@ crate::names! {
         Expired = "expired",
     }
 }
+
+crate::names! {
+    /// Decision classes (HK-16.1).
+    pub enum DecisionClass ("decision class") {
+        /// Choose a plan.
+        Planning = "planning",
+        /// Go on with an act.
+        Execution = "execution",
+        /// Stop or lessen an act.
+        Safety = "safety",
+        /// Promote or invalidate knowledge.
+        Memory = "memory",
+        /// Publish.
+        Publishing = "publishing",
+        /// Undo.
+        Rollback = "rollback",
+        /// Settle what is not known.
+        UncertaintyResolution = "uncertainty_resolution",
+    }
+}
+
+crate::names! {
+    /// How one thing came of another.
+    pub enum EdgeKind ("lineage edge") {
+        /// A message started a task.
+        Started = "started",
+        /// A task, step or attempt has a part of its own.
+        Owns = "owns",
+        /// A later task or attempt goes on where an earlier one stopped.
+        Continued = "continued",
+        /// A contract binds a task or step.
+        Binds = "binds",
+        /// An attempt made an artifact.
+        Produced = "produced",
+        /// An artifact went into another.
+        Contributed = "contributed",
+        /// An artifact was folded into another.
+        Compacted = "compacted",
+        /// Evidence stands behind a claim or judgment.
+        Supports = "supports",
+        /// A belief or artifact became memory.
+        Promoted = "promoted",
+        /// A belief or memory gave way to a newer one.
+        Superseded = "superseded",
+        /// Two beliefs say otherwise.
+        Contradicts = "contradicts",
+        /// A pack was given to an attempt.
+        Informed = "informed",
+        /// A pack was made into the bytes sent to a model.
+        Asked = "asked",
+        /// A model answered.
+        Answered = "answered",
+        /// An answer proposed an action.
+        Proposed = "proposed",
+        /// The artifact that records a thing.
+        Recorded = "recorded",
+        /// Policy judged an action.
+        Judged = "judged",
+        /// Preconditions of an action were observed.
+        Guarded = "guarded",
+        /// A person was asked about an action.
+        Shown = "shown",
+        /// A judgment, approval or policy result led to a grant.
+        Allowed = "allowed",
+        /// A grant permitted an effect.
+        Permitted = "permitted",
+        /// An action was carried out.
+        Executed = "executed",
+        /// An effect left something behind.
+        Left = "left",
+        /// A receipt proves an act.
+        Proved = "proved",
+        /// A receipt's act was undone by another's.
+        Undone = "undone",
+        /// A decision, approval or receipt cites an artifact.
+        Cited = "cited",
+    }
+}
+
+impl EdgeKind {
+    /// Whether content flows along it, so that taint does.
+    pub const fn carries(self) -> bool {
+        match self {
+            Self::Contributed
+            | Self::Compacted
+            | Self::Supports
+            | Self::Promoted
+            | Self::Asked
+            | Self::Answered
+            | Self::Proposed
+            | Self::Recorded
+            | Self::Executed
+            | Self::Left
+            | Self::Proved
+            | Self::Undone => true,
+            Self::Started
+            | Self::Owns
+            | Self::Continued
+            | Self::Binds
+            | Self::Produced
+            | Self::Superseded
+            | Self::Contradicts
+            | Self::Informed
+            | Self::Judged
+            | Self::Guarded
+            | Self::Shown
+            | Self::Allowed
+            | Self::Permitted
+            | Self::Cited => false,
+        }
+    }
+}
+
+crate::names! {
+    /// Kinds of what can come from something.
+    pub enum NodeKind ("lineage node") {
+        /// A message that came in.
+        Ingress = "ingress",
+        /// A task.
+        Task = "task",
+        /// A step.
+        Step = "step",
+        /// An attempt.
+        Attempt = "attempt",
+        /// An artifact.
+        Artifact = "artifact",
+        /// A belief.
+        Belief = "belief",
+        /// A memory record.
+        Memory = "memory",
+        /// A decision.
+        Decision = "decision",
+        /// A proposed action.
+        Action = "action",
+        /// What policy said of it.
+        Policy = "policy_result",
+        /// Preconditions observed for it.
+        Witness = "witness",
+        /// An approval asked for it.
+        Approval = "approval",
+        /// Authority minted for it.
+        Grant = "grant",
+        /// What was done: an action that was dispatched.
+        Effect = "effect",
+        /// The proof of it.
+        Receipt = "receipt",
+    }
+}

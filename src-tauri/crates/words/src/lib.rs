@@ -12,6 +12,7 @@
 mod names;
 
 pub mod act;
+pub mod artifact;
 pub mod knowledge;
 pub mod policy;
 pub mod store;
@@ -21,7 +22,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, knowledge, policy, store, task};
+    use super::{act, artifact, knowledge, policy, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -44,29 +45,66 @@ mod tests {
         spelled!(
             act::ActionClass,
             act::ActionState,
+            act::ChangeKind,
             act::ItemOutcome,
+            act::NoText,
             act::ReceiptClass,
             act::ResultCode,
             act::Reversibility,
             act::SandboxLevel,
+            act::Tense,
+            act::TrialOutcome,
+            act::UndoKind,
+            artifact::ArtifactClass,
+            artifact::ArtifactKind,
+            artifact::ArtifactState,
+            artifact::Reach,
+            artifact::RetentionClass,
+            artifact::Sensitivity,
             knowledge::BeliefStatus,
+            knowledge::DecisionClass,
+            knowledge::EdgeKind,
             knowledge::MemoryStatus,
+            knowledge::NodeKind,
             knowledge::TrustTier,
             policy::ApprovalStatus,
+            policy::CardLine,
+            policy::GrantState,
+            policy::GrantStatus,
             policy::PolicyVerdict,
             policy::Profile,
             policy::RiskBand,
             policy::RuleEffect,
+            policy::RuleScope,
+            policy::StandingState,
             policy::Surface,
             store::Channel,
+            store::CheckpointKind,
+            store::EntityType,
+            store::HeadStanding,
+            store::HostRole,
             store::KeyPurpose,
+            store::KeyStatus,
+            store::PrincipalType,
+            store::ProjectSource,
+            store::ToolServerState,
             task::AttemptStatus,
+            task::CallStatus,
+            task::ClarificationStatus,
+            task::DriveState,
+            task::IngressResolution,
+            task::Origin,
             task::Priority,
+            task::Proposer,
             task::RefusedBy,
             task::RunStatus,
             task::StepStatus,
+            task::TaskGroup,
             task::TaskStatus,
             task::TerminationReason,
+            task::UndoneExtent,
+            task::WaitsFor,
+            task::WordsBy,
         );
     }
 

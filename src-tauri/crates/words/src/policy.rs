@@ -128,3 +128,75 @@ impl Surface {
         }
     }
 }
+
+crate::names! {
+    /// Whose rules they are. A project's may only tighten: who can write into it may not loosen anything.
+    pub enum RuleScope ("rule scope") {
+        /// The person's, in every project.
+        User = "user",
+        /// The project's own file.
+        Project = "project",
+        /// One task's.
+        Task = "task",
+    }
+}
+
+crate::names! {
+    /// Where a grant stands; whether it has expired depends on the time of asking.
+    pub enum GrantState ("grant state") {
+        /// May be used.
+        Active = "active",
+        /// Used as often as it may be.
+        Consumed = "consumed",
+        /// Taken back.
+        Revoked = "revoked",
+    }
+}
+
+crate::names! {
+    /// Kinds of line on an approval card, the gravest first.
+    pub enum CardLine ("kind of line") {
+        /// How grave it is, and why.
+        Risk = "risk",
+        /// Something is deleted or replaced.
+        Destructive = "destructive",
+        /// Something cannot be taken back.
+        Unrecoverable = "unrecoverable",
+        /// Something else that happens.
+        Effect = "effect",
+        /// What is known about it.
+        Fact = "fact",
+        /// Words of the proposer, which nobody has checked.
+        Quoted = "quoted",
+    }
+}
+
+crate::names! {
+    /// States of a grant at the time of asking.
+    pub enum GrantStatus ("grant status") {
+        /// It may be used.
+        Active = "active",
+        /// It was used as often as it may be.
+        Consumed = "consumed",
+        /// It was taken back.
+        Revoked = "revoked",
+        /// Its time ran out.
+        Expired = "expired",
+    }
+}
+
+crate::names! {
+    /// States of a standing grant at the time of asking.
+    pub enum StandingState ("state of a standing grant") {
+        /// It may be used.
+        Active = "active",
+        /// It was used as often as it may be.
+        UsedUp = "used up",
+        /// A person took it back.
+        Revoked = "revoked",
+        /// Its time ran out.
+        Expired = "expired",
+        /// It was signed by a key that is not in force any more.
+        Void = "void",
+    }
+}

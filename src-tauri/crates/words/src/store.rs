@@ -43,3 +43,147 @@ crate::names! {
         System = "system",
     }
 }
+
+crate::names! {
+    /// What an event is about.
+    pub enum EntityType ("entity type") {
+        /// The store as a whole.
+        Store = "store",
+        /// A signing key.
+        Key = "key",
+        /// A host process.
+        Host = "host",
+        /// The gate.
+        Gate = "gate",
+        /// A checkpoint.
+        Checkpoint = "checkpoint",
+        /// A principal.
+        Principal = "principal",
+        /// A workspace or its lease.
+        Workspace = "workspace",
+        /// A conversation.
+        Conversation = "conversation",
+        /// An ingress record.
+        Ingress = "ingress",
+        /// A task.
+        Task = "task",
+        /// A step.
+        Step = "step",
+        /// An attempt.
+        Attempt = "attempt",
+        /// An artifact.
+        Artifact = "artifact",
+        /// A working state.
+        WorkingState = "working_state",
+        /// A belief.
+        Belief = "belief",
+        /// A memory record.
+        Memory = "memory",
+        /// A decision.
+        Decision = "decision",
+        /// An approval.
+        Approval = "approval",
+        /// A clarification.
+        Clarification = "clarification",
+        /// A witness.
+        Witness = "witness",
+        /// A policy result.
+        PolicyResult = "policy_result",
+        /// An action request.
+        ActionRequest = "action_request",
+        /// A grant.
+        Grant = "grant",
+        /// A receipt.
+        Receipt = "receipt",
+        /// A secret, by its handle.
+        Secret = "secret",
+        /// A server of tools, by its name.
+        ToolServer = "tool_server",
+    }
+}
+
+crate::names! {
+    /// The nine kinds of actor (HK-8.11).
+    pub enum PrincipalType ("principal type") {
+        /// A person.
+        User = "user",
+        /// A person or rule that oversees.
+        Supervisor = "supervisor",
+        /// A model that proposes.
+        Agent = "agent",
+        /// A background service.
+        Service = "service",
+        /// The scheduler.
+        Scheduler = "scheduler",
+        /// An inbound webhook.
+        Webhook = "webhook",
+        /// The policy engine.
+        PolicyEngine = "policy_engine",
+        /// An executor of effects.
+        Executor = "executor",
+        /// The kernel itself.
+        System = "system",
+    }
+}
+
+crate::names! {
+    /// Which tree a checkpoint is about.
+    pub enum CheckpointKind ("checkpoint kind") {
+        /// The events of one task.
+        Task = "task",
+        /// The entries of the gate.
+        Gate = "gate",
+        /// The notes of tasks and gate.
+        Global = "global",
+    }
+}
+
+crate::names! {
+    /// Roles of a process at a store.
+    pub enum HostRole ("role of a process") {
+        /// It holds the store.
+        Owner = "owner",
+        /// It only reads.
+        Reader = "reader",
+    }
+}
+
+crate::names! {
+    /// States of a signing key.
+    pub enum KeyStatus ("key status") {
+        /// It signs.
+        InForce = "in_force",
+        /// Another key followed it.
+        Followed = "followed",
+        /// A person revoked it.
+        Revoked = "revoked",
+    }
+}
+
+crate::names! {
+    /// How a store stands to a signed head that somebody kept.
+    pub enum HeadStanding ("standing to a head") {
+        /// The head signs for the beginning of what is here.
+        Consistent = "consistent",
+        /// The store is older than the head, set back, or a copy.
+        Older = "older",
+        /// The head signs for another history.
+        Forked = "forked",
+        /// The head is none of this log.
+        Unusable = "unusable",
+    }
+}
+
+crate::names! {
+    /// States of a registered server of tools.
+    pub enum ToolServerState ("state of a tool server") {
+        /// Its tools may be called.
+        Ready = "ready",
+        /// It says something else of a tool than when it was registered.
+        Changed = "changed",
+        /// A person disabled it.
+        Disabled = "disabled",
+        /// Its registration cannot be read.
+        Unreadable = "unreadable",
+    }
+}

@@ -295,3 +295,107 @@ impl Proposer {
         matches!(self, Self::Rollback | Self::Tools)
     }
 }
+
+crate::names! {
+    /// What a message turned out to be (HK-8.1.3).
+    pub enum IngressResolution ("ingress resolution") {
+        /// A command to the kernel.
+        Control = "control",
+        /// An answer to an approval.
+        Approval = "approval",
+        /// More input for the bound task.
+        AppendNote = "append_note",
+        /// A child task of the bound one.
+        ForkChild = "fork_child",
+        /// A task of its own.
+        StartNewRoot = "start_new_root",
+        /// Talk that starts no work.
+        ChatOnly = "chat_only",
+        /// Not decided.
+        PendingDisambiguation = "pending_disambiguation",
+    }
+}
+
+crate::names! {
+    /// Where a question stands.
+    pub enum ClarificationStatus ("clarification status") {
+        /// Waits.
+        Pending = "pending",
+        /// Answered.
+        Answered = "answered",
+        /// Its time ran out.
+        Expired = "expired",
+        /// Its task ended.
+        Cancelled = "cancelled",
+    }
+}
+
+crate::names! {
+    /// How tasks stand, for lists.
+    pub enum TaskGroup ("group of tasks") {
+        /// A person is waited for: an approval, a question, an outcome that nobody knows.
+        Waiting = "waiting",
+        /// Not ended, and nobody is waited for.
+        Going = "going",
+        /// Ended as it was meant to, and not by a no.
+        Done = "done",
+        /// Ended otherwise: failed, cancelled, expired, rolled back, or with nothing of it allowed.
+        Otherwise = "otherwise",
+        /// Ended, one way or the other; what still waits for a person among it.
+        Ended = "ended",
+    }
+}
+
+crate::names! {
+    /// What a task waits for.
+    pub enum WaitsFor ("reason to wait") {
+        /// A person is to allow an act.
+        Approval = "approval",
+        /// A person is to answer a question.
+        Answer = "answer",
+        /// A person is to settle an outcome that nobody knows.
+        UnknownOutcome = "unknown_outcome",
+        /// A person is to let it go on.
+        Resume = "resume",
+        /// Another task or step is to end first.
+        Dependency = "dependency",
+        /// Another program's agent is to call.
+        Agent = "agent",
+    }
+}
+
+crate::names! {
+    /// How much of what a task did was undone since.
+    pub enum UndoneExtent ("extent of an undo") {
+        /// All of it.
+        All = "all",
+        /// A part of it.
+        Part = "part",
+    }
+}
+
+crate::names! {
+    /// Authors of a task's last words.
+    pub enum WordsBy ("author") {
+        /// A model, whose words nobody has verified.
+        Model = "model",
+        /// Hermit itself.
+        Hermit = "hermit",
+    }
+}
+
+crate::names! {
+    /// How a task stands with the process that drives it.
+    pub enum DriveState ("drive state") {
+        /// It is being driven.
+        AtWork = "at_work",
+        /// It waits or has ended, which the store tells.
+        AtRest = "at_rest",
+        /// Its receipts wait for keys.
+        KeyLocked = "key_locked",
+        /// Hermit is halted.
+        Halted = "halted",
+        /// Driving it broke off.
+        Broke = "broke",
+    }
+}

@@ -62,7 +62,7 @@ test("a no that ends the task is one click, so that a model cannot ask for the s
 });
 
 test("a folder that changed since it was asked is told on the card", async () => {
-  const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" } })) };
+  const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" as const } })) };
   show(scene({ "changes.show": changesOf(drifted) }), "/");
   expect((await screen.findAllByText(/holds other bytes now/)).length).toBe(2);
 });
@@ -122,8 +122,8 @@ test("a command that changed nothing asks whether the model may see what it prin
 });
 
 test("many moves into one folder are one row that opens, and of thousands of rows few are drawn", async () => {
-  const move = (at: number) => ({ op: "move", path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
-  const gone = (at: number) => ({ op: "delete", path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" }, after: null, outcome: null });
+  const move = (at: number) => ({ op: "move" as const, path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
+  const gone = (at: number) => ({ op: "delete" as const, path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" as const }, after: null, outcome: null });
   const files = [...Array.from({ length: 3000 }, (_, at) => gone(at)), ...Array.from({ length: 38 }, (_, at) => move(at))];
   const { user } = show(scene({ "changes.show": changesOf({ ...changes, files: files.slice(2998) }, [{ op: "move", to: "Images/", from: 2, rows: 38, done: 0 }]) }), "/");
   const here = await card();
@@ -135,7 +135,7 @@ test("many moves into one folder are one row that opens, and of thousands of row
 });
 
 test("a card of a hundred thousand rows reads and draws those in sight, and every row is reached and found", async () => {
-  const files = Array.from({ length: 100_000 }, (_, at) => ({ op: "delete", path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" }, after: null, outcome: null }));
+  const files = Array.from({ length: 100_000 }, (_, at) => ({ op: "delete" as const, path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" as const }, after: null, outcome: null }));
   const host = scene({ "changes.show": changesOf({ ...changes, files }) });
   const { user } = show(host, "/");
   const here = await card();
@@ -149,7 +149,7 @@ test("a card of a hundred thousand rows reads and draws those in sight, and ever
 });
 
 test("files are left out of a card, one by one and by group, and only what stays is asked for", async () => {
-  const move = (at: number) => ({ op: "move", path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
+  const move = (at: number) => ({ op: "move" as const, path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
   const files = [...changes.files, ...Array.from({ length: 7 }, (_, at) => move(at))];
   const host = scene({
     "changes.show": changesOf({ ...changes, files }, [{ op: "move", to: "Images/", from: 2, rows: 7, done: 0 }]),

@@ -1,13 +1,14 @@
 import type { FileChange, Side } from "~/ipc/generated/changes";
+import type { ChangeKind } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
 import type { DiffFile, DiffSide } from "~/primitives/Diff";
 
 function side(of: Side | null): DiffSide | null {
   return of === null ? null : { text: of.text, missing: of.missing, sha256: of.sha256, byteSize: of.byte_size };
 }
 
-function op(word: string): DiffFile["op"] {
-  return word === "delete" || word === "move" || word === "folder" ? word : "write";
-}
+/** A link is read as a file with the place that it leads to. */
+const OP: Record<ChangeKind, DiffFile["op"]> = { delete: "delete", write: "write", move: "move", folder: "folder", link: "write" };
 
 /** A path as written, so that plain names read plainly and odd ones keep their escapes. */
 export function readable(path: string): string {
@@ -20,7 +21,7 @@ export function readable(path: string): string {
 
 export function diffFile(file: FileChange): DiffFile {
   return {
-    op: op(file.op),
+    op: lookUp(OP, file.op, "write"),
     path: readable(file.path),
     to: file.to === null ? null : readable(file.to),
     before: side(file.before),

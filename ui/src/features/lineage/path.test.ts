@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
+import type { NodeKind } from "~/ipc/generated/words";
 import { BANDS, band, inView, lines } from "./path";
 
-function node(id: string, kind: string, detail = "", more: Partial<Node> = {}): Node {
+function node(id: string, kind: NodeKind, detail = "", more: Partial<Node> = {}): Node {
   return { id, kind, detail, label: null, task_id: "t", at: 0, trust: null, sha256: null, layer: 0, row: 0, feeds: false, tainted: false, ...more };
 }
-const edge = (from: string, to: string, carries = true) => ({ from, to, kind: "fed", carries });
+const edge = (from: string, to: string, carries = true) => ({ from, to, kind: "informed" as const, carries });
 
 /** goal -> pack 1 -> answer -> evidence -> pack 2 -> answer -> effect -> receipt, with an approval beside it. */
 const drawing: Drawing = {

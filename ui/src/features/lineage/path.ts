@@ -1,6 +1,7 @@
 // The path as a person reads it: nine bands from goal to file. What lies between two shown things is drawn as one line,
 // and a line that a longer way says already is left out.
 import type { Drawing, Edge, Node } from "~/ipc/generated/lineage";
+import type { NodeKind } from "~/ipc/generated/words";
 
 export type View = "path" | "all" | "recall";
 
@@ -30,13 +31,16 @@ export function band(node: Node): Band | null {
       if (node.detail === "task.contract" || node.detail === "message") return "Goal";
       if (RECORDS.test(node.detail)) return null;
       return node.detail === "before.image" || node.detail.startsWith("file") || node.detail === "command.output" ? "File" : "Evidence";
+    case "step": case "attempt": case "action": case "policy_result": case "witness": case "grant":
+      return null;
     default:
+      node.kind satisfies never;
       return null;
   }
 }
 
 /** Authority and its object belong to a path though no content flows along them. */
-const JOINED = new Set(["approval", "decision", "effect", "receipt", "task", "ingress"]);
+const JOINED: ReadonlySet<NodeKind> = new Set(["approval", "decision", "effect", "receipt", "task", "ingress"]);
 
 export function inView(drawing: Drawing, view: View): Node[] {
   if (view === "all") return drawing.nodes;

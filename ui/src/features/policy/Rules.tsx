@@ -3,8 +3,7 @@ import { useState } from "react";
 import { capital, className, count, profileName, said, verdict } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Backtested, RuleRow } from "~/ipc/generated/policy";
-import { ACTION_CLASS, type PolicyVerdict, type Profile, type RuleEffect } from "~/ipc/generated/words";
-import { oneOf } from "~/ipc/words";
+import type { PolicyVerdict, Profile, RuleEffect } from "~/ipc/generated/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -110,16 +109,10 @@ function Told({ told }: { told: Backtested }) {
         {told.rows.map((row) => (
           <li key={row.action_request_id}>
             <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: row.action_request_id }}><Words of={capital(said(row.summary))} /></Link>
-            <span>{named(row.class)}<Time at={row.at} clock />{row.answered !== null && `, ${row.answered}`}</span>
+            <span>{row.class !== null && `${className(row.class)}, `}<Time at={row.at} clock />{row.answered !== null && `, ${row.answered}`}</span>
           </li>
         ))}
       </ul>
     </div>
   );
-}
-
-/** The kind of an act and what parts it from what follows; nothing for an act of no kind. */
-function named(word: string): string {
-  const kind = oneOf(ACTION_CLASS, word);
-  return kind === null ? "" : `${className(kind)}, `;
 }

@@ -5,6 +5,8 @@ import { Screen } from "~/screen/Screen";
 import { capital, className, count } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Server, Shown, Tool, Words as Said } from "~/ipc/generated/tools";
+import type { ToolServerState } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { Facts } from "~/primitives/Facts";
@@ -16,7 +18,7 @@ import { Words } from "~/primitives/Words";
 import { Classify } from "./Classify";
 import styles from "./Tools.module.css";
 
-const LOOK: Readonly<Record<string, { tone: "done" | "waiting" | "failed"; mark: "done" | "waiting" | "deny" }>> = {
+const LOOK: Readonly<Record<ToolServerState, { tone: "done" | "waiting" | "failed"; mark: "done" | "waiting" | "deny" }>> = {
   ready: { tone: "done", mark: "done" }, changed: { tone: "waiting", mark: "waiting" }, disabled: { tone: "failed", mark: "deny" }, unreadable: { tone: "failed", mark: "deny" },
 };
 
@@ -52,7 +54,7 @@ export function Tools({ of }: { of?: string | undefined }) {
 }
 
 function State({ server }: { server: Server }) {
-  const look = LOOK[server.state] ?? { tone: "failed", mark: "deny" };
+  const look = lookUp(LOOK, server.state, LOOK.unreadable);
   return <StateTag tone={look.tone} mark={look.mark}>{capital(server.state)}</StateTag>;
 }
 

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { ActionClass, ApprovalStatus, Origin, RiskBand, Surface } from "./words";
+import type { ActionClass, ApprovalStatus, CardLine, Origin, RiskBand, Surface } from "./words";
 
 /** Which approvals; without a status those that wait. */
 export interface List {
@@ -137,8 +137,7 @@ export interface Piece {
 
 /** One line of the card. */
 export interface Line {
-  /** `risk`, `destructive`, `unrecoverable`, `effect`, `fact`, `quoted`. */
-  kind: string;
+  kind: CardLine;
   text: string;
 }
 

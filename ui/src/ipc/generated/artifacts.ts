@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Link } from "./receipts";
 import type { Page, Text } from "./shared";
-import type { TrustTier } from "./words";
+import type { ArtifactClass, ArtifactKind, ArtifactState, Reach, RetentionClass, Sensitivity, TrustTier } from "./words";
 
 /** A file: by a path that the host can read, or by its bytes. */
 export interface Ingest {
@@ -76,8 +76,8 @@ export interface Ingested {
 export interface Artifact {
   artifact_id: string;
   task_id: string;
-  class: string;
-  kind: string;
+  class: ArtifactClass;
+  kind: ArtifactKind;
   uri: Text;
   name: Text | null;
   sha256: string;
@@ -85,10 +85,9 @@ export interface Artifact {
   byte_size: number;
   created_at: number;
   trust: TrustTier;
-  sensitivity: string;
-  retention: string;
-  /** `live`, `compacted`, `expired`. */
-  state: string;
+  sensitivity: Sensitivity;
+  retention: RetentionClass;
+  state: ArtifactState;
   produced_by: string | null;
   inputs: string[];
   sealed_by: string | null;
@@ -153,7 +152,7 @@ export interface Collected {
 
 /** A kind of artifact of which some goes. */
 export interface Collectible {
-  kind: string;
+  kind: ArtifactKind;
   artifacts: number;
   bytes: number;
 }
@@ -161,8 +160,8 @@ export interface Collectible {
 /** The six questions of HK-14.4, and the ancestry. */
 export interface Lineages {
   artifact_id: string;
-  /** How far was looked: `store`, or `family` (the task, those it derives from and those derived from it) where the log is too long to fold whole. */
-  scope: string;
+  /** How far was looked. */
+  scope: Reach;
   /** Which attempt made it. */
   produced_by: Link | null;
   /** Which artifacts went into it. */

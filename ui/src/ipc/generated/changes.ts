@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
-import type { ItemOutcome } from "./words";
+import type { ChangeKind, ItemOutcome, NoText, Tense } from "./words";
 
 /** Of an approval or a receipt, by identifier. */
 export interface Show {
@@ -18,8 +18,7 @@ export interface Show {
 /** What is deleted comes first, then what is replaced or moved, then what is new. */
 export interface Changes {
   of: string;
-  /** `ahead` of an approval, `done` for a receipt. */
-  tense: string;
+  tense: Tense;
   /** The folder, unless it was erased. */
   workspace: Text | null;
   /** Rows there are; with `find`, that were found. */
@@ -45,7 +44,7 @@ export interface Sum {
 /** Rows that stand together. */
 export interface Group {
   /** `move` or `folder`. */
-  op: string;
+  op: ChangeKind;
   /** The folder that moves go to; empty for the workspace itself. */
   to: string | null;
   /** Its first row. */
@@ -57,8 +56,7 @@ export interface Group {
 
 /** One file. */
 export interface FileChange {
-  /** `delete`, `write`, `move`, `folder`, `link`. */
-  op: string;
+  op: ChangeKind;
   /** From the folder, in the written form: percent-encoded where it is no plain text. */
   path: string;
   /** Where a move goes to. */
@@ -91,6 +89,6 @@ export interface Side {
   byte_size: number | null;
   /** The text, where it is one and is at hand. */
   text: string | null;
-  /** Why there is no text: `binary`, `large`, `gone`; `drifted`, when the folder holds other bytes now; `later`, when the answer was full: the row is asked for by itself. */
-  missing: string | null;
+  /** Why there is no text. */
+  missing: NoText | null;
 }

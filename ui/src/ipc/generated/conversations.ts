@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { TrustTier } from "./words";
+import type { Channel, IngressResolution, RunStatus, TrustTier } from "./words";
 
 /** All of them, the newest first. */
 export interface List {
@@ -67,8 +67,7 @@ export interface Opened {
 /** What became of words. */
 export interface Said {
   message_id: string;
-  /** `control`, `approval`, `append_note`, `fork_child`, `start_new_root`, `chat_only`, `pending_disambiguation`. */
-  resolution: string;
+  resolution: IngressResolution;
   task_id: string | null;
   candidates: Candidate[];
   /** Why, in words. */
@@ -79,7 +78,7 @@ export interface Said {
 export interface Candidate {
   task_id: string;
   title: Text;
-  status: string;
+  status: RunStatus;
   updated_at: number;
 }
 
@@ -87,7 +86,7 @@ export interface Candidate {
 export interface Message {
   message_id: string;
   conversation_id: string;
-  channel: string;
+  channel: Channel;
   /** How far its sender's words may be relied on; absent in what older versions took in. */
   trust: TrustTier | null;
   text: Text;

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
+import type { ArtifactKind } from "./words";
 
 /** Exactly one of the three. */
 export interface Plan {
@@ -51,6 +52,6 @@ export interface Content {
   artifact_id: string;
   sha256: string;
   task_id: string;
-  kind: string;
+  kind: ArtifactKind;
   byte_size: number;
 }

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { ActionClass, Surface } from "./words";
+import type { ActionClass, ApprovalStatus, GrantStatus, RuleScope, StandingState, Surface } from "./words";
 
 /** Which grants; without a task those that can still be used. */
 export interface List {
@@ -69,8 +69,7 @@ export interface Grant {
   task_id: string;
   action_request_id: string;
   action_class: ActionClass;
-  /** `active`, `consumed`, `revoked`, `expired`. */
-  state: string;
+  state: GrantStatus;
   issued_at: number;
   expires_at: number;
   max_uses: number;
@@ -96,12 +95,10 @@ export interface StandingGrant {
   grant_id: string;
   /** What it allows, in a sentence. */
   words: string | null;
-  /** `user`, `project`, `task`. */
-  scope: string;
+  scope: RuleScope;
   /** The project or the task. */
   place: string | null;
-  /** `active`, `used up`, `revoked`, `expired`, `void` (signed by a key that is not in force any more). */
-  state: string;
+  state: StandingState;
   expires_at: number;
   max_uses: number;
   uses: number;
@@ -147,7 +144,7 @@ export interface Past {
   at: number;
   summary: Text;
   /** `granted` or `denied`, when a person answered. */
-  answered: string | null;
+  answered: ApprovalStatus | null;
 }
 
 /** It holds from now on. */

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Error, Text } from "./shared";
+import type { DriveState, HostRole } from "./words";
 
 /** Nothing to say. */
 export type Status = Record<string, never>;
@@ -19,8 +20,8 @@ export interface Wait {
 
 /** Who, and how it stands. */
 export interface HostStatus {
-  /** This process: `owner` holds the store, `reader` only reads. */
-  role: string;
+  /** What this process is to the store. */
+  role: HostRole;
   /** The process that holds it, when one does. */
   held_by: Holder | null;
   store_id: string;
@@ -86,8 +87,7 @@ export interface Serving {
 /** How a task stands with the process that drives it. */
 export interface Stood {
   task_id: string;
-  /** `at_work`; `at_rest` when it waits or has ended, which the store tells; `key_locked` when its receipts wait for keys; `halted`; `broke` when driving it broke off. */
-  stands: string;
+  stands: DriveState;
   /** Why it broke off. */
   error: Error | null;
 }

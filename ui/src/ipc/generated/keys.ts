@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
-import type { KeyPurpose } from "./words";
+import type { KeyPurpose, KeyStatus } from "./words";
 
 /** Those in force; with `all` those that were in force before, too. */
 export interface List {
@@ -36,8 +36,7 @@ export interface Key {
   ssh_fingerprint: string;
   /** Whether its secret half is open in this process; absent when this process cannot know. */
   open: boolean | null;
-  /** `in_force`, `followed` (by another), `revoked`. */
-  status: string;
+  status: KeyStatus;
   /** When it came into force. */
   since: number;
   /** When another followed it. */

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { BeliefStatus, MemoryStatus, RiskBand, TrustTier } from "./words";
+import type { BeliefStatus, DecisionClass, MemoryStatus, RiskBand, TrustTier } from "./words";
 
 /** Which decisions. */
 export interface Decisions {
@@ -42,7 +42,7 @@ export interface Search {
 export interface Decision {
   decision_id: string;
   task_id: string;
-  class: string;
+  class: DecisionClass;
   summary: Text;
   rationale: Text;
   risk: RiskBand;

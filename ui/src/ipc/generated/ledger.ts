@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Verdict } from "./shared";
+import type { CheckpointKind, HeadStanding } from "./words";
 
 /** Keys trusted beside the host's own: PEM blocks, or verifier keys. */
 export interface Verify {
@@ -129,8 +130,7 @@ export interface Checkpoints {
 
 /** One signed tree head. */
 export interface Signed {
-  /** `task`, `gate`, `global`. */
-  kind: string;
+  kind: CheckpointKind;
   task_id: string | null;
   origin: string;
   size: number;
@@ -142,8 +142,7 @@ export interface Signed {
 
 /** How the store stands to a head that somebody kept. */
 export interface Compared {
-  /** `consistent`, `older` (than the head), `forked`, `unusable`. */
-  standing: string;
+  standing: HeadStanding;
   /** In a sentence. */
   reason: string;
   /** The log that the head belongs to. */

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
-import type { TrustTier } from "./words";
+import type { EdgeKind, NodeKind, Reach, TrustTier } from "./words";
 
 /** Around anything that has an identifier; around all that a task made, when it is a task's. */
 export interface Draw {
@@ -13,8 +13,8 @@ export interface Draw {
 export interface Drawing {
   /** What was asked about. */
   focus: string;
-  /** How far was looked: `store` or `family`. */
-  scope: string;
+  /** How far was looked. */
+  scope: Reach;
   nodes: Node[];
   edges: Edge[];
   layers: number;
@@ -26,8 +26,7 @@ export interface Drawing {
 /** Something that came from something. */
 export interface Node {
   id: string;
-  /** `task`, `artifact`, `approval`, ... */
-  kind: string;
+  kind: NodeKind;
   /** An artifact's kind, an action's class. */
   detail: string;
   label: Text | null;
@@ -48,7 +47,7 @@ export interface Node {
 export interface Edge {
   from: string;
   to: string;
-  kind: string;
+  kind: EdgeKind;
   /** Content goes along it, and taint with it. */
   carries: boolean;
 }

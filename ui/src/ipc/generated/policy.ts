@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
-import type { ActionClass, PolicyVerdict, Profile, RiskBand, RuleEffect } from "./words";
+import type { ActionClass, ApprovalStatus, PolicyVerdict, Profile, RiskBand, RuleEffect, RuleScope } from "./words";
 
 /** Rules on trial: the shipped ones with a change. They are in force nowhere. */
 export interface Trial {
@@ -130,7 +130,7 @@ export interface Judged {
   profile: Profile;
   /** `allow`, `require_approval`, `deny`, `downgrade`. */
   verdict: PolicyVerdict;
-  /** The lesser form, with a downgrade: `readonly`, `draft`. */
+  /** The lesser form, with a downgrade, as its rule names it. */
   downgrade: string | null;
   /** With an act that is done instead of another: that other one, in a line, and by which rules. */
   instead_of: string | null;
@@ -164,7 +164,7 @@ export interface Suggestion {
 
 /** Rules that are accepted. */
 export interface Checked {
-  scope: string;
+  scope: RuleScope;
   rules: number;
   /** What they compile to. */
   cedar: string;
@@ -218,12 +218,12 @@ export interface Changed {
   action_request_id: string;
   task_id: string;
   at: number;
-  class: string;
+  class: ActionClass | null;
   summary: Text;
   was: PolicyVerdict;
   would: PolicyVerdict;
   /** The rules that would have decided. */
   rules: string[];
   /** `granted` or `denied`, when a person answered. */
-  answered: string | null;
+  answered: ApprovalStatus | null;
 }

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { ActionClass, ReceiptClass, ResultCode, Reversibility, TrustTier } from "./words";
+import type { ActionClass, NodeKind, ReceiptClass, ResultCode, Reversibility, TrustTier, UndoKind } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -95,8 +95,7 @@ export interface Undone {
 
 /** One change. */
 export interface UndoItem {
-  /** `restore`, `replace`, `delete`, `delete_folder`, `move`, `make_folder`, `link`. */
-  what: string;
+  what: UndoKind;
   path: string;
   /** Where a move goes. */
   to: string | null;
@@ -138,8 +137,7 @@ export interface Explanation {
 
 /** One thing in a chain. */
 export interface Link {
-  /** `task`, `artifact`, `approval`, ... */
-  kind: string;
+  kind: NodeKind;
   id: string;
   task_id: string | null;
   label: Text | null;

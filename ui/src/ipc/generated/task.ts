@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -208,8 +208,8 @@ export interface TaskRow {
   parent_task_id: string | null;
   /** Who refused it, when it ended and nothing but reading came of it: `policy`, `person`. */
   refused_by: RefusedBy | null;
-  /** Whether what it did was undone since: `all`, `part`; absent where nothing was. */
-  undone: string | null;
+  /** How much of what it did was undone since; absent where nothing was. */
+  undone: UndoneExtent | null;
   /** It should be at work, and nobody works on it; absent where that cannot be known. */
   interrupted: boolean | null;
   /** The folder it works in, unless it was erased. */
@@ -247,8 +247,8 @@ export interface Task {
   termination: TerminationReason | null;
   /** Its last words. */
   summary: Text | null;
-  /** Whose words those are: `model`, which nobody has verified, or `hermit`. */
-  summary_by: string | null;
+  /** Whose words those are. */
+  summary_by: WordsBy | null;
   /** Receipts of what was done in this task: what its last words claim beyond them, nobody has verified. */
   verified_by: string[];
   /** The artifact with its answer. */
@@ -273,8 +273,7 @@ export interface Task {
 
 /** What a task waits for. */
 export interface Waits {
-  /** `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`, `agent`. */
-  kind: string;
+  kind: WaitsFor;
   /** The approval or question. */
   id: string | null;
 }
@@ -322,7 +321,7 @@ export interface Question {
   task_id: string;
   question: Text;
   choices: Text[];
-  status: string;
+  status: ClarificationStatus;
   requested_at: number;
   expires_at: number;
 }

@@ -1,4 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { EntityType, PrincipalType } from "./words";
 
 /** Events behind a place; ask again with the last place to follow. */
 export interface List {
@@ -23,12 +24,12 @@ export interface Event {
   event_id: string;
   seq: number;
   event_type: string;
-  entity_type: string;
+  entity_type: EntityType;
   entity_id: string;
   step_id: string | null;
   attempt_id: string | null;
   at: number;
-  actor_type: string;
+  actor_type: PrincipalType;
   actor_id: string;
   /** The body; sensitive leaves are plain, or `{"erased": digest}`. */
   body: unknown;

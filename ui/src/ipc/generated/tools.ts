@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { ActionClass } from "./words";
+import type { ActionClass, ToolServerState } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -81,8 +81,7 @@ export interface Servers {
 /** One server. */
 export interface Server {
   server: string;
-  /** `ready`, `changed`, `disabled`, `unreadable`. */
-  state: string;
+  state: ToolServerState;
   /** Why it is not ready, in words. */
   why: string | null;
   /** Program and arguments. */

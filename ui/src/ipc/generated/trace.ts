@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Explanation, Link } from "./receipts";
+import type { EdgeKind, Reach } from "./words";
 
 /** A receipt, an artifact, or a file on disk; with a line, who wrote that line. */
 export interface Explain {
@@ -58,14 +59,14 @@ export interface Node {
 export interface Edge {
   from: string;
   to: string;
-  kind: string;
+  kind: EdgeKind;
 }
 
 /** Everything that derives from a source, and the plan to take it back. Nothing of the plan runs by itself. */
 export interface Recalled {
   sources: Link[];
-  /** How far was looked: `store`, or `family` where the log is too long to fold whole. */
-  scope: string;
+  /** How far was looked. */
+  scope: Reach;
   artifacts: Link[];
   beliefs: Link[];
   memories: Link[];

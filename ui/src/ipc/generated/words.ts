@@ -150,6 +150,196 @@ export const SANDBOX_LEVEL = [
 ] as const;
 export type SandboxLevel = (typeof SANDBOX_LEVEL)[number];
 
+/** Whether the changes that are listed are still to come. */
+export const TENSE = [
+  /** Of an approval: they would be made. */
+  "ahead",
+  /** Of a receipt: they were made. */
+  "done",
+] as const;
+export type Tense = (typeof TENSE)[number];
+
+/** Changes to one place of a folder. */
+export const CHANGE_KIND = [
+  /** A file is deleted. */
+  "delete",
+  /** A file is created or replaced. */
+  "write",
+  /** A file or folder is moved. */
+  "move",
+  /** A folder is made. */
+  "folder",
+  /** A symbolic link is made. */
+  "link",
+] as const;
+export type ChangeKind = (typeof CHANGE_KIND)[number];
+
+/** Changes to one place by which an act is undone. */
+export const UNDO_KIND = [
+  /** A file that was deleted comes back. */
+  "restore",
+  /** A file gets its earlier bytes. */
+  "replace",
+  /** A file that was made goes. */
+  "delete",
+  /** An empty folder that was made goes. */
+  "delete_folder",
+  /** A file or folder goes back to where it was. */
+  "move",
+  /** A folder that was deleted comes back. */
+  "make_folder",
+  /** A folder gets its earlier permissions. */
+  "mode",
+  /** A symbolic link comes back. */
+  "link",
+] as const;
+export type UndoKind = (typeof UNDO_KIND)[number];
+
+/** Reasons why the text of a file is not shown. */
+export const NO_TEXT = [
+  /** Its bytes are no text. */
+  "binary",
+  /** It is too long to be shown. */
+  "large",
+  /** Its bytes are no longer kept. */
+  "gone",
+  /** The folder holds other bytes now. */
+  "drifted",
+  /** The answer was full: the row is asked for by itself. */
+  "later",
+] as const;
+export type NoText = (typeof NO_TEXT)[number];
+
+/** Artifact classes (HK-14.1). */
+export const ARTIFACT_CLASS = [
+  /** Came from outside. */
+  "source",
+  /** In the making. */
+  "working",
+  /** Computed from others. */
+  "derived",
+  /** Supports a claim or a decision. */
+  "evidence",
+  /** What was asked for. */
+  "deliverable",
+  /** Shows what the kernel did. */
+  "audit",
+] as const;
+export type ArtifactClass = (typeof ARTIFACT_CLASS)[number];
+
+/** Artifact kinds (HK-14.1, and those the kernel itself needs). */
+export const ARTIFACT_KIND = [
+  /** What an attempt was given to think with. */
+  "context.pack",
+  /** A typed proposal. */
+  "action.request",
+  /** What policy said. */
+  "policy.result",
+  /** What a person is shown. */
+  "approval.packet",
+  /** What a person signed. */
+  "approval.decision",
+  /** Observed preconditions. */
+  "state.witness",
+  /** Facts about machine and process. */
+  "environment.snapshot",
+  /** A folder's manifest. */
+  "workspace.snapshot",
+  /** What a search found. */
+  "search.bundle",
+  /** A page as fetched. */
+  "web.snapshot",
+  /** A file as it was. */
+  "file.snapshot",
+  /** A change to apply. */
+  "patch",
+  /** A change as found. */
+  "diff",
+  /** What a command printed. */
+  "command.transcript",
+  /** What tests said. */
+  "test.report",
+  /** A picture. */
+  "image",
+  /** Any other file taken in. */
+  "binary.attachment",
+  /** A claim taken from a source. */
+  "belief.extract",
+  /** A promotion to durable memory. */
+  "memory.promotion",
+  /** A sealed proof. */
+  "receipt.bundle",
+  /** What a task promises. */
+  "task.contract",
+  /** What a step promises. */
+  "step.contract",
+  /** A scoped authority record. */
+  "capability.grant",
+  /** Bounded execution state. */
+  "working.state",
+  /** The exact bytes sent to a model. */
+  "model.request",
+  /** The exact bytes a model answered. */
+  "model.response",
+  /** A model's answer, as read from its bytes. */
+  "model.answer",
+  /** A playbook's text. */
+  "playbook",
+  /** A server of tools: how it is started, and what it says it offers. */
+  "tool.manifest",
+  /** A transcript of model answers. */
+  "transcript",
+  /** What an action gave back. */
+  "action.result",
+  /** A final answer. */
+  "answer",
+  /** Text a person gave. */
+  "message",
+] as const;
+export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
+
+/** How private content is. */
+export const SENSITIVITY = [
+  /** May be shown to anyone. */
+  "public",
+  /** Of this machine's owner. */
+  "private",
+  /** Holds what must not leave. */
+  "secret",
+] as const;
+export type Sensitivity = (typeof SENSITIVITY)[number];
+
+/** How long content is kept. */
+export const RETENTION_CLASS = [
+  /** As long as the ledger. */
+  "permanent",
+  /** While its task can be undone or explained. */
+  "task",
+  /** May be compacted when its task has ended. */
+  "ephemeral",
+] as const;
+export type RetentionClass = (typeof RETENTION_CLASS)[number];
+
+/** Whether an artifact's content is kept. */
+export const ARTIFACT_STATE = [
+  /** Kept. */
+  "live",
+  /** Folded into another. */
+  "compacted",
+  /** No longer kept; its digest is. */
+  "expired",
+] as const;
+export type ArtifactState = (typeof ARTIFACT_STATE)[number];
+
+/** How far was looked for what came of something. */
+export const REACH = [
+  /** Through the whole store. */
+  "store",
+  /** Through the task, those it derives from and those derived from it: the log is too long to fold whole. */
+  "family",
+] as const;
+export type Reach = (typeof REACH)[number];
+
 /** How far content may be relied on (HK-15.4). */
 export const TRUST_TIER = [
   /** From outside, unchecked. */
@@ -192,6 +382,117 @@ export const MEMORY_STATUS = [
   "expired",
 ] as const;
 export type MemoryStatus = (typeof MEMORY_STATUS)[number];
+
+/** Decision classes (HK-16.1). */
+export const DECISION_CLASS = [
+  /** Choose a plan. */
+  "planning",
+  /** Go on with an act. */
+  "execution",
+  /** Stop or lessen an act. */
+  "safety",
+  /** Promote or invalidate knowledge. */
+  "memory",
+  /** Publish. */
+  "publishing",
+  /** Undo. */
+  "rollback",
+  /** Settle what is not known. */
+  "uncertainty_resolution",
+] as const;
+export type DecisionClass = (typeof DECISION_CLASS)[number];
+
+/** How one thing came of another. */
+export const EDGE_KIND = [
+  /** A message started a task. */
+  "started",
+  /** A task, step or attempt has a part of its own. */
+  "owns",
+  /** A later task or attempt goes on where an earlier one stopped. */
+  "continued",
+  /** A contract binds a task or step. */
+  "binds",
+  /** An attempt made an artifact. */
+  "produced",
+  /** An artifact went into another. */
+  "contributed",
+  /** An artifact was folded into another. */
+  "compacted",
+  /** Evidence stands behind a claim or judgment. */
+  "supports",
+  /** A belief or artifact became memory. */
+  "promoted",
+  /** A belief or memory gave way to a newer one. */
+  "superseded",
+  /** Two beliefs say otherwise. */
+  "contradicts",
+  /** A pack was given to an attempt. */
+  "informed",
+  /** A pack was made into the bytes sent to a model. */
+  "asked",
+  /** A model answered. */
+  "answered",
+  /** An answer proposed an action. */
+  "proposed",
+  /** The artifact that records a thing. */
+  "recorded",
+  /** Policy judged an action. */
+  "judged",
+  /** Preconditions of an action were observed. */
+  "guarded",
+  /** A person was asked about an action. */
+  "shown",
+  /** A judgment, approval or policy result led to a grant. */
+  "allowed",
+  /** A grant permitted an effect. */
+  "permitted",
+  /** An action was carried out. */
+  "executed",
+  /** An effect left something behind. */
+  "left",
+  /** A receipt proves an act. */
+  "proved",
+  /** A receipt's act was undone by another's. */
+  "undone",
+  /** A decision, approval or receipt cites an artifact. */
+  "cited",
+] as const;
+export type EdgeKind = (typeof EDGE_KIND)[number];
+
+/** Kinds of what can come from something. */
+export const NODE_KIND = [
+  /** A message that came in. */
+  "ingress",
+  /** A task. */
+  "task",
+  /** A step. */
+  "step",
+  /** An attempt. */
+  "attempt",
+  /** An artifact. */
+  "artifact",
+  /** A belief. */
+  "belief",
+  /** A memory record. */
+  "memory",
+  /** A decision. */
+  "decision",
+  /** A proposed action. */
+  "action",
+  /** What policy said of it. */
+  "policy_result",
+  /** Preconditions observed for it. */
+  "witness",
+  /** An approval asked for it. */
+  "approval",
+  /** Authority minted for it. */
+  "grant",
+  /** What was done: an action that was dispatched. */
+  "effect",
+  /** The proof of it. */
+  "receipt",
+] as const;
+export type NodeKind = (typeof NODE_KIND)[number];
 
 /** The six profiles of HK-16.3. */
 export const PROFILE = [
@@ -291,6 +592,73 @@ export const SURFACE = [
 ] as const;
 export type Surface = (typeof SURFACE)[number];
 
+/** Whose rules they are. A project's may only tighten: who can write into it may not loosen anything. */
+export const RULE_SCOPE = [
+  /** The person's, in every project. */
+  "user",
+  /** The project's own file. */
+  "project",
+  /** One task's. */
+  "task",
+] as const;
+export type RuleScope = (typeof RULE_SCOPE)[number];
+
+/** Where a grant stands; whether it has expired depends on the time of asking. */
+export const GRANT_STATE = [
+  /** May be used. */
+  "active",
+  /** Used as often as it may be. */
+  "consumed",
+  /** Taken back. */
+  "revoked",
+] as const;
+export type GrantState = (typeof GRANT_STATE)[number];
+
+/** Kinds of line on an approval card, the gravest first. */
+export const CARD_LINE = [
+  /** How grave it is, and why. */
+  "risk",
+  /** Something is deleted or replaced. */
+  "destructive",
+  /** Something cannot be taken back. */
+  "unrecoverable",
+  /** Something else that happens. */
+  "effect",
+  /** What is known about it. */
+  "fact",
+  /** Words of the proposer, which nobody has checked. */
+  "quoted",
+] as const;
+export type CardLine = (typeof CARD_LINE)[number];
+
+/** States of a grant at the time of asking. */
+export const GRANT_STATUS = [
+  /** It may be used. */
+  "active",
+  /** It was used as often as it may be. */
+  "consumed",
+  /** It was taken back. */
+  "revoked",
+  /** Its time ran out. */
+  "expired",
+] as const;
+export type GrantStatus = (typeof GRANT_STATUS)[number];
+
+/** States of a standing grant at the time of asking. */
+export const STANDING_STATE = [
+  /** It may be used. */
+  "active",
+  /** It was used as often as it may be. */
+  "used up",
+  /** A person took it back. */
+  "revoked",
+  /** Its time ran out. */
+  "expired",
+  /** It was signed by a key that is not in force any more. */
+  "void",
+] as const;
+export type StandingState = (typeof STANDING_STATE)[number];
+
 /** What a key signs; no key serves two purposes (proof.md 3). */
 export const KEY_PURPOSE = [
   /** Checkpoints. */
@@ -331,6 +699,143 @@ export const CHANNEL = [
   "system",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
+
+/** What an event is about. */
+export const ENTITY_TYPE = [
+  /** The store as a whole. */
+  "store",
+  /** A signing key. */
+  "key",
+  /** A host process. */
+  "host",
+  /** The gate. */
+  "gate",
+  /** A checkpoint. */
+  "checkpoint",
+  /** A principal. */
+  "principal",
+  /** A workspace or its lease. */
+  "workspace",
+  /** A conversation. */
+  "conversation",
+  /** An ingress record. */
+  "ingress",
+  /** A task. */
+  "task",
+  /** A step. */
+  "step",
+  /** An attempt. */
+  "attempt",
+  /** An artifact. */
+  "artifact",
+  /** A working state. */
+  "working_state",
+  /** A belief. */
+  "belief",
+  /** A memory record. */
+  "memory",
+  /** A decision. */
+  "decision",
+  /** An approval. */
+  "approval",
+  /** A clarification. */
+  "clarification",
+  /** A witness. */
+  "witness",
+  /** A policy result. */
+  "policy_result",
+  /** An action request. */
+  "action_request",
+  /** A grant. */
+  "grant",
+  /** A receipt. */
+  "receipt",
+  /** A secret, by its handle. */
+  "secret",
+  /** A server of tools, by its name. */
+  "tool_server",
+] as const;
+export type EntityType = (typeof ENTITY_TYPE)[number];
+
+/** The nine kinds of actor (HK-8.11). */
+export const PRINCIPAL_TYPE = [
+  /** A person. */
+  "user",
+  /** A person or rule that oversees. */
+  "supervisor",
+  /** A model that proposes. */
+  "agent",
+  /** A background service. */
+  "service",
+  /** The scheduler. */
+  "scheduler",
+  /** An inbound webhook. */
+  "webhook",
+  /** The policy engine. */
+  "policy_engine",
+  /** An executor of effects. */
+  "executor",
+  /** The kernel itself. */
+  "system",
+] as const;
+export type PrincipalType = (typeof PRINCIPAL_TYPE)[number];
+
+/** Which tree a checkpoint is about. */
+export const CHECKPOINT_KIND = [
+  /** The events of one task. */
+  "task",
+  /** The entries of the gate. */
+  "gate",
+  /** The notes of tasks and gate. */
+  "global",
+] as const;
+export type CheckpointKind = (typeof CHECKPOINT_KIND)[number];
+
+/** Roles of a process at a store. */
+export const HOST_ROLE = [
+  /** It holds the store. */
+  "owner",
+  /** It only reads. */
+  "reader",
+] as const;
+export type HostRole = (typeof HOST_ROLE)[number];
+
+/** States of a signing key. */
+export const KEY_STATUS = [
+  /** It signs. */
+  "in_force",
+  /** Another key followed it. */
+  "followed",
+  /** A person revoked it. */
+  "revoked",
+] as const;
+export type KeyStatus = (typeof KEY_STATUS)[number];
+
+/** How a store stands to a signed head that somebody kept. */
+export const HEAD_STANDING = [
+  /** The head signs for the beginning of what is here. */
+  "consistent",
+  /** The store is older than the head, set back, or a copy. */
+  "older",
+  /** The head signs for another history. */
+  "forked",
+  /** The head is none of this log. */
+  "unusable",
+] as const;
+export type HeadStanding = (typeof HEAD_STANDING)[number];
+
+/** States of a registered server of tools. */
+export const TOOL_SERVER_STATE = [
+  /** Its tools may be called. */
+  "ready",
+  /** It says something else of a tool than when it was registered. */
+  "changed",
+  /** A person disabled it. */
+  "disabled",
+  /** Its registration cannot be read. */
+  "unreadable",
+] as const;
+export type ToolServerState = (typeof TOOL_SERVER_STATE)[number];
 
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [
@@ -547,6 +1052,103 @@ export const PROPOSER = [
   "tools",
 ] as const;
 export type Proposer = (typeof PROPOSER)[number];
+
+/** What a message turned out to be (HK-8.1.3). */
+export const INGRESS_RESOLUTION = [
+  /** A command to the kernel. */
+  "control",
+  /** An answer to an approval. */
+  "approval",
+  /** More input for the bound task. */
+  "append_note",
+  /** A child task of the bound one. */
+  "fork_child",
+  /** A task of its own. */
+  "start_new_root",
+  /** Talk that starts no work. */
+  "chat_only",
+  /** Not decided. */
+  "pending_disambiguation",
+] as const;
+export type IngressResolution = (typeof INGRESS_RESOLUTION)[number];
+
+/** Where a question stands. */
+export const CLARIFICATION_STATUS = [
+  /** Waits. */
+  "pending",
+  /** Answered. */
+  "answered",
+  /** Its time ran out. */
+  "expired",
+  /** Its task ended. */
+  "cancelled",
+] as const;
+export type ClarificationStatus = (typeof CLARIFICATION_STATUS)[number];
+
+/** How tasks stand, for lists. */
+export const TASK_GROUP = [
+  /** A person is waited for: an approval, a question, an outcome that nobody knows. */
+  "waiting",
+  /** Not ended, and nobody is waited for. */
+  "going",
+  /** Ended as it was meant to, and not by a no. */
+  "done",
+  /** Ended otherwise: failed, cancelled, expired, rolled back, or with nothing of it allowed. */
+  "otherwise",
+  /** Ended, one way or the other; what still waits for a person among it. */
+  "ended",
+] as const;
+export type TaskGroup = (typeof TASK_GROUP)[number];
+
+/** What a task waits for. */
+export const WAITS_FOR = [
+  /** A person is to allow an act. */
+  "approval",
+  /** A person is to answer a question. */
+  "answer",
+  /** A person is to settle an outcome that nobody knows. */
+  "unknown_outcome",
+  /** A person is to let it go on. */
+  "resume",
+  /** Another task or step is to end first. */
+  "dependency",
+  /** Another program's agent is to call. */
+  "agent",
+] as const;
+export type WaitsFor = (typeof WAITS_FOR)[number];
+
+/** How much of what a task did was undone since. */
+export const UNDONE_EXTENT = [
+  /** All of it. */
+  "all",
+  /** A part of it. */
+  "part",
+] as const;
+export type UndoneExtent = (typeof UNDONE_EXTENT)[number];
+
+/** Authors of a task's last words. */
+export const WORDS_BY = [
+  /** A model, whose words nobody has verified. */
+  "model",
+  /** Hermit itself. */
+  "hermit",
+] as const;
+export type WordsBy = (typeof WORDS_BY)[number];
+
+/** How a task stands with the process that drives it. */
+export const DRIVE_STATE = [
+  /** It is being driven. */
+  "at_work",
+  /** It waits or has ended, which the store tells. */
+  "at_rest",
+  /** Its receipts wait for keys. */
+  "key_locked",
+  /** Hermit is halted. */
+  "halted",
+  /** Driving it broke off. */
+  "broke",
+] as const;
+export type DriveState = (typeof DRIVE_STATE)[number];
 
 /** The tool of an act. */
 export const TOOL = [

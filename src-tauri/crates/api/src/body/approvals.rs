@@ -20,6 +20,7 @@ use wire::approvals::{
     Approval, ApprovalRow, Approvals, Decide, Decided, Deny, Hunks, Line, LinePage, Lines, List, Packet,
     Part, Piece, Show,
 };
+use words::policy::CardLine;
 
 /// Bytes of a packet that are handed out with its card; of a longer one, of one piece.
 const PIECE_BYTES: u64 = 1024 * 1024;
@@ -139,7 +140,7 @@ pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LinePage, Error> {
             let bytes = host.artifacts()?.read(&approval.packet_sha256).wire()?;
             let found = governance::approval::values(&bytes, &find, from, limit);
             let found = found.map_err(|refusal| crate::failed(refusal.reason))?;
-            let line = |text: String| Line { kind: "fact".to_owned(), text };
+            let line = |text: String| Line { kind: CardLine::Fact, text };
             (found.lines.into_iter().map(line).collect(), found.more)
         }
         other => return Err(crate::usage(format!("`of` is `{other}`; it is `card` or `signed`"))),
@@ -150,17 +151,17 @@ pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LinePage, Error> {
 
 /// A line of a card as the wire says it.
 pub fn line(line: acts::Line) -> Line {
-    Line { kind: kind(line.kind).to_owned(), text: line.text }
+    Line { kind: kind(line.kind), text: line.text }
 }
 
-const fn kind(kind: LineKind) -> &'static str {
+const fn kind(kind: LineKind) -> CardLine {
     match kind {
-        LineKind::Risk => "risk",
-        LineKind::Destructive => "destructive",
-        LineKind::Unrecoverable => "unrecoverable",
-        LineKind::Effect => "effect",
-        LineKind::Fact => "fact",
-        LineKind::Quoted => "quoted",
+        LineKind::Risk => CardLine::Risk,
+        LineKind::Destructive => CardLine::Destructive,
+        LineKind::Unrecoverable => CardLine::Unrecoverable,
+        LineKind::Effect => CardLine::Effect,
+        LineKind::Fact => CardLine::Fact,
+        LineKind::Quoted => CardLine::Quoted,
     }
 }
 

@@ -63,8 +63,8 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
     Artifact {
         artifact_id: r.artifact_id.to_string(),
         task_id: r.task_id.to_string(),
-        class: r.class.to_string(),
-        kind: r.kind.to_string(),
+        class: r.class,
+        kind: r.kind,
         uri: text(&r.uri),
         name: r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::file_names::visible_text),
         sha256: r.content_hash.to_string(),
@@ -72,9 +72,9 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         byte_size: r.byte_size,
         created_at: r.created_at.0,
         trust: r.trust_tier,
-        sensitivity: r.sensitivity.to_string(),
-        retention: r.retention.to_string(),
-        state: r.state.to_string(),
+        sensitivity: r.sensitivity,
+        retention: r.retention,
+        state: r.state,
         produced_by: opt(r.produced_by),
         inputs: all(&r.inputs),
         sealed_by: r.sealed_by.clone(),
@@ -141,7 +141,7 @@ pub(crate) fn lineage(host: &dyn Host, p: Lineage) -> Result<Lineages, Error> {
     let taint = graph.taint(id);
     Ok(Lineages {
         artifact_id: id.to_string(),
-        scope: reach.as_str().to_owned(),
+        scope: reach,
         produced_by: graph.producer(id).map(|attempt| link(&graph, attempt)),
         inputs: links(&graph, graph.inputs(id)),
         cited_by: links(&graph, graph.decisions_citing(id)),

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wire::changes::{Changes, Edit, FileChange, Show, Side};
 use wire::{Code, Error, PAGE_ROWS_MAX, Text};
+use words::act::{ChangeKind, NoText, Tense};
 
 /// Bytes of one side that are given as text: more is read as an artifact, part by part.
 const SIDE_BYTES_MAX: u64 = kernel::hunks::HUNK_BYTES_MAX;
@@ -28,7 +29,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
     };
     let (of, tense, task, sheet) = if let Ok(id) = p.of.trim().parse::<ApprovalId>() {
         let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", &id.to_string()))?;
-        (id.to_string(), "ahead", row.task_id, sheet_of(host, &row)?)
+        (id.to_string(), Tense::Ahead, row.task_id, sheet_of(host, &row)?)
     } else {
         let id: ReceiptId =
             p.of.trim()
@@ -36,7 +37,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
                 .map_err(|_| usage(format!("`{}` names neither an approval nor a receipt", p.of)))?;
         let found = super::receipts::found(host, &id.to_string())?;
         let sheet = host.sheets().of(found.statement_sha256, || done(host, id))?;
-        (id.to_string(), "done", found.task_id, sheet)
+        (id.to_string(), Tense::Done, found.task_id, sheet)
     };
     let (workspace, root) = workspace(host, task)?;
     let mut sides = Sides { host, root, left: if p.brief { 0 } else { ANSWER_BYTES_MAX }, brief: p.brief };
@@ -54,7 +55,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
     let files = rows.map(|row| sides.row(row)).collect::<Result<Vec<_>, _>>()?;
     Ok(Changes {
         of,
-        tense: tense.to_owned(),
+        tense,
         workspace,
         total: small(total),
         sum: sheet.sum.clone(),
@@ -111,10 +112,10 @@ fn ahead(host: &dyn Host, task: TaskId, request: &ActionRequest) -> Result<Vec<R
     let items = request.items();
     let mut rows: Vec<Row> =
         items.iter().enumerate().map(|(at, item)| Row { item: at, ..row_of(item) }).collect();
-    if rows.iter().any(|row| row.op == "move") {
+    if rows.iter().any(|row| row.op == ChangeKind::Move) {
         let seen = seen(host, task)?;
         let gone: BTreeSet<String> = items.iter().map(|item| item.path().to_string()).collect();
-        rows.iter_mut().filter(|row| row.op == "move").for_each(|row| {
+        rows.iter_mut().filter(|row| row.op == ChangeKind::Move).for_each(|row| {
             let same = row.before.as_ref().and_then(|side| seen.get(&side.sha256));
             row.same_as = same.and_then(|paths| paths.iter().find(|path| !gone.contains(*path))).cloned();
         });
@@ -160,7 +161,7 @@ fn with_moves(rows: Vec<Row>) -> Vec<Row> {
     // Of those that went and found no other place yet: where they are told, by what they were.
     let mut gone: HashMap<(Digest, Option<ItemOutcome>), Vec<usize>> = HashMap::new();
     for row in rows {
-        if let ("delete", Some(before)) = (row.op, &row.before) {
+        if let (ChangeKind::Delete, Some(before)) = (row.op, &row.before) {
             gone.entry((before.sha256, row.outcome)).or_default().push(told.len());
         }
         let is_new = row.before.is_none() && row.outcome == Some(ItemOutcome::Done);
@@ -171,7 +172,7 @@ fn with_moves(rows: Vec<Row>) -> Vec<Row> {
         });
         match at.and_then(|at| told.get_mut(at)) {
             Some(moved) => {
-                moved.op = "move";
+                moved.op = ChangeKind::Move;
                 moved.to = Some(row.path);
                 moved.after = row.after;
                 for side in moved.before.iter_mut().chain(&mut moved.after) {
@@ -210,19 +211,22 @@ fn row_of(item: &ChangeItem) -> Row {
         Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
     };
     match item {
-        ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
-            row("write", path, there(prior, At::Folder), known(*content_sha256, Some(*byte_size), At::Kept))
-        }
-        ChangeItem::Folder { path, .. } => row("folder", path, None, None),
+        ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => row(
+            ChangeKind::Write,
+            path,
+            there(prior, At::Folder),
+            known(*content_sha256, Some(*byte_size), At::Kept),
+        ),
+        ChangeItem::Folder { path, .. } => row(ChangeKind::Folder, path, None, None),
         ChangeItem::Link { path, target, prior } => {
             let says = At::Here(format!("link to {target}\n"));
             let after = known(Digest::of(target.as_bytes()), Some(target.len() as u64), says);
-            row("link", path, there(prior, At::Folder), after)
+            row(ChangeKind::Link, path, there(prior, At::Folder), after)
         }
-        ChangeItem::Delete { path, prior } => row("delete", path, there(prior, At::Folder), None),
+        ChangeItem::Delete { path, prior } => row(ChangeKind::Delete, path, there(prior, At::Folder), None),
         ChangeItem::Move { from, to, prior } => Row {
             to: Some(to.to_string()),
-            ..row("move", from, there(prior, At::Same), there(prior, At::Same))
+            ..row(ChangeKind::Move, from, there(prior, At::Same), there(prior, At::Same))
         },
     }
 }
@@ -241,9 +245,9 @@ fn changed(change: &Value) -> Result<Row, Error> {
     };
     let (before, after) = (side("before")?, side("after")?);
     let op = match (&before, &after) {
-        (None, None) => "folder",
-        (Some(_), None) => "delete",
-        (_, Some(_)) => "write",
+        (None, None) => ChangeKind::Folder,
+        (Some(_), None) => ChangeKind::Delete,
+        (_, Some(_)) => ChangeKind::Write,
     };
     let outcome = match word("outcome") {
         "" => None,
@@ -281,11 +285,11 @@ impl Sides<'_> {
     fn row(&mut self, row: &Row) -> Result<FileChange, Error> {
         let (before, after) = (self.known(row, row.before.as_ref())?, self.known(row, row.after.as_ref())?);
         let edits = match (row.op, &row.outcome) {
-            ("write", None) => edits(before.as_ref(), after.as_ref()),
+            (ChangeKind::Write, None) => edits(before.as_ref(), after.as_ref()),
             _ => Vec::new(),
         };
         Ok(FileChange {
-            op: row.op.to_owned(),
+            op: row.op,
             path: row.path.clone(),
             to: row.to.clone(),
             same_as: row.same_as.clone(),
@@ -299,7 +303,7 @@ impl Sides<'_> {
     fn known(&mut self, row: &Row, known: Option<&Known>) -> Result<Option<Side>, Error> {
         let Some(Known { sha256, byte_size, at }) = known else { return Ok(None) };
         if self.brief && matches!(at, At::Kept | At::Folder) {
-            let missing = Some("later".to_owned());
+            let missing = Some(NoText::Later);
             return Ok(Some(Side { sha256: sha256.to_string(), byte_size: *byte_size, text: None, missing }));
         }
         Ok(Some(match at {
@@ -318,15 +322,15 @@ impl Sides<'_> {
     /// What a file is before: its bytes are kept, in the folder still, or they have drifted.
     fn prior(&mut self, path: &str, sha256: &Digest) -> Result<Side, Error> {
         let kept = self.kept(sha256, None)?;
-        if kept.missing.as_deref() != Some("gone") {
+        if kept.missing != Some(NoText::Gone) {
             return Ok(kept);
         }
         if self.left == 0 {
-            return Ok(Side { missing: Some("later".to_owned()), ..kept });
+            return Ok(Side { missing: Some(NoText::Later), ..kept });
         }
         Ok(match self.live(path) {
             Some(bytes) if Digest::of(&bytes) == *sha256 => self.side(sha256, &bytes),
-            Some(_) => Side { missing: Some("drifted".to_owned()), ..kept },
+            Some(_) => Side { missing: Some(NoText::Drifted), ..kept },
             None => kept,
         })
     }
@@ -342,23 +346,23 @@ impl Sides<'_> {
 
     /// Bytes of the content store.
     fn kept(&mut self, sha256: &Digest, byte_size: Option<u64>) -> Result<Side, Error> {
-        let gone = |why: &str, byte_size| Side {
+        let gone = |why: NoText, byte_size| Side {
             sha256: sha256.to_string(),
             byte_size,
             text: None,
-            missing: Some(why.to_owned()),
+            missing: Some(why),
         };
         let store = self.host.artifacts()?;
         if !store.contains(sha256).wire()? {
-            return Ok(gone("gone", byte_size));
+            return Ok(gone(NoText::Gone, byte_size));
         }
         let mut content = store.content(sha256).wire()?;
         let size = content.byte_size();
         if size > SIDE_BYTES_MAX {
-            return Ok(gone("large", Some(size)));
+            return Ok(gone(NoText::Large, Some(size)));
         }
         if size > self.left {
-            return Ok(gone("later", Some(size)));
+            return Ok(gone(NoText::Later, Some(size)));
         }
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes).map_err(crate::failed)?;
@@ -369,7 +373,7 @@ impl Sides<'_> {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.saturating_sub(size);
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned);
-        let missing = text.is_none().then(|| "binary".to_owned());
+        let missing = text.is_none().then_some(NoText::Binary);
         Side { sha256: sha256.to_string(), byte_size: Some(size), text, missing }
     }
 }

@@ -65,7 +65,7 @@ fn message(host: &dyn Host, row: &IngressRow) -> Result<Message, Error> {
     Ok(Message {
         message_id: row.ingress_id.to_string(),
         conversation_id: row.conversation_id.to_string(),
-        channel: row.channel.to_string(),
+        channel: row.channel,
         trust: row.trust_tier,
         text: text(&row.text),
         said_at: row.created_at.0,
@@ -123,7 +123,7 @@ fn told(host: &dyn Host, bound: Bound) -> Result<Said, Error> {
     }
     Ok(Said {
         message_id: bound.ingress_id.to_string(),
-        resolution: bound.resolution.to_string(),
+        resolution: bound.resolution,
         task_id: opt(bound.task_id),
         candidates: candidates(host, &bound.candidates)?,
         rationale: bound.rationale,
@@ -138,7 +138,7 @@ fn candidates(host: &dyn Host, tasks: &[TaskId]) -> Result<Vec<Candidate>, Error
         found.push(Candidate {
             task_id: row.task_id.to_string(),
             title: text(&row.title),
-            status: row.run_status.to_string(),
+            status: row.run_status,
             updated_at: row.updated_at.0,
         });
     }

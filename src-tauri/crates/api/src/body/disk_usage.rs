@@ -94,10 +94,10 @@ pub fn go(
 }
 
 fn told(planned: &Collection) -> Result<Collected, Error> {
-    let mut by_kind: BTreeMap<String, Collectible> = BTreeMap::new();
+    let mut by_kind: BTreeMap<&str, Collectible> = BTreeMap::new();
     for one in &planned.garbage {
-        let kind = one.kind.to_string();
-        let sum = by_kind.entry(kind.clone()).or_insert(Collectible { kind, artifacts: 0, bytes: 0 });
+        let kind = one.kind;
+        let sum = by_kind.entry(kind.as_str()).or_insert(Collectible { kind, artifacts: 0, bytes: 0 });
         sum.artifacts = sum.artifacts.saturating_add(1);
         sum.bytes = sum.bytes.saturating_add(one.byte_size);
     }

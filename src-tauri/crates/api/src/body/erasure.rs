@@ -354,7 +354,7 @@ impl Search {
             artifact_id: row.artifact_id.to_string(),
             sha256: row.content_hash.to_string(),
             task_id: row.task_id.to_string(),
-            kind: row.kind.to_string(),
+            kind: row.kind,
             byte_size: row.byte_size,
         });
         let written = self

@@ -2,6 +2,7 @@
 
 use wire::Text;
 use wire::receipts::{Explanation, Link};
+use words::knowledge::NodeKind;
 
 /// Names of what a change rests on that are said; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -26,9 +27,9 @@ fn what(chain: &Explanation) -> String {
 }
 
 fn why(chain: &Explanation) -> String {
-    let of = |kind: &str| chain.goal.iter().rev().filter(|link| link.kind == kind).find_map(label);
+    let of = |kind: NodeKind| chain.goal.iter().rev().filter(|link| link.kind == kind).find_map(label);
     let sender = senders(chain);
-    match of("task").or_else(|| chain.goal.iter().find_map(label)) {
+    match of(NodeKind::Task).or_else(|| chain.goal.iter().find_map(label)) {
         Some(goal) => format!("It was done for the task: {goal}.{sender}"),
         None => format!("What it was done for is erased or not recorded.{sender}"),
     }
@@ -36,7 +37,9 @@ fn why(chain: &Explanation) -> String {
 
 /// Through which channels words came that are not the person's own, and how far they may be relied on.
 fn senders(chain: &Explanation) -> String {
-    let of = |link: &Link| (link.kind == "ingress" && link.detail.contains(',')).then(|| link.detail.clone());
+    let of = |link: &Link| {
+        (link.kind == NodeKind::Ingress && link.detail.contains(',')).then(|| link.detail.clone())
+    };
     let mut found: Vec<String> = chain.goal.iter().filter_map(of).collect();
     found.sort();
     found.dedup();
@@ -103,8 +106,8 @@ mod tests {
 
     #[test]
     fn why_names_the_senders_whose_words_are_not_the_persons() {
-        let link = |kind: &str, detail: &str| Link {
-            kind: kind.to_owned(),
+        let link = |kind: NodeKind, detail: &str| Link {
+            kind,
             id: "x".to_owned(),
             task_id: None,
             label: Some(Text::Shown("tidy".to_owned())),
@@ -112,8 +115,8 @@ mod tests {
             at: None,
         };
         let chain = |details: &[&str]| {
-            let words = details.iter().map(|detail| link("ingress", detail));
-            let goal = words.chain([link("task", "")]).collect();
+            let words = details.iter().map(|detail| link(NodeKind::Ingress, detail));
+            let goal = words.chain([link(NodeKind::Task, "")]).collect();
             serde_json::from_value::<Explanation>(serde_json::json!({
                 "receipt_id": "r", "goal": Vec::<Link>::new(), "context": [], "evidence": [], "action": null, "policy": [],
                 "decisions": [], "approvals": [], "witnesses": [], "grants": [], "effect": null, "changes": [],

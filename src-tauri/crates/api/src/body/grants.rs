@@ -23,6 +23,7 @@ use wire::grants::{
     Allow, Allowed, Draft, Grant, Grants, List, Proposal, Proposals, Propose, Revoke, Revoked, Standing,
     StandingGrant as Row, StandingList,
 };
+use words::policy::{GrantStatus, RuleScope, StandingState};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// How often, unless a person says otherwise.
@@ -42,13 +43,18 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Grants, Error> {
 }
 
 fn row(r: &GrantRow, now: UnixMs) -> Grant {
-    let expired = r.state == GrantState::Active && r.expires_at < now;
+    let state = match r.state {
+        GrantState::Active if r.expires_at < now => GrantStatus::Expired,
+        GrantState::Active => GrantStatus::Active,
+        GrantState::Consumed => GrantStatus::Consumed,
+        GrantState::Revoked => GrantStatus::Revoked,
+    };
     Grant {
         grant_id: r.grant_id.to_string(),
         task_id: r.task_id.to_string(),
         action_request_id: r.action_request_id.to_string(),
         action_class: r.action_class,
-        state: if expired { "expired".to_owned() } else { r.state.to_string() },
+        state,
         issued_at: r.issued_at.0,
         expires_at: r.expires_at.0,
         max_uses: r.max_uses,
@@ -104,7 +110,7 @@ pub(crate) fn standing(host: &dyn Host, p: Standing) -> Result<StandingList, Err
     for (id, record) in &store.standing {
         let uses = reader.grant_uses(*id).wire()?;
         let state = state_of(record, uses, now, in_force);
-        if p.all || state == "active" {
+        if p.all || state == StandingState::Active {
             let place = match record.scope {
                 StandingScope::User => None,
                 StandingScope::Project { workspace_id } => {
@@ -120,32 +126,38 @@ pub(crate) fn standing(host: &dyn Host, p: Standing) -> Result<StandingList, Err
     Ok(StandingList { rows })
 }
 
-fn state_of(record: &StandingRecord, uses: u32, now: UnixMs, in_force: Option<Digest>) -> &'static str {
+fn state_of(record: &StandingRecord, uses: u32, now: UnixMs, in_force: Option<Digest>) -> StandingState {
     if record.revoked.is_some() {
-        "revoked"
+        StandingState::Revoked
     } else if uses >= record.max_uses {
-        "used up"
+        StandingState::UsedUp
     } else if now >= record.expires_at {
-        "expired"
+        StandingState::Expired
     } else if Some(record.keyid) != in_force {
-        "void"
+        StandingState::Void
     } else {
-        "active"
+        StandingState::Active
     }
 }
 
-fn listed(id: GrantId, record: &StandingRecord, uses: u32, state: &str, place: Option<String>) -> Row {
+fn listed(
+    id: GrantId,
+    record: &StandingRecord,
+    uses: u32,
+    state: StandingState,
+    place: Option<String>,
+) -> Row {
     let scope = match record.scope {
-        StandingScope::User => "user",
-        StandingScope::Project { .. } => "project",
-        StandingScope::Task { .. } => "task",
+        StandingScope::User => RuleScope::User,
+        StandingScope::Project { .. } => RuleScope::Project,
+        StandingScope::Task { .. } => RuleScope::Task,
     };
     Row {
         grant_id: id.to_string(),
         words: record.words.clone(),
-        scope: scope.to_owned(),
+        scope,
         place,
-        state: state.to_owned(),
+        state,
         expires_at: record.expires_at.0,
         max_uses: record.max_uses,
         uses,

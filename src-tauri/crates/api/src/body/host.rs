@@ -9,6 +9,8 @@ use wire::host::{
     Doctor, Fact, Facts, Holder, HostStatus, Level, Resume, Resumed, Status, Stood, Wait, Waiting,
 };
 use wire::{Code, Error};
+use words::store::HostRole;
+use words::task::DriveState;
 
 pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
     let reader = host.reader()?;
@@ -17,7 +19,7 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
     let gate = query.gate().wire()?;
     let held_by = ledger::holder(reader.dir()).wire()?;
     Ok(HostStatus {
-        role: if host.kernel().is_ok() { "owner" } else { "reader" }.to_owned(),
+        role: if host.kernel().is_ok() { HostRole::Owner } else { HostRole::Reader },
         held_by: held_by.map(|h| Holder { pid: h.pid, since: h.since.0, address: h.address }),
         store_id: reader.log_id().to_owned(),
         dir: reader.dir().display().to_string(),
@@ -154,13 +156,13 @@ pub(crate) fn wait(host: &dyn Host, p: Wait) -> Result<Stood, Error> {
     let task = find(host, &p.task)?;
     let stands = host.stands(task, Duration::from_millis(p.patience_ms).min(PATIENCE_MAX))?;
     let (stands, error) = match stands {
-        Stands::AtWork => ("at_work", None),
-        Stands::AtRest => ("at_rest", None),
-        Stands::KeyLocked => ("key_locked", None),
-        Stands::Halted => ("halted", None),
-        Stands::Broke(error) => ("broke", Some(error)),
+        Stands::AtWork => (DriveState::AtWork, None),
+        Stands::AtRest => (DriveState::AtRest, None),
+        Stands::KeyLocked => (DriveState::KeyLocked, None),
+        Stands::Halted => (DriveState::Halted, None),
+        Stands::Broke(error) => (DriveState::Broke, Some(error)),
     };
-    Ok(Stood { task_id: task.to_string(), stands: stands.to_owned(), error })
+    Ok(Stood { task_id: task.to_string(), stands, error })
 }
 
 fn counted(n: u64, one: &str, more: &str) -> String {

@@ -8,6 +8,7 @@ use seal::note::VerifierKey;
 use seal::{PublicKey, sshsig};
 use wire::Error;
 use wire::keys::{Key, Keys, List, Register};
+use words::store::KeyStatus;
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Keys, Error> {
     let reader = host.reader()?;
@@ -24,9 +25,9 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Keys, Error> {
 
 fn key(record: &KeyRecord, open: Option<&[KeyPurpose]>, log_id: &str) -> Key {
     let status = match (&record.revoked, record.until) {
-        (Some(_), _) => "revoked",
-        (None, Some(_)) => "followed",
-        (None, None) => "in_force",
+        (Some(_), _) => KeyStatus::Revoked,
+        (None, Some(_)) => KeyStatus::Followed,
+        (None, None) => KeyStatus::InForce,
     };
     let origin = format!("hermit.local/{log_id}");
     let vkey =
@@ -37,7 +38,7 @@ fn key(record: &KeyRecord, open: Option<&[KeyPurpose]>, log_id: &str) -> Key {
         pem: record.public_key.to_pem(),
         ssh_fingerprint: sshsig::fingerprint(&record.public_key),
         open: open.map(|open| record.until.is_none() && open.contains(&record.purpose)),
-        status: status.to_owned(),
+        status,
         since: record.since.0,
         until: record.until.map(|at| at.0),
         revoked_at: record.revoked.as_ref().map(|(at, _)| at.0),

@@ -23,7 +23,7 @@ pub(crate) fn decisions(host: &dyn Host, p: Decisions) -> Result<DecisionList, E
     Ok(page(found, |r| Decision {
         decision_id: r.decision_id.to_string(),
         task_id: r.task_id.to_string(),
-        class: r.class.to_string(),
+        class: r.class,
         summary: text(&r.summary),
         rationale: text(&r.rationale),
         risk: r.risk,

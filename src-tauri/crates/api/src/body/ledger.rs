@@ -14,6 +14,7 @@ use wire::ledger::{
     Rebuilt, Report, Severed, Signed, Stats, Verify,
 };
 use wire::{Error, Verdict};
+use words::store::HeadStanding;
 
 pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
     let reader = host.reader()?;
@@ -185,7 +186,7 @@ fn moved(host: &dyn Host) -> Result<Vec<TaskId>, Error> {
 
 fn signed(made: &Made) -> Signed {
     Signed {
-        kind: made.kind.to_string(),
+        kind: made.kind,
         task_id: made.task_id.map(|id| id.to_string()),
         origin: made.origin.clone(),
         size: made.size,
@@ -224,36 +225,30 @@ pub(crate) fn compare(host: &dyn Host, p: Compare) -> Result<Compared, Error> {
             let path = seal::merkle::consistency_proof(size, &leaves).wire()?;
             let proof = path.iter().map(|hash| crate::convert::to_base64(&hash.0)).collect();
             (
-                "consistent",
+                HeadStanding::Consistent,
                 format!("the {size} notes of that head are the beginning of the {ours} that are signed here"),
                 proof,
             )
         }
         PinState::Behind { pinned, found } => (
-            "older",
+            HeadStanding::Older,
             format!(
                 "that head signs for {pinned} notes, and {found} are here: this store is older, set back, or a copy"
             ),
             Vec::new(),
         ),
         PinState::Forked { pinned } => (
-            "forked",
+            HeadStanding::Forked,
             format!(
                 "the first {pinned} notes here are not those of that head, which a key of this log has signed: one of the two histories was made up; keep both heads"
             ),
             Vec::new(),
         ),
-        PinState::Unusable { why } => ("unusable", format!("that is no head of this log: {why}"), Vec::new()),
+        PinState::Unusable { why } => {
+            (HeadStanding::Unusable, format!("that is no head of this log: {why}"), Vec::new())
+        }
     };
-    Ok(Compared {
-        standing: standing.to_owned(),
-        reason,
-        origin: parsed.map(|head| head.origin),
-        theirs,
-        ours,
-        proof,
-        head,
-    })
+    Ok(Compared { standing, reason, origin: parsed.map(|head| head.origin), theirs, ours, proof, head })
 }
 
 pub(crate) fn stats(host: &dyn Host, _: Stats) -> Result<Counts, Error> {

@@ -19,7 +19,7 @@ pub(crate) fn draw(host: &dyn Host, p: Draw) -> Result<Drawing, Error> {
     let task = task_of(&query, focus, &p.of)?;
     let (graph, reach) = around(&query, task)?;
     if graph.node(focus).is_none() {
-        return Err(not_found(focus.kind(), &p.of));
+        return Err(not_found(focus.kind().as_str(), &p.of));
     }
     let centre: Vec<NodeId> = match focus {
         NodeId::Task(id) => graph.nodes().filter(|n| n.task_id == id).map(|n| n.id).collect(),
@@ -38,7 +38,7 @@ pub(crate) fn draw(host: &dyn Host, p: Draw) -> Result<Drawing, Error> {
             let node = part.node(drawn.id)?;
             Some(Node {
                 id: drawn.id.to_string(),
-                kind: drawn.id.kind().to_owned(),
+                kind: drawn.id.kind(),
                 detail: node.detail.clone(),
                 label: opt_text(node.label.as_ref()),
                 task_id: node.task_id.to_string(),
@@ -55,12 +55,12 @@ pub(crate) fn draw(host: &dyn Host, p: Draw) -> Result<Drawing, Error> {
     let edges = part.edges().filter(|edge| kept.contains(&edge.from) && kept.contains(&edge.to));
     Ok(Drawing {
         focus: focus.to_string(),
-        scope: reach.as_str().to_owned(),
+        scope: reach,
         edges: edges
             .map(|edge| Edge {
                 from: edge.from.to_string(),
                 to: edge.to.to_string(),
-                kind: edge.kind.to_string(),
+                kind: edge.kind,
                 carries: edge.kind.carries(),
             })
             .collect(),
@@ -73,7 +73,7 @@ pub(crate) fn draw(host: &dyn Host, p: Draw) -> Result<Drawing, Error> {
 
 /// The task that something belongs to.
 fn task_of(query: &projections::Query, focus: NodeId, named: &str) -> Result<TaskId, Error> {
-    let missing = || not_found(focus.kind(), named);
+    let missing = || not_found(focus.kind().as_str(), named);
     let found = match focus {
         NodeId::Task(id) => Some(id),
         NodeId::Artifact(id) => query.artifact(id).wire()?.map(|row| row.task_id),

@@ -185,7 +185,7 @@ pub(crate) fn check(_: &dyn Host, p: Check) -> Result<Checked, Error> {
     let read = Permissions::read(scope, &p.text).map_err(refused)?;
     let (rules, cedar) = (u32::try_from(read.len()).unwrap_or(u32::MAX), read.cedar());
     PolicyEngine::with_permissions(vec![read]).map_err(refused)?;
-    Ok(Checked { scope: scope.to_string(), rules, cedar })
+    Ok(Checked { scope, rules, cedar })
 }
 
 pub(crate) fn draft_override(host: &dyn Host, p: DraftOverride) -> Result<OverrideDraft, Error> {

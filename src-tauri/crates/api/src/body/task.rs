@@ -29,6 +29,7 @@ use wire::task::{
     Count, List, Question, QuestionList, Questions, Submit, Submitted, TaskCounts, Tasks, WorkingState,
     WorkingStateRow, WorkingStates,
 };
+use words::task::UndoneExtent;
 
 /// The channel a request names, or the command line. Nobody speaks as Hermit itself.
 pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
@@ -275,7 +276,7 @@ pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::t
         parent_task_id: opt(r.parent_task_id),
         refused_by,
         because: super::task_show::because(host, query, r)?,
-        undone: undone(query, r)?.map(str::to_owned),
+        undone: undone(query, r)?,
         interrupted: super::task_show::is_interrupted(host, r),
         workspace: super::task_show::workspace(host, r)?,
     })
@@ -285,7 +286,7 @@ pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::t
 const UNDONE_RECEIPTS_MAX: u32 = 500;
 
 /// How much of what a task changed was undone since.
-fn undone(query: &Query, r: &TaskRow) -> Result<Option<&'static str>, Error> {
+fn undone(query: &Query, r: &TaskRow) -> Result<Option<UndoneExtent>, Error> {
     if r.receipts == 0 || r.ended_at.is_none() {
         return Ok(None);
     }
@@ -297,8 +298,8 @@ fn undone(query: &Query, r: &TaskRow) -> Result<Option<&'static str>, Error> {
     });
     Ok(match gone {
         0 => None,
-        gone if gone == all => Some("all"),
-        _ => Some("part"),
+        gone if gone == all => Some(UndoneExtent::All),
+        _ => Some(UndoneExtent::Part),
     })
 }
 
@@ -328,7 +329,7 @@ fn question(r: &QuestionRow) -> Question {
         task_id: r.task_id.to_string(),
         question: text(&r.question),
         choices: r.choices.iter().map(text).collect(),
-        status: r.status.to_string(),
+        status: r.status,
         requested_at: r.requested_at.0,
         expires_at: r.expires_at.0,
     }

@@ -15,6 +15,7 @@ use projections::rows::{ActionRow, AttemptRow, TaskRow, WorkspaceRow};
 use std::time::Duration;
 use wire::task::{Action, Attempt, Show, Task, Waits};
 use wire::{Error, Text};
+use words::task::{WaitsFor, WordsBy};
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let id: TaskId = find(host, &p.task)?;
@@ -33,9 +34,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     // An answer that was kept is what the proposer said; without one the words are Hermit's own.
     let by_model = latest.is_some_and(|a| a.answer_ref.is_some())
         && contract.as_ref().is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. }));
-    let summary_by =
-        latest.and_then(|a| a.summary.as_ref()).map(|_| if by_model { "model" } else { "hermit" });
-    let summary_by = summary_by.map(str::to_owned);
+    let summary_by = latest
+        .and_then(|a| a.summary.as_ref())
+        .map(|_| if by_model { WordsBy::Model } else { WordsBy::Hermit });
     let verified_by = verified_by(&query, id)?;
     let under_way = crate::runs::under_way(host, &row);
     Ok(Task {
@@ -179,14 +180,14 @@ pub(super) fn folder(row: &WorkspaceRow) -> Text {
 fn waits(next: Next) -> Option<Waits> {
     let Next::Wait(waiting) = next else { return None };
     let (kind, id) = match waiting {
-        kernel::Waiting::Approval(id) => ("approval", Some(id.to_string())),
-        kernel::Waiting::Answer(id) => ("answer", Some(id.to_string())),
-        kernel::Waiting::UnknownOutcome => ("unknown_outcome", None),
-        kernel::Waiting::Resume => ("resume", None),
-        kernel::Waiting::Dependency => ("dependency", None),
-        kernel::Waiting::Proposer => ("agent", None),
+        kernel::Waiting::Approval(id) => (WaitsFor::Approval, Some(id.to_string())),
+        kernel::Waiting::Answer(id) => (WaitsFor::Answer, Some(id.to_string())),
+        kernel::Waiting::UnknownOutcome => (WaitsFor::UnknownOutcome, None),
+        kernel::Waiting::Resume => (WaitsFor::Resume, None),
+        kernel::Waiting::Dependency => (WaitsFor::Dependency, None),
+        kernel::Waiting::Proposer => (WaitsFor::Agent, None),
     };
-    Some(Waits { kind: kind.to_owned(), id })
+    Some(Waits { kind, id })
 }
 
 fn attempt(r: &AttemptRow) -> Attempt {

@@ -11,6 +11,7 @@ use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
 };
+use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
@@ -101,17 +102,17 @@ fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, 
         Err(error) => return Ok(unreadable(name, record, &error)),
     };
     let (state, why) = match (&record.disabled, record.changed.is_empty()) {
-        (Some(why), _) => ("disabled", Some(why.clone())),
+        (Some(why), _) => (ToolServerState::Disabled, Some(why.clone())),
         (None, false) => {
             let changed: Vec<&str> = record.changed.iter().map(String::as_str).collect();
-            ("changed", Some(format!("it says something else now of: {}", changed.join(", "))))
+            (ToolServerState::Changed, Some(format!("it says something else now of: {}", changed.join(", "))))
         }
-        (None, true) => ("ready", None),
+        (None, true) => (ToolServerState::Ready, None),
     };
     let tools = known.manifest.tools.iter().map(|words| tool(name, words, record, host.now()));
     Ok(Server {
         server: name.to_owned(),
-        state: state.to_owned(),
+        state,
         why,
         argv: known.launch.argv.clone(),
         hosts: known.launch.hosts.clone(),
@@ -125,7 +126,7 @@ fn unreadable(name: &str, record: &ServerRecord, error: &Error) -> Server {
     let latest = record.latest();
     Server {
         server: name.to_owned(),
-        state: "unreadable".to_owned(),
+        state: ToolServerState::Unreadable,
         why: Some(format!("its registration cannot be read: {}", error.message)),
         argv: Vec::new(),
         hosts: Vec::new(),

@@ -78,8 +78,7 @@ fn drawing(graph: &Graph, around: &[NodeId]) -> Drawing {
     let part = graph.around(around);
     let layout = part.layout();
     let node = |n: &lineage::Drawn| Node { link: link(&part, n.id), layer: n.layer, row: n.row };
-    let edge =
-        |e: lineage::Edge| Edge { from: e.from.to_string(), to: e.to.to_string(), kind: e.kind.to_string() };
+    let edge = |e: lineage::Edge| Edge { from: e.from.to_string(), to: e.to.to_string(), kind: e.kind };
     Drawing {
         nodes: layout.nodes.iter().map(node).collect(),
         edges: part.edges().map(edge).collect(),
@@ -170,7 +169,7 @@ pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
     }
     Ok(Recalled {
         sources: links(&graph, sources),
-        scope: reach.as_str().to_owned(),
+        scope: reach,
         artifacts: links(&graph, found.artifacts),
         beliefs: links(&graph, found.beliefs),
         memories: links(&graph, found.memories),
@@ -209,9 +208,9 @@ fn one_source(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Err
             NodeId::Receipt(id) => query.receipt(id).wire()?.map(|row| row.task_id),
             _ => reader.task_ids().wire()?.into_iter().next(),
         };
-        let task = task.ok_or_else(|| not_found(node.kind(), named))?;
+        let task = task.ok_or_else(|| not_found(node.kind().as_str(), named))?;
         let known = around(&query, task)?.0.node(node).is_some();
-        return if known { Ok((vec![node], task)) } else { Err(not_found(node.kind(), named)) };
+        return if known { Ok((vec![node], task)) } else { Err(not_found(node.kind().as_str(), named)) };
     }
     let id: ArtifactId = find(host, named)?;
     let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))?;

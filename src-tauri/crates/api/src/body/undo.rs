@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wire::receipts::{Left, Plan, Rollback, UndoItem, UndoPlan, UndoPlans, Undone};
 use wire::task::Submitted;
 use wire::{Code, Error};
+use words::act::UndoKind;
 
 /// What is meant, resolved.
 struct Meant {
@@ -186,17 +187,17 @@ fn named(row: &ReceiptRow, plan: &Planned) -> Undone {
 fn item(item: &ChangeItem) -> UndoItem {
     let (what, path, to, bytes) = match item {
         ChangeItem::Write { path, prior: Prior::Absent, byte_size, .. } => {
-            ("restore", path, None, Some(*byte_size))
+            (UndoKind::Restore, path, None, Some(*byte_size))
         }
-        ChangeItem::Write { path, byte_size, .. } => ("replace", path, None, Some(*byte_size)),
-        ChangeItem::Delete { path, prior: Prior::EmptyFolder } => ("delete_folder", path, None, None),
-        ChangeItem::Delete { path, .. } => ("delete", path, None, None),
-        ChangeItem::Folder { path, was: None, .. } => ("make_folder", path, None, None),
-        ChangeItem::Folder { path, was: Some(_), .. } => ("mode", path, None, None),
-        ChangeItem::Link { path, target, .. } => ("link", path, Some(target.clone()), None),
-        ChangeItem::Move { from, to, .. } => ("move", from, Some(visible_path(to)), None),
+        ChangeItem::Write { path, byte_size, .. } => (UndoKind::Replace, path, None, Some(*byte_size)),
+        ChangeItem::Delete { path, prior: Prior::EmptyFolder } => (UndoKind::DeleteFolder, path, None, None),
+        ChangeItem::Delete { path, .. } => (UndoKind::Delete, path, None, None),
+        ChangeItem::Folder { path, was: None, .. } => (UndoKind::MakeFolder, path, None, None),
+        ChangeItem::Folder { path, was: Some(_), .. } => (UndoKind::Mode, path, None, None),
+        ChangeItem::Link { path, target, .. } => (UndoKind::Link, path, Some(target.clone()), None),
+        ChangeItem::Move { from, to, .. } => (UndoKind::Move, from, Some(visible_path(to)), None),
     };
-    UndoItem { what: what.to_owned(), path: visible_path(path), to, bytes }
+    UndoItem { what, path: visible_path(path), to, bytes }
 }
 
 fn left(stays: &ConflictItem) -> Left {

@@ -11,6 +11,7 @@ use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use wire::changes::{Changes, FileChange, Side};
+use words::act::NoText;
 
 /// A difference of two texts is looked for this long; then it is shown coarser.
 const DIFF_TIME: Duration = Duration::from_millis(500);
@@ -292,15 +293,17 @@ fn bytes(found: Option<u64>) -> String {
 /// The text of a side, only where it is the very text that is meant.
 fn known<'a>(side: Option<&'a Side>, meant: &Digest) -> Known<'a> {
     let Some(side) = side else { return Known::Not("its content cannot be shown") };
-    match (&side.text, side.missing.as_deref()) {
+    match (&side.text, side.missing) {
         (Some(text), _) if Digest::of(text.as_bytes()) == *meant => Known::Text(text),
         (Some(_), _) => {
             Known::Not("CONTENT NOT SHOWN: the store holds other bytes than those you would approve")
         }
-        (None, Some("binary")) => Known::Not("binary, not shown"),
-        (None, Some("large")) => Known::Not("too large to show"),
-        (None, Some("drifted")) => Known::Not("it was changed since; what is lost cannot be shown"),
-        (None, _) => Known::Not("CONTENT NOT SHOWN: the store does not hold it"),
+        (None, Some(NoText::Binary)) => Known::Not("binary, not shown"),
+        (None, Some(NoText::Large)) => Known::Not("too large to show"),
+        (None, Some(NoText::Drifted)) => Known::Not("it was changed since; what is lost cannot be shown"),
+        (None, Some(NoText::Gone | NoText::Later) | None) => {
+            Known::Not("CONTENT NOT SHOWN: the store does not hold it")
+        }
     }
 }
 
@@ -448,7 +451,7 @@ mod tests {
             assert!(!texts(&shown).iter().any(|text| text.contains("rm")), "{shown:?}");
             assert_eq!(shown.len(), 1, "it says that nothing is shown: {shown:?}");
         }
-        let binary = made(None, Some("binary"));
+        let binary = made(None, Some(NoText::Binary));
         assert_eq!(texts(&added(&known(Some(&binary), &meant))), ["      binary, not shown"]);
     }
 

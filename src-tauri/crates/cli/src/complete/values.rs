@@ -235,7 +235,7 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         }
         Kind::Key => {
             let keys = ask.call(&wire::keys::List { all: true })?.keys.into_iter();
-            keys.filter(|key| key.status == "followed")
+            keys.filter(|key| key.status == words::store::KeyStatus::Followed)
                 .map(|key| (key.keyid, plain(key.purpose.as_str())))
                 .collect()
         }

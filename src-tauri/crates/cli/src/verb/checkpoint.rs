@@ -11,6 +11,7 @@ use host::{Config, Local, Session};
 use std::path::Path;
 use wire::ledger::{Compare, Compared, Head};
 use wire::{Code, Error, exit};
+use words::store::HeadStanding;
 
 /// `hermit checkpoint`.
 pub fn checkpoint(context: &Context, verb: CheckpointVerb) -> Came {
@@ -52,17 +53,17 @@ fn compare(context: &Context, file: &Path, trust: &[String]) -> Came {
     })?;
     let compared = context.reading()?.call(&Compare { note, keys: super::proof::trusted(trust)? })?;
     context.out.answer(&compared, |out, c| {
-        let tone = match c.standing.as_str() {
-            "consistent" => Tone::Good,
-            "forked" => Tone::Bad,
-            _ => Tone::Warn,
+        let tone = match c.standing {
+            HeadStanding::Consistent => Tone::Good,
+            HeadStanding::Forked => Tone::Bad,
+            HeadStanding::Older | HeadStanding::Unusable => Tone::Warn,
         };
         out.say(tone, format!("{}: {}", c.standing, plain(&c.reason)));
-        if c.standing == "consistent" && !c.proof.is_empty() {
+        if c.standing == HeadStanding::Consistent && !c.proof.is_empty() {
             out.line("proof (RFC 9162, from that head to the newest signed one here):");
             c.proof.iter().for_each(|hash| out.line(format!("  {hash}")));
         }
-        if c.standing == "forked"
+        if c.standing == HeadStanding::Forked
             && let Some(head) = &c.head
         {
             out.line("the head signed here:");
@@ -73,11 +74,11 @@ fn compare(context: &Context, file: &Path, trust: &[String]) -> Came {
 }
 
 fn ends(compared: &Compared) -> u8 {
-    match compared.standing.as_str() {
-        "consistent" => exit::DONE,
-        "older" => exit::INCOMPLETE,
-        "forked" => exit::INVALID,
-        _ => exit::UNVERIFIABLE,
+    match compared.standing {
+        HeadStanding::Consistent => exit::DONE,
+        HeadStanding::Older => exit::INCOMPLETE,
+        HeadStanding::Forked => exit::INVALID,
+        HeadStanding::Unusable => exit::UNVERIFIABLE,
     }
 }
 

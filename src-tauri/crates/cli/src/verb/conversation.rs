@@ -9,6 +9,7 @@ use crate::text::{plain, time};
 use std::time::Duration;
 use wire::conversations::{Bind, Candidate, Focus, List, Open, Said, Say, Undecided};
 use wire::exit;
+use words::task::IngressResolution;
 
 /// What was said has this long to be taken up before this process leaves it to the host or the next one.
 const LOOK: Duration = Duration::from_millis(200);
@@ -84,7 +85,7 @@ fn said<C: wire::Command<Answer = Said>>(context: &Context, asked: &C) -> Came {
     session.close();
     context.out.answer(&answer?, |out, said| match &said.task_id {
         Some(task) => out.line(format!("{task}: {}", plain(&said.rationale))),
-        None if said.resolution == "pending_disambiguation" => {
+        None if said.resolution == IngressResolution::PendingDisambiguation => {
             out.line(format!("Saved. Which task is it about? {}", plain(&said.rationale)));
             ways(out, &said.message_id, &said.candidates);
         }

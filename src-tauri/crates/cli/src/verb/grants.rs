@@ -51,7 +51,7 @@ fn list(context: &Context, args: ListArgs) -> Came {
         let rows = found.rows.iter().map(|g| {
             vec![
                 g.grant_id.clone(),
-                g.state.clone(),
+                g.state.to_string(),
                 g.action_class.to_string(),
                 format!("{}/{}", g.uses, g.max_uses),
                 time(g.expires_at),

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wire::keys::{Keys, List};
 use wire::{Code, Error, exit};
+use words::store::KeyStatus;
 use zeroize::Zeroizing;
 
 /// `hermit keys rotate`.
@@ -68,7 +69,7 @@ pub fn revoke(context: &Context, args: &KeysRevoke) -> Came {
     };
     let keyid = key.keyid.parse().map_err(|_| Error::new(Code::Failed, "the key id cannot be read"))?;
     let is_approval = key.purpose == KeyPurpose::Approval;
-    if key.status == "in_force" {
+    if key.status == KeyStatus::InForce {
         let rotate = if is_approval { "hermit keys rotate --approval" } else { "hermit keys rotate" };
         return Err(Error::new(Code::Conflict, format!("this is the {} key in force", key.purpose))
             .hint(format!("put another in its place first, with `{rotate}`")));

@@ -11,6 +11,7 @@ use model::body::KeyPurpose;
 use std::io::Read as _;
 use wire::keys::List;
 use wire::{Code, Error, exit};
+use words::store::KeyStatus;
 use zeroize::Zeroizing;
 
 /// A passphrase, wiped when dropped.
@@ -55,10 +56,10 @@ pub fn show(out: &Output, listed: &wire::keys::Keys) {
         return out.line("no keys; make them with `hermit keys init`");
     }
     for key in &listed.keys {
-        let status = match key.status.as_str() {
-            "in_force" => "in force",
-            "followed" => "followed by another",
-            other => other,
+        let status = match key.status {
+            KeyStatus::InForce => "in force",
+            KeyStatus::Followed => "followed by another",
+            KeyStatus::Revoked => "revoked",
         };
         out.line(format!("{:<8}  {status} since {}", key.purpose, age(key.since)));
         out.line(format!("  key id  {}", key.keyid));

@@ -212,7 +212,7 @@ fn told(out: &Output, found: &Backtested) {
     }
     out.line("");
     for row in &found.rows {
-        let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();
+        let answer = row.answered.map(|a| format!(", you {a} it")).unwrap_or_default();
         out.line(format!("{}  {} -> {}{answer}", time(row.at), row.was, row.would));
         out.line(format!("    {}", plain(&row.summary.to_string())));
         out.say(Tone::Faint, format!("    {}", row.rules.join(", ")));

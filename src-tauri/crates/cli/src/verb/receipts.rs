@@ -15,6 +15,7 @@ use wire::changes::Changes;
 use wire::exit;
 use wire::receipts::{Explanation, Receipt, ReceiptRow, Signature};
 use wire::task::{Action, Task};
+use words::act::ChangeKind;
 use words::act::ItemOutcome;
 use words::policy::{ApprovalStatus, Surface};
 
@@ -224,11 +225,11 @@ fn changed(out: &Output, changes: &Changes) {
             Some(ItemOutcome::Unknown) => "  (not known)",
             _ => "",
         };
-        let sign = match (file.op.as_str(), &file.before, &file.after) {
-            ("delete", ..) => "-",
-            ("write", None, _) | ("folder" | "link", ..) => "+",
-            ("write", ..) => "~",
-            _ => " ",
+        let sign = match (file.op, &file.before) {
+            (ChangeKind::Delete, _) => "-",
+            (ChangeKind::Write, None) | (ChangeKind::Folder | ChangeKind::Link, _) => "+",
+            (ChangeKind::Write, Some(_)) => "~",
+            (ChangeKind::Move, _) => " ",
         };
         let to = file.to.as_deref().map(|to| format!(" → {}", path(to))).unwrap_or_default();
         out.say(Tone::Plain, format!("  {sign} {}{to}{how}", path(&file.path)));

@@ -12,6 +12,7 @@ use host::Session;
 use model::receipt::ReceiptClass;
 use wire::receipts::{List, Plan, ReceiptRow, Rollback, UndoItem, UndoPlan, UndoPlans};
 use wire::{Code, Error, exit};
+use words::act::UndoKind;
 
 /// Changes of a plan that are shown one by one; the card shows all.
 const SHOWN: usize = 40;
@@ -158,15 +159,14 @@ fn folder(out: &Output, plan: &UndoPlan) {
 fn words(item: &UndoItem) -> String {
     let path = plain(&item.path);
     let bytes = item.bytes.map_or(String::new(), |bytes| format!(" ({})", size(bytes)));
-    match item.what.as_str() {
-        "restore" => format!("bring back {path}{bytes}"),
-        "replace" => format!("put {path} back to what it was{bytes}"),
-        "delete" => format!("delete {path}"),
-        "delete_folder" => format!("remove the folder {path}"),
-        "move" => format!("move {path} back to {}", plain(item.to.as_deref().unwrap_or_default())),
-        "make_folder" => format!("make the folder {path} again"),
-        "mode" => format!("give the folder {path} back the permissions it had"),
-        "link" => format!("put the link {path} back"),
-        other => format!("{other} {path}"),
+    match item.what {
+        UndoKind::Restore => format!("bring back {path}{bytes}"),
+        UndoKind::Replace => format!("put {path} back to what it was{bytes}"),
+        UndoKind::Delete => format!("delete {path}"),
+        UndoKind::DeleteFolder => format!("remove the folder {path}"),
+        UndoKind::Move => format!("move {path} back to {}", plain(item.to.as_deref().unwrap_or_default())),
+        UndoKind::MakeFolder => format!("make the folder {path} again"),
+        UndoKind::Mode => format!("give the folder {path} back the permissions it had"),
+        UndoKind::Link => format!("put the link {path} back"),
     }
 }

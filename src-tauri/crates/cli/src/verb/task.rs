@@ -19,6 +19,7 @@ use wire::task::{Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resu
 use wire::{Error, exit};
 use words::act::ActionState;
 use words::task::Origin;
+use words::task::UndoneExtent;
 
 /// How often a followed task is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -108,9 +109,9 @@ fn list(context: &Context, list: List) -> Came {
 
 /// How a task stands, with what came of it since.
 fn standing(row: &wire::task::TaskRow) -> &'static str {
-    match (row.undone.as_deref(), row.interrupted) {
-        (Some("all"), _) => "undone",
-        (Some(_), _) => "partly undone",
+    match (row.undone, row.interrupted) {
+        (Some(UndoneExtent::All), _) => "undone",
+        (Some(UndoneExtent::Part), _) => "partly undone",
         (None, Some(true)) => "interrupted",
         (None, _) => row.run_status.as_str(),
     }

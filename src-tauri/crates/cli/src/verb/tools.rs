@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::tools::{Add, Call, Classify, Disable, List, Remove, Server, Servers, Show, Shown, Submitted};
 use wire::{Code, Error, exit};
+use words::store::ToolServerState;
 
 /// Bytes of a file of servers that are read.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -130,8 +131,8 @@ fn listed_in_words(out: &Output, listed: &Servers) {
     for server in &listed.servers {
         rows.extend(server.tools.iter().map(|tool| {
             let class = tool.class.map_or("asked each time".to_owned(), |class| class.to_string());
-            let state = if tool.changed { "changed" } else { &server.state };
-            vec![plain(&server.server), plain(&tool.name), class, state.to_owned()]
+            let state = if tool.changed { ToolServerState::Changed } else { server.state };
+            vec![plain(&server.server), plain(&tool.name), class, state.to_string()]
         }));
     }
     table(out, &["server", "tool", "class", "state"], &rows);

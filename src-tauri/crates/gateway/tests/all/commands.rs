@@ -174,7 +174,7 @@ fn whoever_may_read_the_store_finds_the_token_beside_it() {
         assert_eq!(mode & 0o777, 0o600);
     }
     let client = Client::attach(&address, dir).expect("attached");
-    assert_eq!(client.call(&wire::host::Status {}).expect("answered").role, "owner");
+    assert_eq!(client.call(&wire::host::Status {}).expect("answered").role.as_str(), "owner");
     Token::new([9; 32]).keep(dir).expect("kept in place of the old one");
     assert!(Client::attach(&address, dir).is_err(), "the token of another host opens nothing");
 }

@@ -12,21 +12,10 @@ use acts::{ActionRequest, Part};
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
+pub use words::policy::RuleScope;
 
 /// Rules of one scope at most: they are judged for every request.
 const RULES_MAX: usize = 200;
-
-model::names! {
-    /// Whose rules they are. A project's may only tighten: who can write into it may not loosen anything.
-    pub enum RuleScope ("rule scope") {
-        /// The person's, in every project.
-        User = "user",
-        /// The project's own file.
-        Project = "project",
-        /// One task's.
-        Task = "task",
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {

@@ -8,6 +8,7 @@ use model::task::TaskStatus;
 use model::{ConversationId, TaskId, UnixMs, WorkspaceId};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+pub use words::task::TaskGroup;
 
 /// Which tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,25 +33,9 @@ impl TaskFilter {
             (!names.is_empty()).then_some(Is::OneOf("status", names)),
             Is::some("conversation_id", self.conversation),
             Is::some("parent_task_id", self.parent),
-            self.group.map(|group| Is::Holds(group.condition())),
+            self.group.map(|group| Is::Holds(condition(group))),
             (!folders.is_empty()).then_some(Is::OneOf("workspace_id", folders)),
         ]
-    }
-}
-
-model::names! {
-    /// How tasks stand, for lists.
-    pub enum TaskGroup ("group of tasks") {
-        /// A person is waited for: an approval, a question, an outcome that nobody knows.
-        Waiting = "waiting",
-        /// Not ended, and nobody is waited for.
-        Going = "going",
-        /// Ended as it was meant to, and not by a no.
-        Done = "done",
-        /// Ended otherwise: failed, cancelled, expired, rolled back, or with nothing of it allowed.
-        Otherwise = "otherwise",
-        /// Ended, one way or the other; what still waits for a person among it.
-        Ended = "ended",
     }
 }
 
@@ -113,15 +98,13 @@ const DONE: &str = concat!("ended_at IS NOT NULL AND ", quiet!(), " AND ", meant
 /// All that have ended and are not done: no task is in both, and none in neither.
 const OTHERWISE: &str = concat!("ended_at IS NOT NULL AND ", quiet!(), " AND NOT (", meant!(), ")");
 
-impl TaskGroup {
-    pub(crate) const fn condition(self) -> &'static str {
-        match self {
-            Self::Waiting => WAITING,
-            Self::Going => GOING,
-            Self::Done => DONE,
-            Self::Otherwise => OTHERWISE,
-            Self::Ended => ENDED,
-        }
+const fn condition(group: TaskGroup) -> &'static str {
+    match group {
+        TaskGroup::Waiting => WAITING,
+        TaskGroup::Going => GOING,
+        TaskGroup::Done => DONE,
+        TaskGroup::Otherwise => OTHERWISE,
+        TaskGroup::Ended => ENDED,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::table::{answers, params};
 use crate::{Page, Text};
 use serde_json::Value;
 use words::act::ActionClass;
-use words::policy::{ApprovalStatus, RiskBand, Surface};
+use words::policy::{ApprovalStatus, CardLine, RiskBand, Surface};
 use words::task::Origin;
 
 params! {
@@ -142,8 +142,7 @@ answers! {
 
     /// One line of the card.
     Line {
-        /// `risk`, `destructive`, `unrecoverable`, `effect`, `fact`, `quoted`.
-        kind: String,
+        kind: CardLine,
         text: String,
     }
 

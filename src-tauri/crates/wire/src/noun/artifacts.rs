@@ -4,6 +4,7 @@
 use crate::receipts::Link;
 use crate::table::{answers, params};
 use crate::{Page, Text};
+use words::artifact::{ArtifactClass, ArtifactKind, ArtifactState, Reach, RetentionClass, Sensitivity};
 use words::knowledge::TrustTier;
 
 params! {
@@ -60,8 +61,8 @@ answers! {
     Artifact {
         artifact_id: String,
         task_id: String,
-        class: String,
-        kind: String,
+        class: ArtifactClass,
+        kind: ArtifactKind,
         uri: Text,
         name: Option<Text>,
         sha256: String,
@@ -69,10 +70,9 @@ answers! {
         byte_size: u64,
         created_at: i64,
         trust: TrustTier,
-        sensitivity: String,
-        retention: String,
-        /// `live`, `compacted`, `expired`.
-        state: String,
+        sensitivity: Sensitivity,
+        retention: RetentionClass,
+        state: ArtifactState,
         produced_by: Option<String>,
         inputs: Vec<String>,
         sealed_by: Option<String>,
@@ -136,14 +136,13 @@ answers! {
     }
 
     /// A kind of artifact of which some goes.
-    Collectible { kind: String, artifacts: u64, bytes: u64 }
+    Collectible { kind: ArtifactKind, artifacts: u64, bytes: u64 }
 
     /// The six questions of HK-14.4, and the ancestry.
     Lineages {
         artifact_id: String,
-        /// How far was looked: `store`, or `family` (the task, those it derives from and those derived from it) where
-        /// the log is too long to fold whole.
-        scope: String,
+        /// How far was looked.
+        scope: Reach,
         /// Which attempt made it.
         produced_by: Option<Link>,
         /// Which artifacts went into it.

@@ -3,7 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
-use words::act::ItemOutcome;
+use words::act::{ChangeKind, ItemOutcome, NoText, Tense};
 
 params! {
     /// Of an approval or a receipt, by identifier.
@@ -25,8 +25,7 @@ answers! {
     /// What is deleted comes first, then what is replaced or moved, then what is new.
     Changes {
         of: String,
-        /// `ahead` of an approval, `done` for a receipt.
-        tense: String,
+        tense: Tense,
         /// The folder, unless it was erased.
         workspace: Option<Text>,
         /// Rows there are; with `find`, that were found.
@@ -53,7 +52,7 @@ answers! {
     /// Rows that stand together.
     Group {
         /// `move` or `folder`.
-        op: String,
+        op: ChangeKind,
         /// The folder that moves go to; empty for the workspace itself.
         to: Option<String>,
         /// Its first row.
@@ -65,8 +64,7 @@ answers! {
 
     /// One file.
     FileChange {
-        /// `delete`, `write`, `move`, `folder`, `link`.
-        op: String,
+        op: ChangeKind,
         /// From the folder, in the written form: percent-encoded where it is no plain text.
         path: String,
         /// Where a move goes to.
@@ -101,8 +99,7 @@ answers! {
         byte_size: Option<u64>,
         /// The text, where it is one and is at hand.
         text: Option<String>,
-        /// Why there is no text: `binary`, `large`, `gone`; `drifted`, when the folder holds other bytes now; `later`,
-        /// when the answer was full: the row is asked for by itself.
-        missing: Option<String>,
+        /// Why there is no text.
+        missing: Option<NoText>,
     }
 }

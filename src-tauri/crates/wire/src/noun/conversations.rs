@@ -4,6 +4,8 @@
 use crate::table::{answers, params};
 use crate::{Page, Text};
 use words::knowledge::TrustTier;
+use words::store::Channel;
+use words::task::{IngressResolution, RunStatus};
 
 params! {
     /// All of them, the newest first.
@@ -54,21 +56,19 @@ answers! {
     /// What became of words.
     Said {
         message_id: String,
-        /// `control`, `approval`, `append_note`, `fork_child`, `start_new_root`, `chat_only`,
-        /// `pending_disambiguation`.
-        resolution: String,
+        resolution: IngressResolution,
         task_id: Option<String>,
         candidates: Vec<Candidate>,
         /// Why, in words.
         rationale: String,
     }
     /// A task that words might be about.
-    Candidate { task_id: String, title: Text, status: String, updated_at: i64 }
+    Candidate { task_id: String, title: Text, status: RunStatus, updated_at: i64 }
     /// An open message.
     Message {
         message_id: String,
         conversation_id: String,
-        channel: String,
+        channel: Channel,
         /// How far its sender's words may be relied on; absent in what older versions took in.
         trust: Option<TrustTier>,
         text: Text,

@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::artifact::ArtifactKind;
 
 params! {
     /// Exactly one of the three.
@@ -47,7 +48,7 @@ answers! {
         artifact_id: String,
         sha256: String,
         task_id: String,
-        kind: String,
+        kind: ArtifactKind,
         byte_size: u64,
     }
 }

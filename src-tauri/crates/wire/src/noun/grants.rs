@@ -4,7 +4,7 @@
 use crate::Page;
 use crate::table::{answers, params};
 use words::act::ActionClass;
-use words::policy::Surface;
+use words::policy::{ApprovalStatus, GrantStatus, RuleScope, StandingState, Surface};
 
 params! {
     /// Which grants; without a task those that can still be used.
@@ -71,8 +71,7 @@ answers! {
         task_id: String,
         action_request_id: String,
         action_class: ActionClass,
-        /// `active`, `consumed`, `revoked`, `expired`.
-        state: String,
+        state: GrantStatus,
         issued_at: i64,
         expires_at: i64,
         max_uses: u32,
@@ -93,12 +92,10 @@ answers! {
         grant_id: String,
         /// What it allows, in a sentence.
         words: Option<String>,
-        /// `user`, `project`, `task`.
-        scope: String,
+        scope: RuleScope,
         /// The project or the task.
         place: Option<String>,
-        /// `active`, `used up`, `revoked`, `expired`, `void` (signed by a key that is not in force any more).
-        state: String,
+        state: StandingState,
         expires_at: i64,
         max_uses: u32,
         uses: u32,
@@ -138,7 +135,7 @@ answers! {
         at: i64,
         summary: crate::Text,
         /// `granted` or `denied`, when a person answered.
-        answered: Option<String>,
+        answered: Option<ApprovalStatus>,
     }
     /// It holds from now on.
     Allowed { grant_id: String }

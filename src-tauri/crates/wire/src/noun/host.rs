@@ -3,6 +3,8 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::store::HostRole;
+use words::task::DriveState;
 
 params! {
     /// Nothing to say.
@@ -23,8 +25,8 @@ params! {
 answers! {
     /// Who, and how it stands.
     HostStatus {
-        /// This process: `owner` holds the store, `reader` only reads.
-        role: String,
+        /// What this process is to the store.
+        role: HostRole,
         /// The process that holds it, when one does.
         held_by: Option<Holder>,
         store_id: String,
@@ -75,9 +77,7 @@ answers! {
     /// How a task stands with the process that drives it.
     Stood {
         task_id: String,
-        /// `at_work`; `at_rest` when it waits or has ended, which the store tells; `key_locked` when its receipts
-        /// wait for keys; `halted`; `broke` when driving it broke off.
-        stands: String,
+        stands: DriveState,
         /// Why it broke off.
         error: Option<crate::Error>,
     }

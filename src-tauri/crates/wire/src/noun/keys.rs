@@ -3,7 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
-use words::store::KeyPurpose;
+use words::store::{KeyPurpose, KeyStatus};
 
 params! {
     /// Those in force; with `all` those that were in force before, too.
@@ -35,8 +35,7 @@ answers! {
         ssh_fingerprint: String,
         /// Whether its secret half is open in this process; absent when this process cannot know.
         open: Option<bool>,
-        /// `in_force`, `followed` (by another), `revoked`.
-        status: String,
+        status: KeyStatus,
         /// When it came into force.
         since: i64,
         /// When another followed it.

@@ -3,7 +3,7 @@
 
 use crate::table::{answers, params};
 use crate::{Page, Text};
-use words::knowledge::{BeliefStatus, MemoryStatus, TrustTier};
+use words::knowledge::{BeliefStatus, DecisionClass, MemoryStatus, TrustTier};
 use words::policy::RiskBand;
 
 params! {
@@ -29,7 +29,7 @@ answers! {
     Decision {
         decision_id: String,
         task_id: String,
-        class: String,
+        class: DecisionClass,
         summary: Text,
         rationale: Text,
         risk: RiskBand,

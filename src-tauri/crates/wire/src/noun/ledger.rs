@@ -3,6 +3,7 @@
 
 use crate::Verdict;
 use crate::table::{answers, params};
+use words::store::{CheckpointKind, HeadStanding};
 
 params! {
     /// Keys trusted beside the host's own: PEM blocks, or verifier keys.
@@ -117,8 +118,7 @@ answers! {
     Checkpoints { checkpoints: Vec<Signed> }
     /// One signed tree head.
     Signed {
-        /// `task`, `gate`, `global`.
-        kind: String,
+        kind: CheckpointKind,
         task_id: Option<String>,
         origin: String,
         size: u64,
@@ -129,8 +129,7 @@ answers! {
     }
     /// How the store stands to a head that somebody kept.
     Compared {
-        /// `consistent`, `older` (than the head), `forked`, `unusable`.
-        standing: String,
+        standing: HeadStanding,
         /// In a sentence.
         reason: String,
         /// The log that the head belongs to.

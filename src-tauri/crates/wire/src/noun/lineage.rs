@@ -3,7 +3,8 @@
 
 use crate::Text;
 use crate::table::{answers, params};
-use words::knowledge::TrustTier;
+use words::artifact::Reach;
+use words::knowledge::{EdgeKind, NodeKind, TrustTier};
 
 params! {
     /// Around anything that has an identifier; around all that a task made, when it is a task's.
@@ -19,8 +20,8 @@ answers! {
     Drawing {
         /// What was asked about.
         focus: String,
-        /// How far was looked: `store` or `family`.
-        scope: String,
+        /// How far was looked.
+        scope: Reach,
         nodes: Vec<Node>,
         edges: Vec<Edge>,
         layers: u32,
@@ -32,8 +33,7 @@ answers! {
     /// Something that came from something.
     Node {
         id: String,
-        /// `task`, `artifact`, `approval`, ...
-        kind: String,
+        kind: NodeKind,
         /// An artifact's kind, an action's class.
         detail: String,
         label: Option<Text>,
@@ -54,7 +54,7 @@ answers! {
     Edge {
         from: String,
         to: String,
-        kind: String,
+        kind: EdgeKind,
         /// Content goes along it, and taint with it.
         carries: bool,
     }

@@ -5,7 +5,7 @@ use crate::Text;
 use crate::table::{answers, params};
 use serde::{Deserialize, Serialize};
 use words::act::ActionClass;
-use words::policy::{PolicyVerdict, Profile, RiskBand, RuleEffect};
+use words::policy::{ApprovalStatus, PolicyVerdict, Profile, RiskBand, RuleEffect, RuleScope};
 
 /// Rules on trial: the shipped ones with a change. They are in force nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -175,7 +175,7 @@ answers! {
         profile: Profile,
         /// `allow`, `require_approval`, `deny`, `downgrade`.
         verdict: PolicyVerdict,
-        /// The lesser form, with a downgrade: `readonly`, `draft`.
+        /// The lesser form, with a downgrade, as its rule names it.
         downgrade: Option<String>,
         /// With an act that is done instead of another: that other one, in a line, and by which rules.
         instead_of: Option<String>,
@@ -206,7 +206,7 @@ answers! {
     }
     /// Rules that are accepted.
     Checked {
-        scope: String,
+        scope: RuleScope,
         rules: u32,
         /// What they compile to.
         cedar: String,
@@ -252,13 +252,13 @@ answers! {
         action_request_id: String,
         task_id: String,
         at: i64,
-        class: String,
+        class: Option<ActionClass>,
         summary: Text,
         was: PolicyVerdict,
         would: PolicyVerdict,
         /// The rules that would have decided.
         rules: Vec<String>,
         /// `granted` or `denied`, when a person answered.
-        answered: Option<String>,
+        answered: Option<ApprovalStatus>,
     }
 }

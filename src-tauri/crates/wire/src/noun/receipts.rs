@@ -4,8 +4,8 @@
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::{Page, Text};
-use words::act::{ActionClass, ReceiptClass, ResultCode, Reversibility};
-use words::knowledge::TrustTier;
+use words::act::{ActionClass, ReceiptClass, ResultCode, Reversibility, UndoKind};
+use words::knowledge::{NodeKind, TrustTier};
 
 params! {
     /// Which receipts.
@@ -90,8 +90,7 @@ answers! {
 
     /// One change.
     UndoItem {
-        /// `restore`, `replace`, `delete`, `delete_folder`, `move`, `make_folder`, `link`.
-        what: String,
+        what: UndoKind,
         path: String,
         /// Where a move goes.
         to: Option<String>,
@@ -133,8 +132,7 @@ answers! {
 
     /// One thing in a chain.
     Link {
-        /// `task`, `artifact`, `approval`, ...
-        kind: String,
+        kind: NodeKind,
         id: String,
         task_id: Option<String>,
         label: Option<Text>,

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
-use words::task::{AttemptStatus, Origin, Priority, RefusedBy, RunStatus, TaskStatus, TerminationReason};
+use words::task::{
+    AttemptStatus, ClarificationStatus, Origin, Priority, RefusedBy, RunStatus, TaskStatus,
+    TerminationReason, UndoneExtent, WaitsFor, WordsBy,
+};
 
 /// Who proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -218,8 +221,8 @@ answers! {
         parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<RefusedBy>,
-        /// Whether what it did was undone since: `all`, `part`; absent where nothing was.
-        undone: Option<String>,
+        /// How much of what it did was undone since; absent where nothing was.
+        undone: Option<UndoneExtent>,
         /// It should be at work, and nobody works on it; absent where that cannot be known.
         interrupted: Option<bool>,
         /// The folder it works in, unless it was erased.
@@ -258,8 +261,8 @@ answers! {
         termination: Option<TerminationReason>,
         /// Its last words.
         summary: Option<Text>,
-        /// Whose words those are: `model`, which nobody has verified, or `hermit`.
-        summary_by: Option<String>,
+        /// Whose words those are.
+        summary_by: Option<WordsBy>,
         /// Receipts of what was done in this task: what its last words claim beyond them, nobody has verified.
         verified_by: Vec<String>,
         /// The artifact with its answer.
@@ -285,8 +288,7 @@ answers! {
 
     /// What a task waits for.
     Waits {
-        /// `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`, `agent`.
-        kind: String,
+        kind: WaitsFor,
         /// The approval or question.
         id: Option<String>,
     }
@@ -334,7 +336,7 @@ answers! {
         task_id: String,
         question: Text,
         choices: Vec<Text>,
-        status: String,
+        status: ClarificationStatus,
         requested_at: i64,
         expires_at: i64,
     }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
+use words::store::{EntityType, PrincipalType};
 
 params! {
     /// Events behind a place; ask again with the last place to follow.
@@ -30,12 +31,12 @@ answers! {
         event_id: String,
         seq: u64,
         event_type: String,
-        entity_type: String,
+        entity_type: EntityType,
         entity_id: String,
         step_id: Option<String>,
         attempt_id: Option<String>,
         at: i64,
-        actor_type: String,
+        actor_type: PrincipalType,
         actor_id: String,
         /// The body; sensitive leaves are plain, or `{"erased": digest}`.
         body: serde_json::Value,

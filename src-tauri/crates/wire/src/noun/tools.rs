@@ -5,6 +5,7 @@ use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use std::collections::BTreeMap;
 use words::act::ActionClass;
+use words::store::ToolServerState;
 
 params! {
     /// A server: how it is started. It is started once, behind walls, to hear what it offers.
@@ -80,8 +81,7 @@ answers! {
     /// One server.
     Server {
         server: String,
-        /// `ready`, `changed`, `disabled`, `unreadable`.
-        state: String,
+        state: ToolServerState,
         /// Why it is not ready, in words.
         why: Option<String>,
         /// Program and arguments.

@@ -3,6 +3,8 @@
 
 use crate::receipts::{Explanation, Link};
 use crate::table::{answers, params};
+use words::artifact::Reach;
+use words::knowledge::EdgeKind;
 
 params! {
     /// A receipt, an artifact, or a file on disk; with a line, who wrote that line.
@@ -46,13 +48,13 @@ answers! {
     /// One node.
     Node { link: Link, layer: u32, row: u32 }
     /// One edge, from what was there to what came of it.
-    Edge { from: String, to: String, kind: String }
+    Edge { from: String, to: String, kind: EdgeKind }
 
     /// Everything that derives from a source, and the plan to take it back. Nothing of the plan runs by itself.
     Recalled {
         sources: Vec<Link>,
-        /// How far was looked: `store`, or `family` where the log is too long to fold whole.
-        scope: String,
+        /// How far was looked.
+        scope: Reach,
         artifacts: Vec<Link>,
         beliefs: Vec<Link>,
         memories: Vec<Link>,
