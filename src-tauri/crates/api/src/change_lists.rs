@@ -253,16 +253,16 @@ mod tests {
 
     #[test]
     fn a_card_begins_with_what_it_is_about_however_many_lines_it_has() {
-        let line = |kind: &str, at: usize| Line { kind: kind.to_owned(), text: format!("{kind} {at}") };
-        let mut lines = vec![line("risk", 0)];
-        lines.extend((0..5_000).map(|at| line("effect", at)));
-        lines.push(line("unrecoverable", 0));
-        lines.extend((0..5_000).map(|at| line("fact", at)));
-        lines.push(line("quoted", 0));
+        let line = |kind: CardLine, at: usize| Line { kind, text: format!("{kind} {at}") };
+        let mut lines = vec![line(CardLine::Risk, 0)];
+        lines.extend((0..5_000).map(|at| line(CardLine::Effect, at)));
+        lines.push(line(CardLine::Unrecoverable, 0));
+        lines.extend((0..5_000).map(|at| line(CardLine::Fact, at)));
+        lines.push(line(CardLine::Quoted, 0));
         let sheet = Sheet { lines, ..Sheet::default() };
         let begun = sheet.beginning();
         assert_eq!(begun.len(), 2 * PART_LINES + 3);
-        for kind in ["risk", "unrecoverable", "quoted"] {
+        for kind in [CardLine::Risk, CardLine::Unrecoverable, CardLine::Quoted] {
             assert!(begun.iter().any(|line| line.kind == kind), "{kind}");
         }
     }

@@ -436,17 +436,17 @@ mod tests {
 
     #[test]
     fn only_the_text_whose_digest_is_signed_is_shown_and_nothing_in_it_is_hidden() {
-        let made = |text: Option<&str>, missing: Option<&str>| Side {
+        let made = |text: Option<&str>, missing: Option<NoText>| Side {
             sha256: String::new(),
             byte_size: None,
             text: text.map(str::to_owned),
-            missing: missing.map(str::to_owned),
+            missing,
         };
         let side = |text: &str| made(Some(text), None);
         let meant = Digest::of(b"rm x\r\n\tend\n");
         let shown = added(&known(Some(&side("rm x\r\n\tend\n")), &meant));
         assert_eq!(texts(&shown), ["      +rm x\\u{d}", "      +\tend"]);
-        for other in [Some(side("rm y\n")), Some(made(None, Some("gone"))), None] {
+        for other in [Some(side("rm y\n")), Some(made(None, Some(NoText::Gone))), None] {
             let shown = added(&known(other.as_ref(), &meant));
             assert!(!texts(&shown).iter().any(|text| text.contains("rm")), "{shown:?}");
             assert_eq!(shown.len(), 1, "it says that nothing is shown: {shown:?}");
