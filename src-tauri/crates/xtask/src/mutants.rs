@@ -302,7 +302,7 @@ fn program_of<'p>(
 
 /// What a runner says of exactly one test that passed.
 const TEST_PASSED: &[&str] = &[" 1 passed; 0 failed;"];
-const STORY_PASSED: &[&str] = &["\"numFailedTests\":0,\"numPassedTests\":1,", "\"success\":true"];
+const STORY_PASSED: &[&str] = &["\"numPassedTests\":1,\"numFailedTests\":0,", "\"success\":true"];
 
 /// The stories in a browser of the copy, over the programs that were built of it.
 struct Stories {
