@@ -112,7 +112,7 @@ fn a_denial_is_overridden_in_the_approval_window_with_a_reason_and_then_asked_ab
 
     until("the main window is there", || app.turn_to(MAIN));
     app.invoke("open_override", &json!({ "act": act })).expect("it opens");
-    until("the denial is shown", || app.turn_to(DESK) && app.words().contains("Why policy refused it"));
+    until("the denial is shown", || app.turn_to(DESK) && app.words().contains("Why policy denied it"));
     app.write("//textarea", "the folder is mine").expect("it is typed");
     app.click("//button[contains(., 'Show what I would sign')]").expect("it is pressed");
     until("the sentence is there", || app.words().contains("OVERRIDE policy"));

@@ -18,6 +18,7 @@ mod injected;
 mod keys;
 mod killed;
 mod large;
+mod own_rules;
 mod programs;
 mod reach;
 mod server;

@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === undefined)("the page in a browser", () => {
     await page.click("#nav-receipts");
     const told = (await page.textContent(".chain")) ?? "";
     for (const term of ["Goal", "Evidence", "Proposed", "Policy", "Approval", "Grant", "What ran", "What changed", "Can it be undone"]) expect(told).toContain(term);
-    expect(told).toContain("A person allowed it");
+    expect(told).toContain("A person approved it");
     await page.click(".link.person .cite");
     expect(await page.getAttribute("#nav-timeline", "aria-current")).toBe("page");
     expect(await page.textContent(".split-pane")).toContain("approval.requested");

@@ -43,7 +43,7 @@ macro_rules! each_tool {
             rollback::Rollback = "rollback",
             /// Call a tool of a server.
             call::Call = "call",
-            /// Change which tools of servers there are, and what they may do.
+            /// Change what Hermit may do: tools of servers, and a person's rules of policy.
             register::Register = "register",
         }
     };
@@ -64,6 +64,7 @@ mod register;
 mod remember;
 mod request;
 mod rollback;
+mod rules;
 pub mod sensitive_paths;
 pub mod shell;
 mod tense;
@@ -86,6 +87,7 @@ pub use register::Register;
 pub use remember::Remember;
 pub use request::{ActionRequest, resources_of};
 pub use rollback::Rollback;
+pub use rules::{rule_in_words, rules_apart};
 pub use tense::{VERBS, doing, done};
 pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;

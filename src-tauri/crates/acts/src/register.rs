@@ -1,4 +1,4 @@
-//! Changing which tools of servers there are, and what they may do.
+//! Changing what Hermit may do: which tools of servers there are, what they may do, and a person's rules of policy.
 
 use crate::call::{in_words, pretty, quoted, started};
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
@@ -9,7 +9,7 @@ use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a person changes about servers of tools.
+/// What a person changes about servers of tools, or about their rules of policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Register {
@@ -33,6 +33,13 @@ pub enum Register {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<ToolTerms>,
     },
+    /// A person's own rules of policy become others.
+    Rules {
+        /// All of them, as they will be.
+        rules: String,
+        /// All of them, as they are.
+        was: String,
+    },
 }
 
 impl Tool for Register {
@@ -44,6 +51,7 @@ impl Tool for Register {
         BTreeSet::from([match self {
             Self::Server { registration, .. } => ResourceId::Mcp(registration.server.clone(), "*".to_owned()),
             Self::Tool { server, words, .. } => ResourceId::Mcp(server.clone(), words.name.clone()),
+            Self::Rules { .. } => ResourceId::Rules,
         }])
     }
 
@@ -51,10 +59,14 @@ impl Tool for Register {
         match self {
             Self::Server { registration, .. } => model::tool_server::check_server_name(&registration.server),
             Self::Tool { terms, .. } => terms.check(),
+            Self::Rules { rules, was } if rules == was => {
+                Err("the rules are those already in force".to_owned())
+            }
+            Self::Rules { .. } => Ok(()),
         }
     }
 
-    /// `hermit tools rm` and another word about a tool take it back; nothing of it is a file.
+    /// Another change takes it back (`hermit tools rm`, `hermit policy rm`); nothing of it is a file.
     fn reversibility(&self) -> Reversibility {
         Reversibility::Partial
     }
@@ -84,6 +96,7 @@ impl Tool for Register {
             Self::Tool { server, words, terms, .. } => {
                 format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)
             }
+            Self::Rules { rules, was } => crate::rules::title(was, rules),
         }
     }
 
@@ -91,11 +104,15 @@ impl Tool for Register {
         match self {
             Self::Server { registration, was } => of_server(registration, was.as_ref()),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
+            Self::Rules { rules, was } => crate::rules::lines(was, rules),
         }
     }
 
     fn precondition(&self) -> String {
-        "the server is registered as it was when this was proposed".to_owned()
+        match self {
+            Self::Rules { .. } => "your rules are as they were when this was proposed".to_owned(),
+            _ => "the server is registered as it was when this was proposed".to_owned(),
+        }
     }
 }
 

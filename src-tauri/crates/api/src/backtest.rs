@@ -150,6 +150,11 @@ impl History {
         })
     }
 
+    /// Every question since a time.
+    pub(crate) fn since(&self, since: i64) -> impl Iterator<Item = &Asked> {
+        self.asked.values().filter(move |asked| asked.at.0 >= since)
+    }
+
     /// One question of the log.
     pub(crate) fn find(&self, id: ActionRequestId) -> Option<&Asked> {
         self.asked.get(&id)
@@ -221,23 +226,45 @@ pub(crate) fn object<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(&bytes).map_err(crate::failed)
 }
 
+/// What history is put before.
+pub(crate) struct Before<'e> {
+    /// The rules in force, whose answers are compared; without them, what was answered then.
+    pub(crate) now: Option<&'e PolicyEngine>,
+    /// Other rules.
+    pub(crate) engine: &'e PolicyEngine,
+    /// Another profile for all of it.
+    pub(crate) profile: Option<Profile>,
+    /// Only what was asked since.
+    pub(crate) since: Option<i64>,
+}
+
+impl Before<'_> {
+    /// What is said to a question, and what would be.
+    fn ask(&self, asked: &Asked, store: &artifacts::Store) -> Result<Again, Error> {
+        let mut again = asked.again(store, self.engine, self.profile, None)?;
+        if let Some(now) = self.now {
+            again.was = asked.again(store, now, self.profile, None)?.would;
+        }
+        Ok(again)
+    }
+}
+
 /// All of it, counted.
 pub(crate) fn count(
     history: &History,
     store: &artifacts::Store,
-    engine: &PolicyEngine,
-    profile: Option<Profile>,
-    since: Option<i64>,
+    before: &Before<'_>,
     rows_max: usize,
 ) -> Backtested {
     let mut found = Backtested { judged: 0, changed: 0, unreadable: 0, counts: Vec::new(), rows: Vec::new() };
     let mut turns: BTreeMap<(Verdict, Verdict), Turn> = BTreeMap::new();
     for id in history.order.iter().rev() {
-        let Some(asked) = history.find(*id).filter(|asked| since.is_none_or(|since| asked.at.0 >= since))
+        let Some(asked) =
+            history.find(*id).filter(|asked| before.since.is_none_or(|since| asked.at.0 >= since))
         else {
             continue;
         };
-        let Ok(again) = asked.again(store, engine, profile, None) else {
+        let Ok(again) = before.ask(asked, store) else {
             found.unreadable = found.unreadable.saturating_add(1);
             continue;
         };

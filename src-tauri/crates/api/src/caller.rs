@@ -200,6 +200,10 @@ impl Host for Through<'_> {
         self.host.pin()
     }
 
+    fn rules_file(&self) -> Result<Option<String>, Error> {
+        self.host.rules_file()
+    }
+
     fn now(&self) -> UnixMs {
         self.host.now()
     }

@@ -120,6 +120,14 @@ pub trait Host: Send + Sync {
     /// When it is there and cannot be read.
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error>;
 
+    /// The file of rules that a person keeps in the store's folder, where there is one.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    fn rules_file(&self) -> Result<Option<String>, wire::Error> {
+        Ok(None)
+    }
+
     /// Now.
     fn now(&self) -> UnixMs;
 

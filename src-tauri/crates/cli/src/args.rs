@@ -38,7 +38,7 @@ use std::path::PathBuf;
 /// Exit codes, told at the end of every help.
 const EXITS: &str = "\
 Exit codes:
-  0 done   1 failed   2 wrong usage   3 refused by policy or by you   4 waiting for you
+  0 done   1 failed   2 wrong usage   3 denied by policy or by you   4 waiting for you
   5 not valid   6 signed by nobody you trust   7 something is missing
 
 The store is in --home, else HERMIT_HOME, else the platform's folder for data.";

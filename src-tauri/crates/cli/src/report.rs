@@ -153,7 +153,7 @@ fn troubles(actions: &[Action]) -> Vec<(String, usize)> {
             (_, Some(trouble)) => format!("{summary}: {trouble}"),
             (Some(Verdict::Deny), None) => {
                 let id = &action.action_request_id;
-                format!("policy refused `{summary}`; why: hermit policy explain {id}")
+                format!("policy denied `{summary}`; why: hermit policy explain {id}")
             }
             _ => continue,
         };

@@ -13,6 +13,7 @@ mod knowledge;
 mod mcp;
 mod mcp_install;
 mod models;
+mod own_rules;
 mod playbooks;
 mod policy;
 mod proof;

@@ -334,6 +334,15 @@ impl api::Host for Local {
         Ok(pins.into_iter().next().map(|pin| pin.note))
     }
 
+    fn rules_file(&self) -> Result<Option<String>, wire::Error> {
+        let path = self.home.dir().join(kernel::drive::USER_RULES);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io("read", &path, &e).to_wire()),
+        }
+    }
+
     fn content_quota_bytes(&self) -> u64 {
         self.settings_now().content_quota()
     }

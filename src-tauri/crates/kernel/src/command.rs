@@ -29,6 +29,7 @@ pub mod resolve;
 pub mod revoke;
 pub mod rollback;
 pub mod rotate_keys;
+pub mod rules;
 pub mod secret;
 pub mod standing;
 pub mod submit;

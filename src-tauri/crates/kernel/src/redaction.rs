@@ -35,6 +35,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Patch
         | K::ReceiptBundle
         | K::ToolManifest
+        | K::PolicyRules
         | K::CapabilityGrant => Rule::Exact,
         K::ActionResult | K::CommandTranscript | K::SearchBundle | K::WebSnapshot | K::TestReport => {
             Rule::Shapes

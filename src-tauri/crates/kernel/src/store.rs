@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::command::standing::StandingRecord;
 use crate::tool_registry::ToolRegistry;
+use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
 use model::principal::{Principal, PrincipalType};
 use model::secret::SecretTerms;
@@ -47,6 +48,8 @@ pub struct StoreState {
     pub secrets: BTreeMap<String, SecretTerms>,
     /// Servers of tools.
     pub tools: ToolRegistry,
+    /// A person's own rules of policy, once they have said some.
+    pub rules: Option<ArtifactRef>,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -101,6 +104,7 @@ impl StoreState {
                     record.revoked = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
                 }
             }
+            Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
             other => self.tools.apply(other),
         }
     }

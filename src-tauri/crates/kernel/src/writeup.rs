@@ -106,6 +106,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::StepContract
         | Kind::TaskContract
         | Kind::ToolManifest
+        | Kind::PolicyRules
         | Kind::Transcript => RetentionClass::Permanent,
     }
 }

@@ -217,3 +217,16 @@ fn a_yes_given_under_other_rules_goes_before_the_rules_of_today() {
     assert_ne!(results[0].2, results[1].2);
     assert_eq!(state.attempts.len(), 1);
 }
+
+#[test]
+fn what_a_person_denied_is_not_asked_about_again_when_it_is_proposed_again() {
+    let world = World::new(1399);
+    let task = world.script("again", vec![write("a.txt", "x"), write("a.txt", "x"), done("left alone")]);
+    let asked = world.drive_to_approval(task);
+    world.person.deny(world.kernel(), task, asked, "no").unwrap();
+    let ended = world.drive(task);
+    assert!(matches!(ended, DriveOutcome::Ended { .. }), "{ended:?}");
+    let asked = count(world.kernel(), task, "approval.requested");
+    assert_eq!((count(world.kernel(), task, "action.requested"), asked), (2, 1));
+    assert!(!world.files().contains_key("a.txt"));
+}

@@ -4,6 +4,7 @@ use crate::story::{completed, count, events, state};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::action::ActionClass;
+use model::ingress::Channel;
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::proposal::Answer;
 use model::standing::{Cover, PathAct, StandingScope};
@@ -75,4 +76,82 @@ fn it_has_no_lesser_form() {
     let plain = give(&world, "plain", Profile::ReadonlyAnalysis, vec![write("a.rules", "x")]);
     assert_eq!(world.drive(plain), completed());
     assert_eq!(count(world.kernel(), plain, "action.downgraded"), 1);
+}
+
+/// Asks for a change of the person's own rules, up to its card.
+fn asked(world: &World, rules: &str, was: &str) -> (TaskId, model::ApprovalId) {
+    let by = (Channel::App, format!("rules {rules}"));
+    let task = world.kernel().propose_rules(rules, was, by).expect("it is proposed").task_id;
+    (task, world.drive_to_approval(task))
+}
+
+fn changes(world: &World) -> usize {
+    let store = world.kernel().store_state().system_task_id.unwrap();
+    count(world.kernel(), store, "policy.rules_changed")
+}
+
+#[test]
+fn a_persons_own_rules_change_by_their_yes_alone_and_outlive_the_process() {
+    let mut world = World::new(1303);
+    // No rule answers for the person, whatever it allows, and none stands in the way.
+    std::fs::write(
+        world.store.path().join("policy.rules"),
+        "allow FileEdit(**)\nallow FileDelete(**)\ndeny Bash(*)\n",
+    )
+    .unwrap();
+    let rules = "deny FileEdit(secret.txt)\n";
+    let (task, approval) = asked(&world, rules, "");
+    let policy = judged(&world, task);
+    assert_eq!((policy.verdict, policy.standing), (Verdict::RequireApproval, None));
+    assert_eq!(policy.action_classes, [ActionClass::CapabilityChange]);
+    assert!(policy.decision_required && policy.witness_required);
+    let early = give(&world, "early", Profile::LocalEditAllowed, vec![write("early.txt", "x")]);
+    assert_eq!(world.drive(early), completed(), "a question about rules holds up nothing");
+    assert_eq!(
+        (world.kernel().signed_rules().unwrap().as_str(), changes(&world)),
+        ("", 0),
+        "nothing before the yes"
+    );
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), completed());
+    assert_eq!((world.kernel().signed_rules().unwrap().as_str(), changes(&world)), (rules, 1));
+    for kind in
+        ["decision.recorded", "witness.validated", "grant.issued", "effect.dispatched", "receipt.issued"]
+    {
+        assert!(count(world.kernel(), task, kind) >= 1, "{kind}");
+    }
+    world.crash();
+    world.reopen();
+    let late = give(&world, "late", Profile::LocalEditAllowed, vec![write("secret.txt", "x")]);
+    assert_eq!(world.drive(late), completed());
+    assert!(!world.files().contains_key("secret.txt"), "the rule outlives the process");
+    assert!(judged(&world, late).determining_rules.contains(&"signed.l1".to_owned()));
+}
+
+#[test]
+fn a_change_of_rules_is_about_the_rules_that_were_shown_and_a_denial_changes_nothing() {
+    let world = World::new(1304);
+    let (first, one) = asked(&world, "ask FileEdit(a)\n", "");
+    let (second, two) = asked(&world, "ask FileEdit(b)\n", "");
+    world.person.allow(world.kernel(), first, one).unwrap();
+    assert_eq!(world.drive(first), completed());
+    world.person.allow(world.kernel(), second, two).unwrap();
+    world.drive(second);
+    assert_eq!(
+        world.kernel().signed_rules().unwrap(),
+        "ask FileEdit(a)\n",
+        "the second was asked about no rules"
+    );
+    let stale = world.kernel().propose_rules("deny FileEdit(c)\n", "", (Channel::App, "stale".to_owned()));
+    assert!(matches!(stale, Err(kernel::Error::Conflict(_))), "{stale:?}");
+    let wrong = world.kernel().propose_rules(
+        "deny FileEdit(/)\n",
+        "ask FileEdit(a)\n",
+        (Channel::App, "no".to_owned()),
+    );
+    assert!(matches!(&wrong, Err(kernel::Error::Input(why)) if why.contains("line 1")), "{wrong:?}");
+    let (third, three) = asked(&world, "", "ask FileEdit(a)\n");
+    world.person.deny(world.kernel(), third, three, "no").unwrap();
+    world.drive(third);
+    assert_eq!((world.kernel().signed_rules().unwrap().as_str(), changes(&world)), ("ask FileEdit(a)\n", 1));
 }

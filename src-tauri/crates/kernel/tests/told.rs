@@ -157,7 +157,7 @@ fn looks_and_changes() -> Vec<Told> {
         (
             "delete",
             json!({ "path": "old.txt" }),
-            vec!["a person refused this".into(), "the person says: leave that one alone".into()],
+            vec!["a person denied this".into(), "the person says: leave that one alone".into()],
         ),
         (
             "change",

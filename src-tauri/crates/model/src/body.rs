@@ -458,4 +458,9 @@ bodies! {
     ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text }
     /// A server was forgotten.
     ToolServerRemoved ("tools.removed", 1, ToolServer, |b| b.server) { server: String }
+
+    /// A person's own rules of policy are these from now on, all of them; their text is the artifact.
+    PolicyRulesChanged ("policy.rules_changed", 1, ActionRequest, |b| b.action_request_id) {
+        rules: ArtifactRef, action_request_id: ActionRequestId, changed_at: UnixMs,
+    }
 }

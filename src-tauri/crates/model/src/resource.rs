@@ -21,6 +21,8 @@ pub enum ResourceId {
     Memory(MemoryId),
     /// `receipt:<receipt_id>`, the act a rollback undoes.
     Receipt(ReceiptId),
+    /// `policy:rules`, a person's own rules of policy.
+    Rules,
 }
 
 impl fmt::Display for ResourceId {
@@ -33,6 +35,7 @@ impl fmt::Display for ResourceId {
             Self::Secret(handle) => write!(f, "secret:{handle}"),
             Self::Memory(id) => write!(f, "memory:{id}"),
             Self::Receipt(id) => write!(f, "receipt:{id}"),
+            Self::Rules => f.write_str("policy:rules"),
         }
     }
 }
@@ -64,6 +67,7 @@ fn parse(text: &str) -> Option<ResourceId> {
             ResourceId::Mcp(server.to_owned(), tool.to_owned())
         }
         "secret" => ResourceId::Secret(rest.to_owned()),
+        "policy" if rest == "rules" => ResourceId::Rules,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),
         _ => return None,

@@ -205,6 +205,9 @@ macro_rules! with_commands {
         "tells why policy said what it said" policy.explain(Explain) -> Judged, read [tasks];
         "finds the narrowest standing grants that would have given the answers a person gave" policy.suggest(Suggest) -> Suggestions, read [approvals];
         "checks permission rules and shows what they compile to" policy.check(Check) -> Checked, free [];
+        "lists a person's own rules of policy" policy.own_rules(OwnRules) -> OwnRuleList, read [store, tasks];
+        "tells what a change of a person's own rules would change" policy.draft_rules(DraftRules) -> RulesDraft, read [store, tasks];
+        "makes the task that asks a person whether their own rules of policy change" policy.change_rules(ChangeRules) -> Submitted, write [];
         "drafts the override of a denial" policy.draft_override(DraftOverride) -> OverrideDraft, read [tasks];
         "hands in the override of a denial that a person signed" policy.allow_override(AllowOverride) -> OverrideAllowed, write [];
         "tells the chain behind a receipt, an artifact, a file or a line of it" trace.explain(Explain) -> Explained, read [receipts];

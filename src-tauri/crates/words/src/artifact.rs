@@ -79,6 +79,8 @@ crate::names! {
         Playbook = "playbook",
         /// A server of tools: how it is started, and what it says it offers.
         ToolManifest = "tool.manifest",
+        /// A person's own rules of policy, all of them.
+        PolicyRules = "policy.rules",
         /// A transcript of model answers.
         Transcript = "transcript",
         /// What an action gave back.

@@ -134,6 +134,8 @@ crate::names! {
     pub enum RuleScope ("rule scope") {
         /// The person's, in every project.
         User = "user",
+        /// The person's, in every project, each change of which they approved on a card.
+        Signed = "signed",
         /// The project's own file.
         Project = "project",
         /// One task's.

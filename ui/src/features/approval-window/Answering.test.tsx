@@ -107,7 +107,7 @@ test("what lasts is chosen within bounds, read as a sentence, and signed as it w
   await user.clear(screen.getByLabelText("Uses"));
   await user.type(screen.getByLabelText("Uses"), "4");
   await user.click(await screen.findByRole("radio", { name: "Delete data/*.csv in task, 7 days, 4 times" }));
-  await screen.findByText("1 of them you had refused.");
+  await screen.findByText("1 of them you had denied.");
   await screen.findByText(/It would have answered 3 of 12 questions so far/);
   await user.type(screen.getByLabelText("Approval passphrase"), "words");
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());

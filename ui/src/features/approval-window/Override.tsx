@@ -53,8 +53,8 @@ export function Override({ act, desk }: { act: string; desk: Desk }) {
 
 function Why({ denied }: { denied: Judged }) {
   return (
-    <div className={styles.why} tabIndex={0} role="region" aria-label="Why it was refused">
-      <h3>Why policy refused it</h3>
+    <div className={styles.why} tabIndex={0} role="region" aria-label="Why it was denied">
+      <h3>Why policy denied it</h3>
       <ul>{denied.rules.map((rule) => <li key={rule.name}><Mark name="deny" size={14} /><div><b>{sentence(rule.reason === "" ? "no rule permits it" : rule.reason)}</b><small>{rule.name}</small></div></li>)}</ul>
       <h3>What is at risk</h3>
       <p><Words of={capital(denied.risk_summary)} />.</p>

@@ -342,6 +342,18 @@ test("in a browser the like of it is allowed from now on as it is in the window:
   expect(host.signed[0]?.lasting).toEqual({ scope: "project", number: 0, days: 7, uses: 2, words: "delete `a.csv` in this project, 7 days, 2 times" });
 });
 
+test("where no safe rule covers an action nothing can be approved from now on", async () => {
+  const host = scene({}, "passphrase");
+  if (host.pen !== undefined) Object.assign(host.pen, { offers: () => Promise.resolve([]) });
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("radio", { name: "Also similar actions, from now on" }));
+  await here.findByText("No safe rule covers this");
+  await user.click(await here.findByRole("button", { name: "Approve from now on" }));
+  const hold = await here.findByRole("button", { name: "Hold to approve from now on" });
+  expect(hold.getAttribute("aria-disabled")).toBe("true");
+});
+
 test("what is critical is allowed once in a browser too, whatever anybody says", async () => {
   const critical: Approval = { ...approval, row: { ...approvalRow, risk: "critical" } };
   const { user } = show(scene({ "approvals.show": critical }, "passphrase"), "/");

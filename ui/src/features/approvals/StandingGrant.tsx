@@ -77,8 +77,8 @@ function Past({ of }: { of: Offer }) {
   const more = answered - Math.min(rows.length, PAST_MAX);
   return (
     <div className={styles.past}>
-      <p>It would have answered {answered} of {count(questions, "question")} so far{refused === 0 && ", none that you refused"}.</p>
-      {refused > 0 && <p className={styles.grave}>{count(refused, "of them", "of them")} you had refused.</p>}
+      <p>It would have answered {answered} of {count(questions, "question")} so far{refused === 0 && ", none that you denied"}.</p>
+      {refused > 0 && <p className={styles.grave}>{count(refused, "of them", "of them")} you had denied.</p>}
       <ul>
         {rows.slice(0, PAST_MAX).map((row) => (
           <li key={row.action_request_id}><Time at={row.at} ago /> <Words of={capital(said(row.summary))} />{row.answered !== null && <span>, you {row.answered} it</span>}</li>

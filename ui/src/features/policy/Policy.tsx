@@ -15,12 +15,13 @@ import { Time } from "~/primitives/Time";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
+import { OwnRules } from "./OwnRules";
 import { Rules } from "./Rules";
 import { Standing } from "./Standing";
 import { TryAct } from "./TryAct";
 import styles from "./Policy.module.css";
 
-const TABS = ["profiles", "try", "grants", "history"] as const;
+const TABS = ["profiles", "own", "try", "grants", "history"] as const;
 type Tab = (typeof TABS)[number];
 
 export function Policy({ at }: { at?: string | undefined }) {
@@ -33,11 +34,12 @@ export function Policy({ at }: { at?: string | undefined }) {
       sub={
         <Segmented<Tab>
           label="Which" value={tab} onChange={setTab}
-          options={[{ value: "profiles", label: "Rules" }, { value: "try", label: "Test" }, { value: "grants", label: "Standing approvals" }, { value: "history", label: "History" }]}
+          options={[{ value: "profiles", label: "Rules" }, { value: "own", label: "Your rules" }, { value: "try", label: "Test" }, { value: "grants", label: "Standing approvals" }, { value: "history", label: "History" }]}
         />
       }
     >
       {tab === "profiles" && <Rules />}
+      {tab === "own" && <OwnRules />}
       {tab === "try" && <TryAct />}
       {tab === "grants" && <><Standing /><Grants /></>}
       {tab === "history" && <History />}

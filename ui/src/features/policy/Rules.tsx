@@ -90,7 +90,7 @@ function OneRule({ rule, digest, profile }: { rule: RuleRow; digest: string; pro
   );
 }
 
-function Told({ told }: { told: Backtested }) {
+export function Told({ told }: { told: Backtested }) {
   return (
     <div className={styles.told} role="status">
       <p><b>{count(told.judged, "action")} tested again</b>, {told.changed === 0 ? "none would change" : `${told.changed} would change`}{told.unreadable > 0 && `; ${told.unreadable} can no longer be read`}.</p>

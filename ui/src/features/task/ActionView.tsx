@@ -47,7 +47,7 @@ function Denied({ act }: { act: string }) {
   const host = useHost();
   return (
     <div className={styles.denied}>
-      <p>Policy refused this. You can override it for this one action and give your reason; you are then asked about it, at critical risk.</p>
+      <p>Policy denied this. You can override it for this one action and give your reason; you are then asked about it, at critical risk.</p>
       {host.pen !== undefined ? <PolicyOverride act={act} pen={host.pen} /> : host.openOverride === undefined
         ? <Copyable text={`hermit policy override ${act} --reason "..."`} />
         : <Button onClick={() => void host.openOverride?.(act)}>Override</Button>}

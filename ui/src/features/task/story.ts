@@ -299,7 +299,7 @@ class Teller {
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
         if (action !== undefined && code !== "denied") this.#say(event, "did", came.tone === "done" ? capital(done(action.summary)) : `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
-        const words = code === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
+        const words = code === "denied" ? "Denied, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
       }
@@ -319,7 +319,7 @@ class Teller {
         else this.#lasting.set(id, this.#add(event, "phase", text, see));
         break;
       }
-      case "effect.dispatched": case "action.downgraded":
+      case "effect.dispatched": case "action.downgraded": case "policy.rules_changed":
         break;
       default:
         name satisfies never;

@@ -214,6 +214,12 @@ export interface Commands {
   "policy.suggest": { params: policy.Suggest; answer: policy.Suggestions };
   /** checks permission rules and shows what they compile to */
   "policy.check": { params: policy.Check; answer: policy.Checked };
+  /** lists a person's own rules of policy */
+  "policy.own_rules": { params: policy.OwnRules; answer: policy.OwnRuleList };
+  /** tells what a change of a person's own rules would change */
+  "policy.draft_rules": { params: policy.DraftRules; answer: policy.RulesDraft };
+  /** makes the task that asks a person whether their own rules of policy change */
+  "policy.change_rules": { params: policy.ChangeRules; answer: policy.Submitted };
   /** drafts the override of a denial */
   "policy.draft_override": { params: policy.DraftOverride; answer: policy.OverrideDraft };
   /** hands in the override of a denial that a person signed */
@@ -343,6 +349,9 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "policy.explain": { access: "read", topics: ["tasks"] },
   "policy.suggest": { access: "read", topics: ["approvals"] },
   "policy.check": { access: "free", topics: [] },
+  "policy.own_rules": { access: "read", topics: ["store", "tasks"] },
+  "policy.draft_rules": { access: "read", topics: ["store", "tasks"] },
+  "policy.change_rules": { access: "write", topics: [] },
   "policy.draft_override": { access: "read", topics: ["tasks"] },
   "policy.allow_override": { access: "write", topics: [] },
   "trace.explain": { access: "read", topics: ["receipts"] },

@@ -112,5 +112,6 @@ export const EVENT_NAME = [
   "tools.changed",
   "tools.disabled",
   "tools.removed",
+  "policy.rules_changed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

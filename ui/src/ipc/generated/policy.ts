@@ -2,6 +2,8 @@
 import type { Text } from "./shared";
 import type { ActionClass, ApprovalStatus, PolicyVerdict, Profile, RiskBand, RuleEffect, RuleScope } from "./words";
 
+export type { Submitted } from "./task";
+
 /** Rules on trial: the shipped ones with a change. They are in force nowhere. */
 export interface Trial {
   /** Further Cedar rules; each `@id` begins with `trial.`. */
@@ -88,6 +90,38 @@ export interface AllowOverride {
   envelope: string;
 }
 
+/** A person's own rules. */
+export interface OwnRules {
+  /** Count what each decided of so many days back; without it nothing is counted. */
+  days?: number | null;
+}
+
+/** What would a change of a person's own rules change? Nothing is asked and nothing changed by it. */
+export interface DraftRules {
+  /** The line at which the rule stands that is changed or removed; a new rule has none. */
+  line?: number | null;
+  /** The rule, with its examples and its reason; without it the one at `line` is removed. */
+  rule?: string | null;
+  /** The digest of the rules that the person saw. */
+  was_sha256: string;
+  /** Only acts of so many days back. */
+  days?: number | null;
+  /** Rows of the answer at most; counts are of everything. */
+  limit?: number | null;
+}
+
+/** A change of a person's own rules, which a task asks them about. */
+export interface ChangeRules {
+  /** The line at which the rule stands that is changed or removed; a new rule has none. */
+  line?: number | null;
+  /** The rule, with its examples and its reason; without it the one at `line` is removed. */
+  rule?: string | null;
+  /** The digest of the rules that the person saw. */
+  was_sha256: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
 /** Why did policy say what it said? */
 export interface Explain {
   /** An approval or a receipt, or the beginning or end of its identifier; or an action request. */
@@ -168,6 +202,39 @@ export interface Checked {
   rules: number;
   /** What they compile to. */
   cedar: string;
+}
+
+/** A person's own rules. */
+export interface OwnRuleList {
+  /** The digest of those that were approved on cards, all of them. */
+  sha256: string;
+  rows: OwnRule[];
+  /** Acts that were judged again to count what each decided; 0 when nothing was to be counted. */
+  judged: number;
+}
+
+/** A rule of a person. */
+export interface OwnRule {
+  /** `signed` when it was approved on a card, `user` when it stands in the file of rules. */
+  scope: string;
+  /** The line at which it begins. */
+  line: number;
+  /** The rule with its examples and its reason, as it is written. */
+  text: string;
+  /** What it means. */
+  words: string;
+  /** Acts of which it decided; 0 when nothing was to be counted. */
+  decided: number;
+}
+
+/** What a change of a person's own rules would change. */
+export interface RulesDraft {
+  /** What the rule meant; none for a new one. */
+  before: string | null;
+  /** What it would mean; none for one that is removed. */
+  after: string | null;
+  /** What of the last acts would have been answered differently. */
+  told: Backtested;
 }
 
 /** An override in the making. */

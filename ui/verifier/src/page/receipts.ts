@@ -194,7 +194,7 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
   const scope = say(receipt.decision, "choice") === "standing" ? "and the like of it, within bounds" : "once";
   const lines: Node[] = [];
   if (answered) {
-    lines.push(h("p", {}, h("strong", {}, yes ? `A person allowed it, ${scope},` : "A person refused it"), ` ${where}, `, moment(answered.at), "."));
+    lines.push(h("p", {}, h("strong", {}, yes ? `A person approved it, ${scope},` : "A person denied it"), ` ${where}, `, moment(answered.at), "."));
     lines.push(h("p", { class: "dim" }, "Signed with the approval key, for exactly the packet that was shown, and no other."));
   } else lines.push(h("p", {}, "A person was asked. The answer is not in this bundle."));
   const feedback = say(receipt.decision, "feedback");

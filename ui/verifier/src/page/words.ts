@@ -101,7 +101,7 @@ export const POLICY: Record<string, string> = {
 export const RESULT: Record<string, { word: string; tone: string; sign: string }> = {
   succeeded: { word: "Done", tone: "done", sign: "tick" },
   granted: { word: "Allowed by a person", tone: "wait", sign: "tick" },
-  denied: { word: "Refused by a person", tone: "fail", sign: "cross" },
+  denied: { word: "Denied by a person", tone: "fail", sign: "cross" },
   failed: { word: "Not done", tone: "fail", sign: "cross" },
   partial: { word: "Done in part", tone: "moderate", sign: "half" },
   unknown_outcome: { word: "Outcome unknown", tone: "unknown", sign: "ask" },

@@ -8,6 +8,7 @@ use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
 use model::{ApprovalId, Digest, ReceiptId, TaskId};
 use projections::rows::ApprovalRow;
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;
@@ -123,6 +124,27 @@ fn ahead(host: &dyn Host, task: TaskId, request: &ActionRequest) -> Result<Vec<R
     Ok(rows)
 }
 
+/// A look that is kept, as far as it tells what files hold.
+#[derive(Default, Deserialize)]
+struct Looked {
+    results: Option<Vec<Look>>,
+}
+
+/// A place that was looked at, or what is below it.
+#[derive(Deserialize)]
+struct Look {
+    path: Option<String>,
+    sha256: Option<Digest>,
+    entries: Option<Vec<Hashed>>,
+}
+
+/// A file, and what it holds where that was asked.
+#[derive(Deserialize)]
+struct Hashed {
+    path: Option<String>,
+    sha256: Option<Digest>,
+}
+
 /// Files that the attempt has hashed, by digest: whose bytes another file has, too.
 fn seen(host: &dyn Host, task: TaskId) -> Result<HashMap<Digest, BTreeSet<String>>, Error> {
     let state = fold::task_state(&host.reader()?, task)?;
@@ -130,16 +152,13 @@ fn seen(host: &dyn Host, task: TaskId) -> Result<HashMap<Digest, BTreeSet<String
     let mut seen: HashMap<Digest, BTreeSet<String>> = HashMap::new();
     for result in observed.iter().filter(|result| result.tool == "observe") {
         let bytes = host.artifacts()?.read(&result.artifact.sha256).wire()?;
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let list = |value: &'_ Value, name: &str| -> Vec<Value> {
-            value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
-        };
-        for one in list(&value, "results") {
-            for file in list(&one, "entries").iter().chain(std::iter::once(&one)) {
-                let word = |name: &str| file.get(name).and_then(Value::as_str);
-                let sha256 = word("sha256").and_then(|digest| digest.parse().ok());
-                if let (Some(path), Some(sha256)) = (word("path"), sha256) {
-                    seen.entry(sha256).or_default().insert(path.to_owned());
+        // What tells nothing of files names no copy of one.
+        let looked: Looked = serde_json::from_slice(&bytes).unwrap_or_default();
+        for Look { path, sha256, entries } in looked.results.into_iter().flatten() {
+            let itself = Hashed { path, sha256 };
+            for file in entries.into_iter().flatten().chain(std::iter::once(itself)) {
+                if let (Some(path), Some(sha256)) = (file.path, file.sha256) {
+                    seen.entry(sha256).or_default().insert(path);
                 }
             }
         }

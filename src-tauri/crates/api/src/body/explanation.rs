@@ -55,7 +55,7 @@ fn who(chain: &Explanation) -> String {
         None => String::new(),
         Some("allow") => "Policy allowed it; ".to_owned(),
         Some("require_approval") => "Policy left it to a person; ".to_owned(),
-        Some("deny") => "Policy refused it; ".to_owned(),
+        Some("deny") => "Policy denied it; ".to_owned(),
         Some(other) => format!("Policy said {}; ", other.replace('_', " ")),
     };
     match chain.approvals.last() {

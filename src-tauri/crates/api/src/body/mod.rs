@@ -17,6 +17,7 @@ pub(crate) mod knowledge;
 pub(crate) mod ledger;
 pub(crate) mod lineage;
 pub(crate) mod models;
+mod own_rules;
 pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;

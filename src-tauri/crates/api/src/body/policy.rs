@@ -1,5 +1,6 @@
 //! Policy: its profiles and rules, an act put before them, and all of history put before others.
 
+use super::own_rules;
 use crate::convert::{opt_word, rows, word};
 use crate::ids::find;
 use crate::{Host, Wire as _, backtest, suggest, usage};
@@ -70,7 +71,10 @@ fn rule(r: &RuleText) -> RuleRow {
 pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Judged, Error> {
     let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
     let sandbox = opt_word(p.walls.as_deref())?.unwrap_or(SandboxLevel::NamespacesLandlock);
-    let engine = engine(&p.trial)?;
+    let engine = match p.trial == Trial::default() {
+        true => own_rules::in_force(host)?,
+        false => engine(&p.trial)?,
+    };
     let request = hypothetical(action(p.act)?);
     let bytes = seal::canon::to_canonical(&request).map_err(crate::failed)?;
     let result = engine.evaluate(&Question {
@@ -142,7 +146,7 @@ fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
         None => RuleRow {
             name: name.clone(),
             effect: RuleEffect::Forbid,
-            reason: String::new(),
+            reason: own_rules::whose(name).to_owned(),
             text: String::new(),
         },
     };
@@ -160,17 +164,23 @@ fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
     }
 }
 
+/// The time so many days back.
+pub(super) fn since(host: &dyn Host, days: Option<u32>) -> Option<i64> {
+    days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)))
+}
+
 pub(crate) fn backtest(host: &dyn Host, p: Backtest) -> Result<Backtested, Error> {
     let profile: Option<Profile> = opt_word(p.profile.as_deref())?;
     let rows_max = usize::try_from(rows(p.limit)?).unwrap_or(usize::MAX);
     let engine = engine(&p.trial)?;
-    let since = p.days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let since = since(host, p.days);
     let history = backtest::History::read(host, &host.reader()?)?;
-    Ok(backtest::count(&history, host.artifacts()?, &engine, profile, since, rows_max))
+    let before = backtest::Before { now: None, engine: &engine, profile, since };
+    Ok(backtest::count(&history, host.artifacts()?, &before, rows_max))
 }
 
 pub(crate) fn suggest(host: &dyn Host, p: Suggest) -> Result<Suggestions, Error> {
-    let since = p.days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let since = since(host, p.days);
     let history = backtest::History::read(host, &host.reader()?)?;
     let frame = crate::body::grants::frame(host, StandingScope::User)?;
     Ok(suggest::suggest(&history, host.artifacts()?, &frame, since))
@@ -187,6 +197,8 @@ pub(crate) fn check(_: &dyn Host, p: Check) -> Result<Checked, Error> {
     PolicyEngine::with_permissions(vec![read]).map_err(refused)?;
     Ok(Checked { scope, rules, cedar })
 }
+
+pub(crate) use own_rules::{change_rules, draft_rules, own_rules};
 
 pub(crate) fn draft_override(host: &dyn Host, p: DraftOverride) -> Result<OverrideDraft, Error> {
     let about = asked(host, &p.act)?;

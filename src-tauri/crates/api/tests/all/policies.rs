@@ -124,3 +124,78 @@ fn an_answer_of_policy_is_explained_from_its_approval_and_its_receipt() {
         home.must("approvals.list", json!({ "status": "denied" }))["rows"][0]["approval_id"].clone();
     assert_eq!(home.must("policy.explain", json!({ "about": approval }))["verdict"], "require_approval");
 }
+
+fn own(home: &Home) -> Value {
+    home.must("policy.own_rules", json!({ "days": 30 }))
+}
+
+/// Asks for a change of rules and answers its card.
+fn change(home: &Home, line: Option<u64>, rule: Option<&str>, is_yes: bool) -> Value {
+    let was = own(home)["sha256"].clone();
+    let asked = home.must("policy.change_rules", json!({ "line": line, "rule": rule, "was_sha256": was }));
+    let task = asked["task_id"].as_str().unwrap().parse().unwrap();
+    let approval = home.world.drive_to_approval(task);
+    let card = home.must("approvals.show", json!({ "approval": approval.to_string() }));
+    let world = &home.world;
+    match is_yes {
+        true => drop(world.person.allow(world.kernel(), task, approval).unwrap()),
+        false => drop(world.person.deny(world.kernel(), task, approval, "no").unwrap()),
+    }
+    world.drive(task);
+    card
+}
+
+#[test]
+fn rules_of_a_person_are_drafted_put_to_them_and_then_judge_what_is_asked() {
+    let home = lived(86);
+    let edit = json!({ "act": { "kind": "write", "path": "a.md" } });
+    assert_eq!(verdict(&home, edit.clone()), "require_approval");
+    let was = own(&home)["sha256"].clone();
+    let drafted = home.must(
+        "policy.draft_rules",
+        json!({ "rule": "deny FileEdit(*.txt)\n  because they are mine", "was_sha256": was }),
+    );
+    assert_eq!(drafted["before"], Value::Null);
+    assert_eq!(drafted["after"], "Never allow: creating or changing files that match `*.txt`");
+    assert_eq!(drafted["told"]["changed"], 2, "two writes would have been denied: {drafted}");
+    assert_eq!(own(&home)["rows"], json!([]), "a draft changes nothing");
+    let card = change(&home, None, Some("deny FileEdit(*.txt)\n  because they are mine"), true);
+    for words in ["from now on: Never allow: creating or changing files that match", "because they are mine"]
+    {
+        assert!(card.to_string().contains(words), "`{words}` is not on the card: {card}");
+    }
+    let listed = own(&home);
+    assert_eq!(listed["rows"][0]["scope"], "signed");
+    assert_eq!(listed["rows"][0]["decided"], 2, "{listed}");
+    assert_eq!(verdict(&home, json!({ "act": { "kind": "write", "path": "a.txt" } })), "deny");
+    change(&home, None, Some("deny FileEdit(*.md)"), false);
+    assert_eq!(verdict(&home, edit.clone()), "require_approval", "what was denied is not in force");
+    change(&home, None, Some("allow FileEdit(*.md)"), true);
+    assert_eq!(verdict(&home, edit.clone()), "allow");
+    let card = change(&home, Some(3), Some("ask FileEdit(*.md)"), true).to_string();
+    assert!(card.contains("until now: Allow without asking") && card.contains("1 other rule"), "{card}");
+    assert_eq!(verdict(&home, edit), "require_approval");
+    change(&home, Some(1), None, true);
+    assert_eq!(own(&home)["rows"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_rule_that_is_none_is_refused_with_the_line_and_rules_of_before_with_what_to_do() {
+    let home = Home::new(87);
+    let was = own(&home)["sha256"].clone();
+    for (rule, why) in [
+        ("ask Bash(git push:*)\n  no match git push origin", "line 2"),
+        ("often FileEdit(a)", "`often` is none of"),
+        ("allow Bash(*)", "nobody allows every command"),
+        ("  ", "no rule is written"),
+    ] {
+        for command in ["policy.draft_rules", "policy.change_rules"] {
+            let refused = home.ask(command, json!({ "rule": rule, "was_sha256": was })).unwrap_err();
+            assert_eq!(refused.code, wire::Code::Usage, "{refused:?}");
+            assert!(refused.message.contains(why) && !refused.hint.is_empty(), "{rule}: {refused:?}");
+        }
+    }
+    change(&home, None, Some("deny FileDelete(**)"), true);
+    let late = home.ask("policy.change_rules", json!({ "rule": "deny FileEdit(**)", "was_sha256": was }));
+    assert_eq!(late.unwrap_err().code, wire::Code::Conflict);
+}

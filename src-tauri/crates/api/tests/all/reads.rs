@@ -41,6 +41,8 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("grants.list", json!({ "task": task })),
         ("grants.standing", json!({ "all": true })),
         ("policy.suggest", json!({})),
+        ("policy.own_rules", json!({ "days": 30 })),
+        ("policy.draft_rules", json!({ "rule": "deny FileDelete(**)", "was_sha256": NO_RULES })),
         ("grants.propose", json!({ "approval": approval })),
         ("knowledge.decisions", json!({})),
         ("knowledge.beliefs", json!({})),
@@ -73,6 +75,9 @@ struct Story {
     receipt: String,
     artifact: String,
 }
+
+/// The digest of no rules at all.
+const NO_RULES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 fn story(seed: u64) -> Story {
     let home = Home::new(seed);
@@ -149,6 +154,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("grants.draft", json!({ "paths": "*.txt", "acts": ["delete"] })),
         ("grants.allow", json!({ "envelope": "e30=" })),
         ("policy.allow_override", json!({ "act": approval, "envelope": "e30=" })),
+        ("policy.change_rules", json!({ "rule": "deny FileDelete(**)", "was_sha256": NO_RULES })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),

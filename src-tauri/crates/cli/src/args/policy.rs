@@ -13,6 +13,37 @@ pub enum PolicyVerb {
         /// The profile, such as `local_edit_allowed`.
         profile: String,
     },
+    /// Lists your own rules, what each means and how often it decided lately.
+    Own,
+    /// Adds a rule of your own: shows what it would have changed, then asks you on a card.
+    #[command(after_help = "\
+Examples:
+  hermit policy add 'ask Bash(git push:*)' --because 'others see it'
+  hermit policy add 'deny FileDelete(**)'
+  hermit policy add 'allow FileEdit(docs/**)'
+`hermit policy check --help` tells how a rule is written. Your own rules hold in every folder; deny wins.")]
+    Add {
+        /// The rule, such as `ask Bash(git push:*)`.
+        rule: String,
+        /// Why it is there; policy says it with its answer.
+        #[arg(long, value_name = "TEXT")]
+        because: Option<String>,
+    },
+    /// Replaces a rule of your own by another one, likewise.
+    Change {
+        /// The line at which it stands, as `hermit policy own` shows.
+        line: u32,
+        /// The rule as it will be.
+        rule: String,
+        /// Why it is there; policy says it with its answer.
+        #[arg(long, value_name = "TEXT")]
+        because: Option<String>,
+    },
+    /// Removes a rule of your own, likewise.
+    Rm {
+        /// The line at which it stands, as `hermit policy own` shows.
+        line: u32,
+    },
     /// Says what policy would answer to an action, without doing it.
     Test(TestArgs),
     /// Judges all of history again under other rules, and shows what they would have changed.
@@ -33,7 +64,8 @@ A rule is a line; below it, indented, examples and a reason:
   deny FileDelete(**)
 Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). A rule says allow, ask or deny; of \
 FileEdit, FileDelete and Net also `look`, which looks at the place or fetches it instead, and `draft`, which keeps what \
-would be written or sent as a text. Yours stand in `policy.rules` in the store's folder; a project's in \
+would be written or sent as a text. You add yours with \
+`hermit policy add`; more may stand in `policy.rules` in the store's folder; a project's stand in \
 `.hermit/policy.rules`, where they may not allow; a task's are constraints that begin with `rule:`. Deny wins.")]
     Check {
         /// The file.
@@ -42,7 +74,7 @@ would be written or sent as a text. Yours stand in `policy.rules` in the store's
         #[arg(long, value_name = "SCOPE")]
         scope: Option<String>,
     },
-    /// Overrides a refusal of policy for one action, with a reason: then you are asked about it.
+    /// Overrides a denial of policy for one action, with a reason: then you are asked about it.
     Override {
         /// The action request, as `hermit task show` lists it.
         act: String,
@@ -56,7 +88,7 @@ would be written or sent as a text. Yours stand in `policy.rules` in the store's
         #[arg(long, value_name = "N", default_value_t = 1)]
         uses: u32,
     },
-    /// Explains why policy allowed or refused an action.
+    /// Explains why policy allowed or denied an action.
     Explain {
         /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
         about: String,
@@ -82,7 +114,7 @@ Examples:
   hermit policy test --profile readonly_analysis --command cargo test
   hermit policy test --profile external_publish_gated --method POST --fetch https://example.org/posts
   hermit policy test --untrusted --write .git/hooks/pre-commit
-It ends with 0 when the act would be allowed, 4 when a person would be asked, 3 when it would be refused.")]
+It ends with 0 when the act would be allowed, 4 when a person would be asked, 3 when it would be denied.")]
 pub struct TestArgs {
     /// The profile; the default unless you name one.
     #[arg(long, value_name = "NAME")]
@@ -138,7 +170,7 @@ pub struct ActArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hermit policy backtest --profile destructive_denied        what would have been refused
+  hermit policy backtest --profile destructive_denied        what would have been denied
   hermit policy backtest --without local_edit_allowed.ask_edit   what would have happened unasked
   hermit policy backtest --rules stricter.cedar
 Nothing comes into force by it. Cards are asked for by rules whose effect is `ask`; `hermit policy rules` names them.")]

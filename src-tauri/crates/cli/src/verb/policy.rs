@@ -1,6 +1,6 @@
 //! Policy: what it says, why, and what other rules would have said.
 
-use super::Came;
+use super::{Came, own_rules};
 use crate::approve::{TerminalApproval, no_terminal};
 use crate::args::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 use crate::context::{Context, Signs};
@@ -35,6 +35,12 @@ pub fn policy(context: &Context, verb: PolicyVerb) -> Came {
             context.out.answer(&found, |out, found| found.rows.iter().for_each(|r| whole(out, r)))?;
             Ok(exit::DONE)
         }
+        PolicyVerb::Own => own_rules::list(context),
+        PolicyVerb::Add { rule, because } => own_rules::change(context, None, Some((rule, because))),
+        PolicyVerb::Change { line, rule, because } => {
+            own_rules::change(context, Some(line), Some((rule, because)))
+        }
+        PolicyVerb::Rm { line } => own_rules::change(context, Some(line), None),
         PolicyVerb::Test(args) => test(context, args),
         PolicyVerb::Backtest(args) => backtest(context, args),
         PolicyVerb::Suggest { days } => {
@@ -91,9 +97,7 @@ fn suggested(out: &Output, found: &Suggestions) {
     out.line(
         "the number is how often it would have spared you the question; none of them would have answered",
     );
-    out.line(
-        "one that you refused or left open. `hermit grants allow` gives one; so does `always` at a card",
-    );
+    out.line("one that you denied or left open. `hermit grants allow` gives one; so does `always` at a card");
     if found.left > 0 {
         out.say(Tone::Faint, format!("{} approvals are too broad to turn into a rule", found.left));
     }
@@ -168,7 +172,7 @@ fn judged(out: &Output, found: &Judged) {
             Some("draft") => "allowed only as a draft: it is not done, and kept as a text",
             _ => "allowed only in a lesser form",
         },
-        _ => "refused",
+        _ => "denied",
     };
     out.say(tone, said);
     if let Some(asked) = &found.instead_of {
@@ -194,7 +198,7 @@ fn backtest(context: &Context, args: BacktestArgs) -> Came {
     Ok(exit::DONE)
 }
 
-fn told(out: &Output, found: &Backtested) {
+pub(super) fn told(out: &Output, found: &Backtested) {
     out.say(
         Tone::Bold,
         format!("{} actions checked again, {} would be answered differently", found.judged, found.changed),
@@ -206,7 +210,7 @@ fn told(out: &Output, found: &Backtested) {
     let counts = found.counts.iter().map(|t| {
         vec![t.was.to_string(), t.would.to_string(), t.acts.to_string(), count(t.allowed), count(t.refused)]
     });
-    table(out, &["was", "would be", "acts", "you allowed", "you refused"], &counts.collect::<Vec<_>>());
+    table(out, &["was", "would be", "acts", "you approved", "you denied"], &counts.collect::<Vec<_>>());
     if found.rows.is_empty() {
         return;
     }

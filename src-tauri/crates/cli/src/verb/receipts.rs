@@ -160,7 +160,7 @@ fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
             format!("{} (hermit explain {})", of_why(evidence, NOTHING_READ), short(&row.receipt_id)),
         ),
         ("model", of_why(model, NOT_ASKED)),
-        ("refused", told.task.as_ref().map_or_else(unread, refused)),
+        ("denied", told.task.as_ref().map_or_else(unread, refused)),
         ("undo", undo(row)),
         ("signature", signature(found)),
     ]

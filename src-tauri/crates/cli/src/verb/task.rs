@@ -64,7 +64,12 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             go_on(context, |session| session.call(&Resume { task: task.clone() }).map(|d| d.task_id))
         }
         TaskVerb::Retry { task, .. } => go_on(context, |session| {
-            session.call(&Retry { task: task.clone(), idempotency_key: None }).map(|s| s.task_id)
+            let begun = session.call(&Retry { task: task.clone(), idempotency_key: None })?.task_id;
+            if !begun.contains(task.trim()) {
+                let (ended, new) = (short(&task), short(&begun));
+                context.out.note(format!("Task {ended} has ended: task {new} does the same again."));
+            }
+            Ok(begun)
         }),
         TaskVerb::Answer { task, text, question, .. } => go_on(context, |session| {
             let channel = Some("cli".to_owned());
@@ -170,7 +175,7 @@ fn show(out: &Output, asking: &Asking<'_>) {
 /// One action: what became of it, its receipt, and what went wrong.
 fn acted(out: &Output, action: &Action) {
     let state = match (action.verdict, action.state) {
-        (Some(Verdict::Deny), _) => "refused by policy",
+        (Some(Verdict::Deny), _) => "denied by policy",
         (_, ActionState::Observed) => "done",
         (_, ActionState::AwaitingApproval) => "waiting for you",
         (_, ActionState::Uncertain) => "outcome unknown",
@@ -187,7 +192,7 @@ fn acted(out: &Output, action: &Action) {
     }
     match &action.trouble {
         Some(trouble) => out.say(Tone::Bad, format!("                    {}", plain(&trouble.to_string()))),
-        None if state == "refused by policy" => {
+        None if state == "denied by policy" => {
             let id = &action.action_request_id;
             out.say(Tone::Faint, format!("                    why: hermit policy explain {id}"));
         }

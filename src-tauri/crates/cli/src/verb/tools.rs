@@ -50,7 +50,7 @@ fn narrow(context: &Context, ask: impl FnOnce(&Session) -> Result<Servers, Error
 }
 
 /// Asks for a task that puts something to a person, and stays with it.
-fn stay(context: &Context, ask: impl FnOnce(&Session) -> Result<Submitted, Error>) -> Came {
+pub(super) fn stay(context: &Context, ask: impl FnOnce(&Session) -> Result<Submitted, Error>) -> Came {
     let session = context.writing(Signs::Yes)?;
     take_up(context, &session);
     let heard = session.listen();

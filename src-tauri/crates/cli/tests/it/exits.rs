@@ -60,6 +60,13 @@ fn a_look_at_a_folder_needs_nobody_and_ends_with_zero() {
         3 | 4 => assert_ne!(task["row"]["status"], "completed"),
         other => panic!("{other}: {task}"),
     }
+    bench.run(&["task", "cancel", task["row"]["task_id"].as_str().unwrap()]);
+    let again = bench.run(&["task", "retry", task["row"]["task_id"].as_str().unwrap()]);
+    assert!(
+        again.err.contains("has ended: task"),
+        "a task that has ended is not done again without a word: {}",
+        again.err
+    );
 }
 
 #[test]

@@ -347,7 +347,7 @@ fn a_run_that_stops_says_what_failed_and_what_to_do_next() {
         ["run", "--goal", "push", "--workspace", folder.to_str().unwrap(), "--model", &model, "--no-input"];
     let ran = bench.run(&run).ends_with(1);
     assert!(
-        ran.out.contains("Stopped: policy refused 4 proposals in a row, the last `run git push`"),
+        ran.out.contains("Stopped: policy denied 4 proposals in a row, the last `run git push`"),
         "{}",
         ran.out
     );
@@ -355,5 +355,5 @@ fn a_run_that_stops_says_what_failed_and_what_to_do_next() {
     assert!(!ran.out.contains("not verified"), "these are Hermit's words: {}", ran.out);
     assert!(heard.try_iter().nth(1).unwrap().contains("not allowed by policy"), "the model is told why");
     let rows = bench.run(&["task", "list", "--json"]).ends_with(0).json();
-    assert!(text(&rows["rows"][0]["because"]).starts_with("Stopped: policy refused"), "{rows}");
+    assert!(text(&rows["rows"][0]["because"]).starts_with("Stopped: policy denied"), "{rows}");
 }

@@ -75,7 +75,7 @@ fn a_receipt_whose_surroundings_cannot_be_read_says_so_and_guesses_nothing() {
     assert!(whole.contains("you approved it") && !whole.contains("could not be read"), "{whole}");
     bench.sqlite("DELETE FROM view_tasks");
     let told = bench.run(&["receipts", "show", &receipt]).ends_with(0).out;
-    for question in ["goal", "authority", "refused"] {
+    for question in ["goal", "authority", "denied"] {
         let line = told.lines().find(|line| line.trim_start().starts_with(question)).unwrap_or_default();
         assert!(line.contains("could not be read"), "`{question}` is guessed: {told}");
     }

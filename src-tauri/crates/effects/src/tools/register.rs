@@ -1,4 +1,4 @@
-//! Changing which tools there are: the kernel does it itself, in the commit that authorises it.
+//! Changing what Hermit may do: the kernel does it itself, in the commit that authorises it.
 
 use super::{Execution, Executor};
 use crate::{Error, Executors, Outcome, Progress, Settled};
@@ -7,7 +7,7 @@ use model::witness::StateWitness;
 
 impl Executor for Register {
     fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
-        let error = Error::Request("no executor registers tools; the kernel does".to_owned());
+        let error = Error::Request("no executor changes what Hermit may do; the kernel does".to_owned());
         act.executors.refused(act.request, act.started, &error)
     }
 

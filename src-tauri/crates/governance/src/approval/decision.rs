@@ -141,7 +141,7 @@ fn check(
 /// What a yes must be, beyond what a no must be.
 fn check_grant(decision: &ApprovalDecision) -> Result<(), Refusal> {
     demand(decision.surface.may_grant(), "surface", || {
-        format!("`{}` may refuse but not allow; answer in the app or on a terminal", decision.surface)
+        format!("`{}` may deny but not approve; answer in the app or on a terminal", decision.surface)
     })?;
     // Standing answers join here, once rules exist that they compile to.
     demand(decision.choice == Choice::Once, "choice", || {

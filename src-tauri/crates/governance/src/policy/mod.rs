@@ -342,7 +342,8 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Mcp(..)
         | ResourceId::Secret(_)
         | ResourceId::Memory(_)
-        | ResourceId::Receipt(_) => None,
+        | ResourceId::Receipt(_)
+        | ResourceId::Rules => None,
     });
     let tool = request.action.as_tool();
     // Only what may be staged has been, and only words of a command lead anywhere.

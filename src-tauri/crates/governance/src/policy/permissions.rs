@@ -124,8 +124,10 @@ impl Permissions {
         let mut out = format!("// The rules of the {}, sha256 {}.\n\n", self.scope, self.sha256);
         for rule in self.rules.iter().filter(|rule| rule.answer != Answer::Allow) {
             let Permission { id, answer, because, text, .. } = rule;
-            let reason =
-                because.clone().unwrap_or_else(|| format!("a rule of the {} says `{text}`", self.scope));
+            let reason = because.clone().unwrap_or_else(|| match self.scope {
+                RuleScope::Signed => format!("your rule says `{text}`"),
+                scope => format!("a rule of the {scope} says `{text}`"),
+            });
             let reason = reason.replace('\\', "\\\\").replace('"', "\\\"");
             // What only looks anyway has no lesser form, so such a rule does not speak of it.
             const CHANGES: &str = "action in Hermit::Action::\"consequential\"";
@@ -287,7 +289,9 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts.extend(request.target_resources.iter().filter_map(|resource| match resource {
         ResourceId::Host(name, port) => Some(Part::Host(name.clone(), *port)),
         ResourceId::File(..) | ResourceId::Ref(..) | ResourceId::Receipt(_) => None,
-        ResourceId::Mcp(..) | ResourceId::Secret(_) | ResourceId::Memory(_) => Some(Part::Other),
+        ResourceId::Mcp(..) | ResourceId::Secret(_) | ResourceId::Memory(_) | ResourceId::Rules => {
+            Some(Part::Other)
+        }
     }));
     parts
 }

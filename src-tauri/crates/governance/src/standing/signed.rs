@@ -37,7 +37,7 @@ pub fn verify(envelope: &[u8], log_id: &str, key: &PublicKey) -> Result<Standing
         "this standing grant was given for another store".to_owned()
     })?;
     demand(grant.surface.may_grant(), "surface", || {
-        format!("`{}` may refuse but not allow; answer in the app or on a terminal", grant.surface)
+        format!("`{}` may deny but not approve; answer in the app or on a terminal", grant.surface)
     })?;
     sound(&grant)?;
     Ok(grant)

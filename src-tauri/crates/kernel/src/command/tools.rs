@@ -1,4 +1,4 @@
-//! Servers of tools: looked at, proposed to a person, registered by the governed path, disabled and forgotten (tools.md 2).
+//! What a person changes of what Hermit may do. Servers of tools: looked at, proposed to a person, registered by the governed path, disabled and forgotten (tools.md 2).
 
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
@@ -12,7 +12,8 @@ use acts::{Action, Register};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    ToolClassified, ToolServerChanged, ToolServerDisabled, ToolServerRegistered, ToolServerRemoved,
+    PolicyRulesChanged, ToolClassified, ToolServerChanged, ToolServerDisabled, ToolServerRegistered,
+    ToolServerRemoved,
 };
 use model::fault::Point;
 use model::ingress::Channel;
@@ -86,7 +87,7 @@ impl Kernel {
         let registration = ServerRegistration { server: server.to_owned(), launch, manifest };
         let was = was.map(Arc::unwrap_or_clone);
         let change = Register::Server { registration, was };
-        self.propose_tools(&change, workspace_id, channel, idempotency_key)
+        self.propose_change(&change, workspace_id, channel, idempotency_key)
     }
 
     /// Makes the task that asks a person whether a tool may do what is said. Nothing is said by this.
@@ -112,7 +113,7 @@ impl Kernel {
         let was = record.terms(tool, words.pin()?, self.ports.clock.now()).cloned();
         let change = Register::Tool { server: server.to_owned(), words, terms, was };
         let workspace_id = self.workspace(root)?;
-        self.propose_tools(&change, workspace_id, channel, idempotency_key)
+        self.propose_change(&change, workspace_id, channel, idempotency_key)
     }
 
     /// Makes the task that calls a tool once, as an agent would: judged, asked about and receipted in the same way.
@@ -133,7 +134,8 @@ impl Kernel {
         self.submit_planned(&planned, goal, workspace_id, channel, idempotency_key)
     }
 
-    fn propose_tools(
+    /// Makes the task that asks a person about a change.
+    pub(super) fn propose_change(
         &self,
         change: &Register,
         workspace_id: WorkspaceId,
@@ -302,15 +304,19 @@ impl Kernel {
                 let fits = now.is_some_and(|now| now.manifest.tool(&words.name) == Some(words));
                 (server, fits)
             }
+            Register::Rules { was, .. } => {
+                let others = self.signed_rules()? != *was;
+                return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
+            }
         };
         Ok((!fits).then(|| format!("the server `{server}` is registered otherwise by now; ask again")))
     }
 
-    /// The executor of the registry is the kernel itself: effect, observation and receipt are one commit with the dispatch,
+    /// The executor of such a change is the kernel itself: effect, observation and receipt are one commit with the dispatch,
     /// and with the event in the store's own stream.
-    pub(crate) fn change_tools(&self, tx: &mut Tx<'_>, judged: Judged) -> Result<Then, Error> {
+    pub(crate) fn change_capability(&self, tx: &mut Tx<'_>, judged: Judged) -> Result<Then, Error> {
         let Action::Register(change) = &judged.request.action else {
-            return Err(Error::Broken("no change of the registry".to_owned()));
+            return Err(Error::Broken("no change of what Hermit may do".to_owned()));
         };
         tx.set_attempt(AttemptStatus::Observing, "observed")?;
         let outdated = self.outdated(change)?;
@@ -344,6 +350,11 @@ impl Kernel {
                         action_request_id,
                         classified_at: now,
                     });
+                }
+                Register::Rules { rules, .. } => {
+                    let rules =
+                        w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
+                    w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
                 }
             }
             Ok(())
@@ -415,6 +426,10 @@ impl Kernel {
             ),
             Register::Tool { server, words, terms, .. } => {
                 format!("{} of the server {server} is classified as {}.", words.name, terms.class)
+            }
+            Register::Rules { .. } => {
+                "Your rules of policy are changed. They hold for every task, from its next action on."
+                    .to_owned()
             }
         }
     }

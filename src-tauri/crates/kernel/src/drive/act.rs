@@ -85,7 +85,7 @@ impl Kernel {
             return self.remember(tx, judged, yes.as_ref());
         }
         if let Action::Register(_) = judged.request.action {
-            return self.change_tools(tx, judged);
+            return self.change_capability(tx, judged);
         }
         tx.hand.by_standing = judged.policy.standing.is_some();
         tx.then(After::Perform(executors, Box::new(judged.request), authorization));

@@ -47,12 +47,12 @@ impl Kernel {
             false => self.stored_answer(tx)?,
         };
         let record = self.record(tx, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
-        self.turn_is_over(tx, record, "refused by policy")?;
+        self.turn_is_over(tx, record, "denied by policy")?;
         tx.then(After::Unstage(judged.request.attempt_id));
         Ok(Then::Commit)
     }
 
-    /// The same act again after a person's no: it is refused without asking them, and the model is told so.
+    /// The same act again after a person's no: it is denied without asking them, and the model is told so.
     pub(super) fn deny_again(&self, tx: &mut Tx<'_>, judged: &Judged) -> Result<Then, Error> {
         let said = "a person has denied exactly this already and was not asked again; propose something else, or end \
                     with `done`";
@@ -73,20 +73,20 @@ impl Kernel {
         let told = json!({
             "result_code": "denied",
             "summary": match &request.instead_of {
-                Some(part) if is_part(&request) => format!("a person refused this; nothing of `{}` was done", part.asked),
-                _ => "a person refused this; nothing was done".to_owned(),
+                Some(part) if is_part(&request) => format!("a person denied this; nothing of `{}` was done", part.asked),
+                _ => "a person denied this; nothing was done".to_owned(),
             },
             "feedback": feedback,
         });
         let plans_once = self.proposer(tx)?.plans_once();
         let result = self.tell(tx, &request, &told)?;
-        tx.unblock("a person refused")?;
+        tx.unblock("a person denied it")?;
         if plans_once {
-            self.push_end(tx, TerminationReason::ApprovalDenied, "a person refused the rollback")?;
+            self.push_end(tx, TerminationReason::ApprovalDenied, "a person denied the undo")?;
         } else {
             let said = feedback
-                .map_or_else(|| "refused by a person".to_owned(), |f| format!("refused by a person: {f}"));
-            self.answer_is_over(tx, &result, &said, "refused by a person")?;
+                .map_or_else(|| "denied by a person".to_owned(), |f| format!("denied by a person: {f}"));
+            self.answer_is_over(tx, &result, &said, "denied by a person")?;
         }
         tx.then(After::Unstage(request.attempt_id));
         Ok(Then::Commit)

@@ -1,8 +1,10 @@
-//! Which rules a task is judged by: the shipped profile, the person's own rules, the project's, the task's.
+//! Which rules a task is judged by: the shipped profile, the person's own, approved on cards or in a file, the project's, the
+//! task's.
 //!
 //! Rules that cannot be read stop the task where it is: nothing is judged by half of them.
 
 use crate::Error;
+use crate::command::rules::BYTES_MAX;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use governance::{Permissions, PolicyEngine, RuleScope};
@@ -10,14 +12,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The person's rules, in the store's folder, and the project's, in the workspace.
+/// The file of the person's rules, in the store's folder.
 pub const USER_RULES: &str = "policy.rules";
 /// The project's file, which may only tighten.
 pub const PROJECT_RULES: &str = ".hermit/policy.rules";
 /// A constraint of a task that is a rule begins so.
 const RULE: &str = "rule:";
-/// Longer rules are no rules that a person has read.
-const BYTES_MAX: u64 = 64 * 1024;
 /// Engines kept; each is a few hundred kilobytes.
 const ENGINES_MAX: usize = 16;
 
@@ -27,10 +27,20 @@ impl Kernel {
     /// # Errors
     /// [`Error::Input`] naming the file and the line, when rules cannot be read.
     pub(crate) fn policy_for(&self, state: &TaskState) -> Result<Arc<PolicyEngine>, Error> {
+        let root = state.task.workspace_hint.map(|_| self.workspace_root(state)).transpose()?;
+        if root.as_ref() == Some(&self.rules_folder()) {
+            // No rule bears on a change of rules: what cannot be read any more can still be mended.
+            return Ok(Arc::clone(&self.ports.policy));
+        }
         let mut found = Vec::new();
+        let signed = self.signed_rules()?;
+        if !signed.is_empty() {
+            let read = Permissions::read(RuleScope::Signed, &signed);
+            found.push(read.map_err(|e| Error::Input(format!("your rules of policy cannot be used: {e}")))?);
+        }
         found.extend(file(RuleScope::User, &self.dir.join(USER_RULES))?);
-        if state.task.workspace_hint.is_some() {
-            found.extend(file(RuleScope::Project, &self.workspace_root(state)?.join(PROJECT_RULES))?);
+        if let Some(root) = root {
+            found.extend(file(RuleScope::Project, &root.join(PROJECT_RULES))?);
         }
         let own: Vec<String> = self
             .contract(state)?
@@ -65,7 +75,7 @@ fn file(scope: RuleScope, path: &Path) -> Result<Option<Permissions>, Error> {
         Err(e) if e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::NotADirectory => return Ok(None),
         Err(e) => return Err(unusable(e.to_string())),
         // A link may point at anything, so it is no file of rules.
-        Ok(at) if !at.is_file() || at.len() > BYTES_MAX => {
+        Ok(at) if !at.is_file() || at.len() > BYTES_MAX as u64 => {
             return Err(unusable("it is no file of a readable size".to_owned()));
         }
         Ok(_) => {}

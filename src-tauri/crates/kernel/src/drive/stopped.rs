@@ -78,7 +78,7 @@ fn failed(attempt: &AttemptState, times: u32) -> String {
     }
     if attempt.refused_by == Some(RefusedBy::Policy) {
         return format!(
-            "Stopped: policy refused {times} proposals in a row{last}: {why}. Run it again with a profile \
+            "Stopped: policy denied {times} proposals in a row{last}: {why}. Run it again with a profile \
              that permits it (`hermit policy profiles`), or override this once with `hermit policy override`."
         );
     }
@@ -120,7 +120,7 @@ pub(crate) const fn in_words(reason: TerminationReason) -> &'static str {
         TerminationReason::ModelUnavailable => "the model gave no usable answer",
         TerminationReason::BudgetSpent => "the budget is spent",
         TerminationReason::Cancelled => "a person cancelled it",
-        TerminationReason::ApprovalDenied => "a person refused, and there was no other way",
+        TerminationReason::ApprovalDenied => "a person denied it, and there was no other way",
         TerminationReason::Expired => "its time ran out",
         TerminationReason::UnknownOutcome => "the outcome of an effect is not known",
         TerminationReason::GateHalted => "Hermit was halted",

@@ -76,6 +76,7 @@ proptest! {
             ResourceId::Secret(word),
             ResourceId::Memory(MemoryId::new(id)),
             ResourceId::Receipt(ReceiptId::new(id)),
+            ResourceId::Rules,
         ] {
             let json = serde_json::to_string(&resource).expect("it serialises");
             prop_assert_eq!(serde_json::from_str::<ResourceId>(&json).expect("it reads back"), resource);

@@ -126,7 +126,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Mcp(..)) => Some(ResourceId::Secret("handle".to_owned())),
         Some(ResourceId::Secret(_)) => Some(ResourceId::Memory(memory)),
         Some(ResourceId::Memory(_)) => Some(ResourceId::Receipt(receipt)),
-        Some(ResourceId::Receipt(_)) => None,
+        Some(ResourceId::Receipt(_)) => Some(ResourceId::Rules),
+        Some(ResourceId::Rules) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

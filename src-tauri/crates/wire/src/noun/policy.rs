@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+pub use crate::task::Submitted;
 use serde::{Deserialize, Serialize};
 use words::act::ActionClass;
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile, RiskBand, RuleEffect, RuleScope};
@@ -140,6 +141,38 @@ params! {
         envelope: String,
     }
 
+    /// A person's own rules.
+    OwnRules {
+        /// Count what each decided of so many days back; without it nothing is counted.
+        days: Option<u32>,
+    }
+
+    /// What would a change of a person's own rules change? Nothing is asked and nothing changed by it.
+    DraftRules {
+        /// The line at which the rule stands that is changed or removed; a new rule has none.
+        line: Option<u32>,
+        /// The rule, with its examples and its reason; without it the one at `line` is removed.
+        rule: Option<String>,
+        /// The digest of the rules that the person saw.
+        was_sha256: String,
+        /// Only acts of so many days back.
+        days: Option<u32>,
+        /// Rows of the answer at most; counts are of everything.
+        limit: Option<u32>,
+    }
+
+    /// A change of a person's own rules, which a task asks them about.
+    ChangeRules {
+        /// The line at which the rule stands that is changed or removed; a new rule has none.
+        line: Option<u32>,
+        /// The rule, with its examples and its reason; without it the one at `line` is removed.
+        rule: Option<String>,
+        /// The digest of the rules that the person saw.
+        was_sha256: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+
     /// Why did policy say what it said?
     Explain {
         /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
@@ -210,6 +243,36 @@ answers! {
         rules: u32,
         /// What they compile to.
         cedar: String,
+    }
+    /// A person's own rules.
+    OwnRuleList {
+        /// The digest of those that were approved on cards, all of them.
+        sha256: String,
+        rows: Vec<OwnRule>,
+        /// Acts that were judged again to count what each decided; 0 when nothing was to be counted.
+        judged: u64,
+    }
+    /// A rule of a person.
+    OwnRule {
+        /// `signed` when it was approved on a card, `user` when it stands in the file of rules.
+        scope: String,
+        /// The line at which it begins.
+        line: u32,
+        /// The rule with its examples and its reason, as it is written.
+        text: String,
+        /// What it means.
+        words: String,
+        /// Acts of which it decided; 0 when nothing was to be counted.
+        decided: u64,
+    }
+    /// What a change of a person's own rules would change.
+    RulesDraft {
+        /// What the rule meant; none for a new one.
+        before: Option<String>,
+        /// What it would mean; none for one that is removed.
+        after: Option<String>,
+        /// What of the last acts would have been answered differently.
+        told: Backtested,
     }
     /// An override in the making.
     OverrideDraft {

@@ -1,0 +1,66 @@
+//! A person's own rules of policy: proposed as a whole text, put to them on a card, and in force from the receipt on.
+//!
+//! Their text stands in the store, so no file changes them. The task that asks has a folder of its own, which holds nothing:
+//! it waits for no other task, and no rule bears on it, so that rules can always be mended.
+
+use super::submit::Submitted;
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use acts::Register;
+use governance::{Permissions, PolicyEngine, RuleScope};
+use model::artifact::ArtifactRef;
+use model::ingress::Channel;
+use std::path::PathBuf;
+
+/// The folder of tasks that change rules, below the store's.
+const FOLDER: &str = "policy";
+/// Longer rules are no rules that a person has read.
+pub(crate) const BYTES_MAX: usize = 64 * 1024;
+
+impl Kernel {
+    /// Makes the task that asks a person whether these are their rules from now on. Nothing is in force by it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the line that is wrong, or when they are in force already; [`Error::Conflict`] when the rules
+    /// are others than `was` by now.
+    pub fn propose_rules(
+        &self,
+        rules: &str,
+        was: &str,
+        (channel, idempotency_key): (Channel, String),
+    ) -> Result<Submitted, Error> {
+        if rules.len() > BYTES_MAX {
+            return Err(Error::Input(format!("rules are {} KB at most", BYTES_MAX / 1024)));
+        }
+        let read = Permissions::read(RuleScope::Signed, rules).map_err(|e| Error::Input(e.to_string()))?;
+        PolicyEngine::with_permissions(vec![read]).map_err(|e| Error::Input(e.to_string()))?;
+        if self.signed_rules()? != was {
+            return Err(Error::Conflict("your rules are others by now; look at them again".to_owned()));
+        }
+        let root = self.rules_folder();
+        std::fs::create_dir_all(&root)
+            .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
+        let change = Register::Rules { rules: rules.to_owned(), was: was.to_owned() };
+        let workspace_id = self.workspace(&root)?;
+        self.propose_change(&change, workspace_id, channel, idempotency_key)
+    }
+
+    /// A person's own rules in force, as they approved them; empty while there are none.
+    ///
+    /// # Errors
+    /// When their text is gone or damaged.
+    pub fn signed_rules(&self) -> Result<String, Error> {
+        let at = lock(&self.store).rules.clone();
+        at.map_or(Ok(String::new()), |at| self.rules_at(&at))
+    }
+
+    fn rules_at(&self, at: &ArtifactRef) -> Result<String, Error> {
+        let bytes = self.artifacts.read(&at.sha256)?;
+        String::from_utf8(bytes.to_vec()).map_err(|e| Error::Broken(format!("rules that are no text: {e}")))
+    }
+
+    /// The folder of tasks that change rules; nobody works in it.
+    pub(crate) fn rules_folder(&self) -> PathBuf {
+        self.dir.join(FOLDER)
+    }
+}
