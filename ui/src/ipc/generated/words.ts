@@ -287,6 +287,8 @@ export const ARTIFACT_KIND = [
   "playbook",
   /** A server of tools: how it is started, and what it says it offers. */
   "tool.manifest",
+  /** A person's own rules of policy, all of them. */
+  "policy.rules",
   /** A transcript of model answers. */
   "transcript",
   /** What an action gave back. */
@@ -596,6 +598,8 @@ export type Surface = (typeof SURFACE)[number];
 export const RULE_SCOPE = [
   /** The person's, in every project. */
   "user",
+  /** The person's, in every project, each change of which they approved on a card. */
+  "signed",
   /** The project's own file. */
   "project",
   /** One task's. */
