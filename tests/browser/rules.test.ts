@@ -73,7 +73,7 @@ test("a rule is tried on the past, holds from the passphrase on, and is removed 
   await card().getByText(/from now on: Never allow/i).waitFor();
   await kept("rules-card");
   await approve();
-  expect(own()).toEqual(["Never allow: deleting files that match `letter.txt`"]);
+  await expect.poll(own, { timeout: 30_000 }).toEqual(["Never allow: deleting files that match `letter.txt`"]);
 
   await world.go("/policy?tab=own");
   await world.page.getByText(/Decided (1 action|nothing) in 30 days/).waitFor();
@@ -83,6 +83,6 @@ test("a rule is tried on the past, holds from the passphrase on, and is removed 
   await button("Ask for approval").click();
   await world.page.waitForURL(/\/task\//);
   await approve();
-  expect(own()).toEqual([]);
+  await expect.poll(own, { timeout: 30_000 }).toEqual([]);
   expect(world.complaints).toEqual([]);
 });
