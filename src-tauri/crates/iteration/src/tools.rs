@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", content = "arguments", rename_all = "snake_case", deny_unknown_fields)]
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "an answer of a model holds a handful")]
 pub enum Proposal {
     /// Look at files; neighbouring read calls are one request, at most [`limits::PARALLEL_READS_MAX`] items.
     Observe(Vec<ReadItem>),

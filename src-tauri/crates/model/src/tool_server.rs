@@ -330,7 +330,8 @@ mod tests {
     #[test]
     fn every_provider_takes_the_name_that_a_tool_is_offered_by() {
         assert_eq!(offered_name("files", "read_text"), "files__read_text");
-        for (server, name) in [("files", "read.text"), ("files", "read/text"), ("s", &"x".repeat(128)[..])] {
+        let long = "x".repeat(128);
+        for (server, name) in [("files", "read.text"), ("files", "read/text"), ("s", long.as_str())] {
             let offered = offered_name(server, name);
             assert!(offered.len() <= 64 && is_offered_name(&offered), "{offered}");
             assert!(offered.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{offered}");

@@ -134,7 +134,7 @@ fn exchange(
     let id = request.action_request_id;
     let (manifest, mut process, started) = match alive(executors, request, asked, cancelled) {
         Ok(alive) => alive,
-        Err(record) => return record,
+        Err(record) => return *record,
     };
     let changed = (manifest != pinned.manifest).then(|| manifest.clone());
     let said = if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
@@ -179,7 +179,7 @@ fn alive(
     request: &ActionRequest,
     asked: &Call,
     cancelled: &dyn Fn() -> bool,
-) -> Result<(ToolManifest, Process, bool), Record> {
+) -> Result<(ToolManifest, Process, bool), Box<Record>> {
     let hidden = hidden(executors, &asked.launch);
     let kept = executors.sessions.take(&key(request, asked)).filter(|process| process.hides(&hidden));
     if let Some(mut process) = kept
@@ -188,12 +188,12 @@ fn alive(
         return Ok((manifest, process, false));
     }
     let mut process = Process::start(executors, &asked.launch, hidden)
-        .map_err(|error| Record::not_called(error.to_string()))?;
+        .map_err(|error| Box::new(Record::not_called(error.to_string())))?;
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),
         Err(why) => {
             let record = Record { notes: process.connections(), ..Record::not_called(why) };
-            Err(keep(executors, request.action_request_id, record))
+            Err(Box::new(keep(executors, request.action_request_id, record)))
         }
     }
 }

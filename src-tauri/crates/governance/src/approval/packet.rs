@@ -84,7 +84,9 @@ fn in_words(request: &ActionRequest) -> &'static str {
         Reversibility::Partial if request.action.as_tool().sends() => {
             "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
         }
-        Reversibility::Partial if matches!(request.action, Action::Register(acts::Register::Rules { .. })) => {
+        Reversibility::Partial
+            if matches!(request.action, Action::Register(acts::Register::Rules { .. })) =>
+        {
             "can be taken back: change your rules again; what was done under them stays"
         }
         Reversibility::Partial if matches!(request.action, Action::Register(_)) => {

@@ -34,6 +34,7 @@ const ANSWER_SHOWN: usize = 4_000;
 /// What a task of this kind is about.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
+#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each task of this kind")]
 enum Planned {
     /// A change that a person is asked about.
     Change(Register),

@@ -158,11 +158,14 @@ fn every_way_in_which_a_server_misbehaves_is_its_own_error_on_every_wire() {
     }
 }
 
+/// Where a request went, and its head.
+type Sent = (Scheme, Vec<(String, String)>);
+
 /// A way out that answers as it is told, and keeps what it was asked and how long it waited.
 #[derive(Default)]
 struct Told {
     answers: Mutex<VecDeque<(u16, Option<u64>, String)>>,
-    heads: Mutex<Vec<(Scheme, Vec<(String, String)>)>>,
+    heads: Mutex<Vec<Sent>>,
     waits: Mutex<Vec<u64>>,
 }
 
