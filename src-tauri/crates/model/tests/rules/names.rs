@@ -308,6 +308,7 @@ fn classes_and_kinds_of_artifacts() {
             "model.answer",
             "playbook",
             "tool.manifest",
+            "policy.rules",
             "transcript",
             "action.result",
             "answer",
