@@ -10,7 +10,7 @@ use projections::query::TaskFilter;
 use std::collections::BTreeSet;
 use wire::Error;
 use wire::receipts::Link;
-pub(crate) use words::artifact::Reach;
+pub(crate) use words::artifact::TraceScope;
 
 /// Events of a store that are folded whole for a question about one artifact: about a second of work.
 const WHOLE_EVENTS_MAX: u64 = 200_000;
@@ -18,12 +18,12 @@ const WHOLE_EVENTS_MAX: u64 = 200_000;
 const FAMILY_MAX: usize = 64;
 
 /// The graph of the whole store where the log is short enough, else of the task's family.
-pub(crate) fn around(query: &Query, task: TaskId) -> Result<(Graph, Reach), Error> {
+pub(crate) fn around(query: &Query, task: TaskId) -> Result<(Graph, TraceScope), Error> {
     let reader = query.reader();
     if reader.log_head().wire()? <= WHOLE_EVENTS_MAX {
-        return Ok((whole(reader)?, Reach::Store));
+        return Ok((whole(reader)?, TraceScope::Store));
     }
-    Ok((of_family(query, task)?, Reach::Family))
+    Ok((of_family(query, task)?, TraceScope::Family))
 }
 
 fn whole(reader: &Reader) -> Result<Graph, Error> {

@@ -130,7 +130,7 @@ crate::names! {
 
 crate::names! {
     /// How far was looked for what came of something.
-    pub enum Reach ("reach") {
+    pub enum TraceScope ("trace scope") {
         /// Through the whole store.
         Store = "store",
         /// Through the task, those it derives from and those derived from it: the log is too long to fold whole.

@@ -58,7 +58,7 @@ mod tests {
             artifact::ArtifactClass,
             artifact::ArtifactKind,
             artifact::ArtifactState,
-            artifact::Reach,
+            artifact::TraceScope,
             artifact::RetentionClass,
             artifact::Sensitivity,
             knowledge::BeliefStatus,

@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Link } from "./receipts";
 import type { Page, Text } from "./shared";
-import type { ArtifactClass, ArtifactKind, ArtifactState, Reach, RetentionClass, Sensitivity, TrustTier } from "./words";
+import type { ArtifactClass, ArtifactKind, ArtifactState, RetentionClass, Sensitivity, TraceScope, TrustTier } from "./words";
 
 /** A file: by a path that the host can read, or by its bytes. */
 export interface Ingest {
@@ -161,7 +161,7 @@ export interface Collectible {
 export interface Lineages {
   artifact_id: string;
   /** How far was looked. */
-  scope: Reach;
+  scope: TraceScope;
   /** Which attempt made it. */
   produced_by: Link | null;
   /** Which artifacts went into it. */

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
-import type { EdgeKind, NodeKind, Reach, TrustTier } from "./words";
+import type { EdgeKind, NodeKind, TraceScope, TrustTier } from "./words";
 
 /** Around anything that has an identifier; around all that a task made, when it is a task's. */
 export interface Draw {
@@ -14,7 +14,7 @@ export interface Drawing {
   /** What was asked about. */
   focus: string;
   /** How far was looked. */
-  scope: Reach;
+  scope: TraceScope;
   nodes: Node[];
   edges: Edge[];
   layers: number;

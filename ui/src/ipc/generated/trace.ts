@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Explanation, Link } from "./receipts";
-import type { EdgeKind, Reach } from "./words";
+import type { EdgeKind, TraceScope } from "./words";
 
 /** A receipt, an artifact, or a file on disk; with a line, who wrote that line. */
 export interface Explain {
@@ -66,7 +66,7 @@ export interface Edge {
 export interface Recalled {
   sources: Link[];
   /** How far was looked. */
-  scope: Reach;
+  scope: TraceScope;
   artifacts: Link[];
   beliefs: Link[];
   memories: Link[];

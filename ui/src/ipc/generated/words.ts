@@ -334,13 +334,13 @@ export const ARTIFACT_STATE = [
 export type ArtifactState = (typeof ARTIFACT_STATE)[number];
 
 /** How far was looked for what came of something. */
-export const REACH = [
+export const TRACE_SCOPE = [
   /** Through the whole store. */
   "store",
   /** Through the task, those it derives from and those derived from it: the log is too long to fold whole. */
   "family",
 ] as const;
-export type Reach = (typeof REACH)[number];
+export type TraceScope = (typeof TRACE_SCOPE)[number];
 
 /** How far content may be relied on (HK-15.4). */
 export const TRUST_TIER = [

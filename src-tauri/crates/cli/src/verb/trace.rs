@@ -9,7 +9,7 @@ use std::path::Path;
 use wire::receipts::{Explanation, Link};
 use wire::trace::{Explain, Explained, Recall, Recalled};
 use wire::{Error, exit};
-use words::artifact::Reach;
+use words::artifact::TraceScope;
 
 /// `hermit explain`.
 pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
@@ -130,7 +130,7 @@ fn show_recall(out: &Output, found: &Recalled) {
             }
         }
     }
-    if found.scope != Reach::Store {
+    if found.scope != TraceScope::Store {
         out.say(
             Tone::Warn,
             "only the tasks of one family were looked through: the log is too long to fold whole",

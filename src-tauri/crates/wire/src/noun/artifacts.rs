@@ -4,7 +4,7 @@
 use crate::receipts::Link;
 use crate::table::{answers, params};
 use crate::{Page, Text};
-use words::artifact::{ArtifactClass, ArtifactKind, ArtifactState, Reach, RetentionClass, Sensitivity};
+use words::artifact::{ArtifactClass, ArtifactKind, ArtifactState, RetentionClass, Sensitivity, TraceScope};
 use words::knowledge::TrustTier;
 
 params! {
@@ -142,7 +142,7 @@ answers! {
     Lineages {
         artifact_id: String,
         /// How far was looked.
-        scope: Reach,
+        scope: TraceScope,
         /// Which attempt made it.
         produced_by: Option<Link>,
         /// Which artifacts went into it.

@@ -3,7 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
-use words::artifact::Reach;
+use words::artifact::TraceScope;
 use words::knowledge::{EdgeKind, NodeKind, TrustTier};
 
 params! {
@@ -21,7 +21,7 @@ answers! {
         /// What was asked about.
         focus: String,
         /// How far was looked.
-        scope: Reach,
+        scope: TraceScope,
         nodes: Vec<Node>,
         edges: Vec<Edge>,
         layers: u32,

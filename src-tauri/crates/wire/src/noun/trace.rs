@@ -3,7 +3,7 @@
 
 use crate::receipts::{Explanation, Link};
 use crate::table::{answers, params};
-use words::artifact::Reach;
+use words::artifact::TraceScope;
 use words::knowledge::EdgeKind;
 
 params! {
@@ -54,7 +54,7 @@ answers! {
     Recalled {
         sources: Vec<Link>,
         /// How far was looked.
-        scope: Reach,
+        scope: TraceScope,
         artifacts: Vec<Link>,
         beliefs: Vec<Link>,
         memories: Vec<Link>,
