@@ -155,3 +155,17 @@ fn a_change_of_rules_is_about_the_rules_that_were_shown_and_a_denial_changes_not
     world.drive(third);
     assert_eq!((world.kernel().signed_rules().unwrap().as_str(), changes(&world)), ("ask FileEdit(a)\n", 1));
 }
+
+#[test]
+fn in_the_folder_of_rules_every_other_task_is_judged_by_them() {
+    let world = World::new(1305);
+    let (task, approval) = asked(&world, "deny FileEdit(**)\n", "");
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), completed());
+    world.reasoners.script("next", vec![write("here.txt", "x"), done("tried")]);
+    let workspace_id = state(&world, task).task.workspace_hint.unwrap();
+    let submission = world.submission("next", Reasoning::Scripted { name: "next".to_owned() });
+    let next = world.kernel().submit(&Submission { workspace_id, ..submission }).unwrap().task_id;
+    assert_eq!(world.drive(next), completed());
+    assert_eq!(judged(&world, next).verdict, Verdict::Deny);
+}

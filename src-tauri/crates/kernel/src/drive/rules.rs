@@ -28,8 +28,9 @@ impl Kernel {
     /// [`Error::Input`] naming the file and the line, when rules cannot be read.
     pub(crate) fn policy_for(&self, state: &TaskState) -> Result<Arc<PolicyEngine>, Error> {
         let root = state.task.workspace_hint.map(|_| self.workspace_root(state)).transpose()?;
-        if root.as_ref() == Some(&self.rules_folder()) {
-            // No rule bears on a change of rules: what cannot be read any more can still be mended.
+        if root.as_ref() == Some(&self.rules_folder()) && self.proposer(state)?.plans_once() {
+            // No rule bears on a change of rules, and on nothing else in its folder: what cannot be read any more can
+            // still be mended.
             return Ok(Arc::clone(&self.ports.policy));
         }
         let mut found = Vec::new();

@@ -54,6 +54,8 @@ function isResource(text: string): boolean {
       return rest !== "";
     case "memory":
       return /^mem_[0-9a-f]{32}$/.test(rest);
+    case "policy":
+      return rest === "rules";
     case "receipt":
       return /^rcp_[0-9a-f]{32}$/.test(rest);
     default:
