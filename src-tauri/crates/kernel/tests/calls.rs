@@ -129,7 +129,7 @@ fn an_approval_outlives_the_host_and_the_same_call_goes_on_once() {
     assert_eq!(acts.count(), 1, "it was done once");
     assert_eq!(count(world.kernel(), task, "approval.requested"), 1, "and asked once");
     // Received, the same words are a new call; that too is known after another start.
-    let again = made(&world, task, "write", &a_file(), &[key.clone()]);
+    let again = made(&world, task, "write", &a_file(), std::slice::from_ref(&key));
     assert_ne!(again, key);
     world.drive(task);
     world.reopen();
