@@ -59,7 +59,7 @@ const cardRow = {
   requested_at: AT, expires_at: AT + 6e8, resolved_at: null, surface: null, feedback: null, reason: "", origin: "person",
 };
 const card = {
-  row: cardRow, title: cardRow.summary, lines: [{ kind: "risk", text: "moderate risk" }], lines_left: 5 * ROWS, resources: 2 * ROWS, checked: 2 * ROWS, packet_sha256: "ab".repeat(32),
+  row: cardRow, title: cardRow.summary, lines: [{ kind: "risk", text: "moderate risk" }], act_lines: 0, asked_each_time: null, lines_left: 5 * ROWS, resources: 2 * ROWS, checked: 2 * ROWS, packet_sha256: "ab".repeat(32),
   packet_bytes: 127_000_000, packet: null, nonce: "00", person_id: id("prn", 1), approval_keyid: "ab".repeat(32), receipt_id: null,
   outline: { action_request: { action: { tool: "change", items: [] } }, goal: "Tidy", rationale: "", risk_summary: "", rollback_availability: "can be undone", policy_result: { policy_profile: "local_edit_allowed", determining_rules: [] }, state_witness: null, step_id: "", attempt_id: "" },
 };

@@ -104,6 +104,11 @@ pub trait Tool {
         request.way_back()
     }
 
+    /// How a card says that it is taken back, where that is another way than bringing back what was there.
+    fn way_back_in_words(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How a receipt says that it is taken back, where it can be.
     fn undo_method(&self) -> &'static str {
         RESTORE_BEFORE_IMAGES

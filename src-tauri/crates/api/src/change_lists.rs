@@ -32,6 +32,10 @@ pub struct Sheets(Mutex<Vec<(Digest, Arc<Sheet>)>>);
 pub(crate) struct Sheet {
     pub(crate) title: String,
     pub(crate) lines: Vec<Line>,
+    /// How many lines behind the first tell of the act itself.
+    pub(crate) act_lines: usize,
+    /// Why the like of it is asked about each time, if it is.
+    pub(crate) asked_each_time: Option<&'static str>,
     pub(crate) outline: Value,
     pub(crate) resources: u64,
     pub(crate) checked: u64,
@@ -158,10 +162,11 @@ impl Sheet {
         sheet
     }
 
-    /// The lines that a card begins with: of what happens and of what is known, the first of each.
-    pub(crate) fn beginning(&self) -> Vec<Line> {
+    /// The lines that a card begins with: of what happens and of what is known, the first of each; and how many of them,
+    /// from the second on, tell of the act itself.
+    pub(crate) fn beginning(&self) -> (Vec<Line>, u32) {
         let (mut acts, mut facts) = (0, 0);
-        let shown = self.lines.iter().filter(|line| {
+        let shown = self.lines.iter().enumerate().filter(|(_, line)| {
             let many = match line.kind {
                 CardLine::Effect | CardLine::Destructive => &mut acts,
                 CardLine::Fact => &mut facts,
@@ -170,7 +175,14 @@ impl Sheet {
             *many += 1;
             *many <= PART_LINES
         });
-        shown.cloned().collect()
+        let mut of_act = 0;
+        let lines = shown
+            .map(|(at, line)| {
+                of_act += usize::from((1..=self.act_lines).contains(&at));
+                line.clone()
+            })
+            .collect();
+        (lines, small(of_act))
     }
 }
 
@@ -259,9 +271,9 @@ mod tests {
         lines.push(line(CardLine::Unrecoverable, 0));
         lines.extend((0..5_000).map(|at| line(CardLine::Fact, at)));
         lines.push(line(CardLine::Quoted, 0));
-        let sheet = Sheet { lines, ..Sheet::default() };
-        let begun = sheet.beginning();
-        assert_eq!(begun.len(), 2 * PART_LINES + 3);
+        let sheet = Sheet { lines, act_lines: 5_001, ..Sheet::default() };
+        let (begun, act_lines) = sheet.beginning();
+        assert_eq!((begun.len(), act_lines as usize), (2 * PART_LINES + 3, PART_LINES + 1));
         for kind in [CardLine::Risk, CardLine::Unrecoverable, CardLine::Quoted] {
             assert!(begun.iter().any(|line| line.kind == kind), "{kind}");
         }

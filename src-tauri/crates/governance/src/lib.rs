@@ -43,7 +43,7 @@ pub mod witness;
 pub use authorization::{Authorization, authorize};
 pub use policy::{
     CedarAsk, DRAFT, PART, Permissions, PolicyEngine, Question, READONLY, RuleEffect, RuleScope, RuleText,
-    Trial, hypothetical,
+    Trial, asked_each_time, hypothetical,
 };
 pub use refusal::Refusal;
 

@@ -4,6 +4,7 @@ pub mod add_input;
 pub mod approve;
 pub mod background;
 pub mod bind;
+mod capability;
 pub mod checkpoint;
 pub mod clarify;
 pub mod client_session;

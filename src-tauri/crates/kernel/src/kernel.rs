@@ -7,7 +7,7 @@ use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
 use crate::{Error, open};
 use gate::Gate;
-use governance::PolicyEngine;
+use governance::{PolicyEngine, RuleScope};
 use ledger::{Placed, Reader, Writer};
 use model::event::Actor;
 use model::fault::{Faults, Point};
@@ -72,7 +72,7 @@ pub struct Kernel {
     pub(crate) tasks: Mutex<HashMap<TaskId, Arc<Cell>>>,
     pub(crate) session: String,
     /// Policy with the rules of a person, a project and a task, by the digests of their texts.
-    pub(crate) engines: Mutex<BTreeMap<Vec<Digest>, Arc<PolicyEngine>>>,
+    pub(crate) engines: Mutex<BTreeMap<Vec<(RuleScope, Digest)>, Arc<PolicyEngine>>>,
     /// Registrations of servers of tools that were read, by the digests of their artifacts.
     pub(crate) registrations: Mutex<BTreeMap<Digest, Arc<ServerRegistration>>>,
     /// The host ends: drivers leave off at the next boundary.

@@ -248,9 +248,13 @@ test("every word of an act without files stands on its card, and what is asked e
     line("fact", "afterwards: can be taken back"), line("quoted", "goal: not here"),
   ];
   const own = { ...approvalRow, action_class: "capability_change" } as const;
-  show(scene({ "approvals.show": { ...approval, row: own, lines }, "approvals.list": { rows: [own], next: null }, "changes.show": changesOf({ ...changes, files: [] }) }), "/");
+  const each = "you are asked each time about what changes what Hermit may do";
+  const shown = { ...approval, row: own, lines, act_lines: 5, asked_each_time: each };
+  show(scene({ "approvals.show": shown, "approvals.list": { rows: [own], next: null }, "changes.show": changesOf({ ...changes, files: [] }) }, "passphrase"), "/");
   const here = await card();
   await here.findByText("It has no network");
+  const lasting = here.getByRole("radio", { name: "Also similar actions, from now on" });
+  expect([lasting.getAttribute("aria-disabled"), lasting.title]).toEqual(["true", "You are asked each time about what changes what Hermit may do"]);
   const told = here.getByRole("region", { name: "What it would do" });
   const items = within(told).getAllByRole("listitem").map((one) => one.textContent);
   expect(items).toHaveLength(4);
@@ -355,7 +359,7 @@ test("where no safe rule covers an action nothing can be approved from now on", 
 });
 
 test("what is critical is allowed once in a browser too, whatever anybody says", async () => {
-  const critical: Approval = { ...approval, row: { ...approvalRow, risk: "critical" } };
+  const critical: Approval = { ...approval, row: { ...approvalRow, risk: "critical" }, asked_each_time: "you are asked about critical actions each time" };
   const { user } = show(scene({ "approvals.show": critical }, "passphrase"), "/");
   const here = await card();
   const lasting = await here.findByRole("radio", { name: "Also similar actions, from now on" });

@@ -128,17 +128,11 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
   );
 }
 
-/** The line after the last that tells of the act itself. */
-const AFTERWARDS = "afterwards: ";
-
 /** The act in words, where there is no file to compare. What destroys comes first: the host has sorted them. */
 function Effects({ approval }: { approval: Approval }) {
-  const end = approval.lines.findIndex((line) => line.text.startsWith(AFTERWARDS));
-  // The first line says the risk, which stands above.
-  const own = approval.lines.slice(1, end === -1 ? undefined : end);
-  const last = approval.lines[end];
   const groups: Approval["lines"][] = [];
-  for (const line of last?.kind === "unrecoverable" ? [...own, last] : own) {
+  // The first line says the risk, which stands above.
+  for (const line of approval.lines.slice(1, 1 + approval.act_lines)) {
     const before = groups.at(-1);
     if (line.kind === "quoted" && before?.[0]?.kind === "quoted") before.push(line);
     else groups.push([line]);
@@ -156,7 +150,7 @@ function Effects({ approval }: { approval: Approval }) {
             </li>
           );
       })}
-      {end === -1 && approval.lines_left > 0 && <li><AllLines approval={approval.row.approval_id} of="card" title="All that it says" /></li>}
+      {approval.lines_left > 0 && <li><AllLines approval={approval.row.approval_id} of="card" title="All that it says" /></li>}
     </ul>
   );
 }

@@ -1,17 +1,12 @@
 // How far a yes goes: wherever one can be given, the same two, in the same words.
 import type { Approval } from "~/ipc/generated/approvals";
-import type { ActionClass } from "~/ipc/generated/words";
-import { className } from "~/screen/words";
+import { capital } from "~/screen/words";
 import card from "./Card.module.css";
 import styles from "./StandingGrant.module.css";
 
-/** Classes that no standing approval covers. */
-const EACH_TIME: readonly ActionClass[] = ["capability_change", "external_effect"];
-
-/** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
+/** Once, or the like of it from now on, unless the host says that it is asked about each time. */
 export function OnceOrAlways({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
-  const because = approval.row.risk === "critical" ? "Critical actions are asked about each time"
-    : EACH_TIME.includes(approval.row.action_class) ? `You are asked each time to ${className(approval.row.action_class)}` : undefined;
+  const because = approval.asked_each_time === null ? undefined : capital(approval.asked_each_time);
   return (
     <>
       <h3 id="far">How far this goes</h3>

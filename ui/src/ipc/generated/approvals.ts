@@ -105,8 +105,12 @@ export interface Approval {
   title: string;
   /** The card, the gravest first. Of a large one the beginning of each part; `approvals.lines` has every line. */
   lines: Line[];
+  /** How many of `lines`, from the second on, tell of the act itself. */
+  act_lines: number;
   /** Lines that are not here. */
   lines_left: number;
+  /** Why the like of it is asked about each time, where no standing approval can cover it. */
+  asked_each_time: string | null;
   /** The packet without its long lists, which `changes.show` and `approvals.lines` give in parts. */
   outline: unknown;
   /** Places that it touches. */

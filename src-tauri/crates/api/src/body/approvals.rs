@@ -85,7 +85,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
         true => Some(to_base64(&host.artifacts()?.read(&found.packet_sha256).wire()?)),
         false => None,
     };
-    let lines = sheet.beginning();
+    let (lines, act_lines) = sheet.beginning();
     // What came of the act, where it was carried out.
     let act = host.query()?.action(found.action_request_id).wire()?;
     let receipt = found.receipt_id.or(act.and_then(|act| act.receipt_id));
@@ -94,6 +94,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
         title: sheet.title.clone(),
         lines_left: sheet.lines.len().saturating_sub(lines.len()) as u64,
         lines,
+        act_lines,
+        asked_each_time: sheet.asked_each_time.map(str::to_owned),
         outline: sheet.outline.clone(),
         resources: sheet.resources,
         checked: sheet.checked,

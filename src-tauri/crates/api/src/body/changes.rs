@@ -74,6 +74,8 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         let card = governance::approval::card(&packet);
         let mut sheet = Sheet::arranged(ahead(host, row.task_id, &packet.action_request)?);
         sheet.title = card.title;
+        sheet.act_lines = card.act_lines;
+        sheet.asked_each_time = governance::asked_each_time(&packet);
         sheet.lines = card.lines.into_iter().map(super::approvals::line).collect();
         sheet.resources = packet.impacted_resources.len() as u64;
         sheet.checked = packet.state_witness.as_ref().map_or(0, |seen| seen.fingerprints.len()) as u64;

@@ -17,6 +17,8 @@ pub struct Card {
     pub risk_band: RiskBand,
     /// Everything a person needs, the gravest first. May be folded by a surface, never cut.
     pub lines: Vec<Line>,
+    /// How many lines behind the first, which says the risk, tell of the act itself.
+    pub act_lines: usize,
 }
 
 /// The card of a packet: a pure function of it, so that what is shown can be shown again.
@@ -40,6 +42,8 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     effects.into_iter().for_each(|line| add(line.kind, line.text));
     lookalikes::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     reach::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
+    let act_lines = lines.len().saturating_sub(1);
+    let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
     let way_back = match request.way_back() {
         _ if action.as_tool().sends() => LineKind::Unrecoverable,
         Reversibility::Irreversible => LineKind::Unrecoverable,
@@ -52,7 +56,9 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         add(LineKind::Quoted, format!("the model or playbook says why: {}", visible(&packet.rationale)));
     }
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
-    Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines }
+    // That nothing brings it back is a word of the act.
+    let act_lines = act_lines.saturating_add(usize::from(way_back == LineKind::Unrecoverable));
+    Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines, act_lines }
 }
 
 /// What destroys comes first, and otherwise the order of execution stays; what is quoted stays behind what names it.

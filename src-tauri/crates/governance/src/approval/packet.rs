@@ -1,6 +1,6 @@
 //! What is put before a person.
 
-use acts::{Action, ActionRequest, ApprovalPacket};
+use acts::{ActionRequest, ApprovalPacket};
 use model::action::Reversibility;
 use model::approval::StagedView;
 use model::limits::APPROVAL_MS_MAX;
@@ -78,21 +78,16 @@ pub fn packet_bytes(packet: &ApprovalPacket) -> Result<Vec<u8>, crate::Error> {
 }
 
 fn in_words(request: &ActionRequest) -> &'static str {
+    let tool = request.action.as_tool();
     match request.way_back() {
         Reversibility::NoEffect => "nothing to undo",
         Reversibility::Reversible => "can be undone: what was there before is kept",
-        Reversibility::Partial if request.action.as_tool().sends() => {
+        Reversibility::Partial if tool.sends() => {
             "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
         }
-        Reversibility::Partial
-            if matches!(request.action, Action::Register(acts::Register::Rules { .. })) =>
-        {
-            "can be taken back: change your rules again; what was done under them stays"
-        }
-        Reversibility::Partial if matches!(request.action, Action::Register(_)) => {
-            "can be taken back: disable or forget the server; what its tools have done stays"
-        }
-        Reversibility::Partial => "can be undone only in part: what a program changes is not all kept",
+        Reversibility::Partial => tool
+            .way_back_in_words()
+            .unwrap_or("can be undone only in part: what a program changes is not all kept"),
         Reversibility::Irreversible => "cannot be undone",
     }
 }

@@ -10,7 +10,7 @@ mod words;
 
 use crate::standing::{self, InForce};
 use crate::{Error, risk};
-use acts::{ActionRequest, resources_of};
+use acts::{Action, ActionRequest, ApprovalPacket, resources_of};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -260,6 +260,19 @@ impl PolicyEngine {
 
 /// Questions that only a person answers each time: what is looked at seems to be a secret, or Hermit itself would change.
 const ASKED_EACH_TIME: [&str; 2] = ["base.secret_paths", "base.capability"];
+
+/// Why no standing grant answers for the like of what is asked, in words, where that is known from the packet alone.
+pub fn asked_each_time(packet: &ApprovalPacket) -> Option<&'static str> {
+    let by = |rule: &str| packet.policy_result.determining_rules.iter().any(|one| one == rule);
+    let [secret_paths, capability] = ASKED_EACH_TIME;
+    match packet.action_request.action {
+        _ if packet.risk_band == RiskBand::Critical => Some("you are asked about critical actions each time"),
+        _ if by(capability) => Some("you are asked each time about what changes what Hermit may do"),
+        _ if by(secret_paths) => Some("you are asked each time about what looks like a secret"),
+        Action::Command(_) | Action::Change(_) | Action::Fetch(_) => None,
+        _ => Some("no rule covers the like of it, so you are asked each time"),
+    }
+}
 
 /// The standing grant that answers for the person who would be asked.
 fn answered_by<'q>(

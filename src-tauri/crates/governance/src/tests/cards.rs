@@ -31,7 +31,7 @@ struct Card {
 }
 
 fn card(packet: &ApprovalPacket) -> Card {
-    let approval::Card { title, risk_band, lines } = approval::card(packet);
+    let approval::Card { title, risk_band, lines, .. } = approval::card(packet);
     let bytes = packet_bytes(packet).expect("a packet");
     Card { title, risk_band, lines, whole: values(&bytes, "", 0, usize::MAX).expect("values").lines }
 }

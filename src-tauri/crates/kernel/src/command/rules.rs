@@ -9,6 +9,7 @@ use crate::kernel::{Kernel, lock};
 use acts::Register;
 use governance::{Permissions, PolicyEngine, RuleScope};
 use model::artifact::ArtifactRef;
+use model::Digest;
 use model::ingress::Channel;
 use std::path::PathBuf;
 
@@ -50,13 +51,14 @@ impl Kernel {
     /// # Errors
     /// When their text is gone or damaged.
     pub fn signed_rules(&self) -> Result<String, Error> {
-        let at = lock(&self.store).rules.clone();
-        at.map_or(Ok(String::new()), |at| self.rules_at(&at))
-    }
-
-    fn rules_at(&self, at: &ArtifactRef) -> Result<String, Error> {
+        let Some(at) = self.signed_rules_at() else { return Ok(String::new()) };
         let bytes = self.artifacts.read(&at.sha256)?;
         String::from_utf8(bytes.to_vec()).map_err(|e| Error::Broken(format!("rules that are no text: {e}")))
+    }
+
+    /// Where their text is kept, unless it is empty.
+    pub(crate) fn signed_rules_at(&self) -> Option<ArtifactRef> {
+        lock(&self.store).rules.clone().filter(|at| at.sha256 != Digest::of(b""))
     }
 
     /// The folder of tasks that change rules; nobody works in it.

@@ -1,6 +1,6 @@
 //! Requests to servers: from a proposal to what is judged, shown and sent.
 
-use super::normalise::Unfit;
+use super::normalise::{Unfit, told};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::ObservedRef;
@@ -44,7 +44,7 @@ impl Kernel {
     fn version_seen(&self, url: &WebUrl, observed: &[ObservedRef]) -> Result<Option<String>, Error> {
         for seen in observed.iter().rev().filter(|seen| seen.tool == "fetch") {
             let bytes = self.artifacts.read(&seen.artifact.sha256)?;
-            let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let value = told(&bytes)?;
             let text = |pointer: &str| value.pointer(pointer).and_then(|v| v.as_str());
             if text("/url") == Some(url.to_string().as_str()) {
                 let tag = text("/headers/etag").filter(|tag| tag.starts_with('"') && tag.ends_with('"'));

@@ -33,7 +33,7 @@ fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<Re
     let mut seen = BTreeMap::new();
     for result in observed.iter().filter(|o| o.tool == "observe") {
         let bytes = kernel.artifacts.read(&result.artifact.sha256)?;
-        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let value = told(&bytes)?;
         let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
         for one in &results {
             let entries = one.get("entries").and_then(|e| e.as_array()).cloned().unwrap_or_default();
@@ -47,6 +47,11 @@ fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<Re
         }
     }
     Ok(seen)
+}
+
+/// What an executor told, as it was kept.
+pub(super) fn told(bytes: &[u8]) -> Result<serde_json::Value, Error> {
+    serde_json::from_slice(bytes).map_err(|e| Error::Broken(format!("what was observed is malformed: {e}")))
 }
 
 /// How every placeholder begins that stands for something nobody has named.
@@ -381,7 +386,8 @@ pub(super) fn evidence_refs(
 fn mentioned(kernel: &Kernel, observed: &[ObservedRef], path: &str) -> Result<Option<ArtifactId>, Error> {
     for look in observed.iter().rev() {
         let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
-        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        // What is no such list names no path.
+        let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else { continue };
         let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
         if results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path)) {
             return Ok(Some(look.artifact.artifact_id));

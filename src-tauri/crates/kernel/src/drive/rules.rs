@@ -8,6 +8,7 @@ use crate::command::rules::BYTES_MAX;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use governance::{Permissions, PolicyEngine, RuleScope};
+use model::Digest;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,15 +34,15 @@ impl Kernel {
             // still be mended.
             return Ok(Arc::clone(&self.ports.policy));
         }
-        let mut found = Vec::new();
-        let signed = self.signed_rules()?;
-        if !signed.is_empty() {
-            let read = Permissions::read(RuleScope::Signed, &signed);
-            found.push(read.map_err(|e| Error::Input(format!("your rules of policy cannot be used: {e}")))?);
-        }
-        found.extend(file(RuleScope::User, &self.dir.join(USER_RULES))?);
-        if let Some(root) = root {
-            found.extend(file(RuleScope::Project, &root.join(PROJECT_RULES))?);
+        let signed = self.signed_rules_at();
+        let files = [
+            (RuleScope::User, Some(self.dir.join(USER_RULES))),
+            (RuleScope::Project, root.map(|root| root.join(PROJECT_RULES))),
+        ];
+        let mut written = Vec::new();
+        for (scope, path) in files {
+            let Some(path) = path else { continue };
+            written.extend(text_of(&path)?.map(|text| (scope, text, Some(path))));
         }
         let own: Vec<String> = self
             .contract(state)?
@@ -50,16 +51,30 @@ impl Kernel {
             .filter_map(|text| text.trim().strip_prefix(RULE).map(|rule| rule.trim().to_owned()))
             .collect();
         if !own.is_empty() {
-            let read = Permissions::read(RuleScope::Task, &own.join("\n"));
-            found.push(read.map_err(|e| Error::Input(e.to_string()))?);
+            written.push((RuleScope::Task, own.join("\n"), None));
         }
-        if found.is_empty() {
+        // Told apart by digest first: an engine that is at hand needs nothing to be read or parsed.
+        let signed_key = signed.iter().map(|at| (RuleScope::Signed, at.sha256));
+        let written_keys = written.iter().map(|(scope, text, _)| (*scope, Digest::of(text.as_bytes())));
+        let key: Vec<(RuleScope, Digest)> = signed_key.chain(written_keys).collect();
+        if key.is_empty() {
             return Ok(Arc::clone(&self.ports.policy));
         }
-        let key = found.iter().map(Permissions::sha256).collect();
         let mut engines = lock(&self.engines);
         if let Some(engine) = engines.get(&key) {
             return Ok(Arc::clone(engine));
+        }
+        let mut found = Vec::new();
+        if signed.is_some() {
+            let read = Permissions::read(RuleScope::Signed, &self.signed_rules()?);
+            found.push(read.map_err(|e| Error::Input(format!("your rules of policy cannot be used: {e}")))?);
+        }
+        for (scope, text, path) in written {
+            let read = Permissions::read(scope, &text);
+            found.push(read.map_err(|e| match path {
+                Some(path) => unusable(&path, &e.to_string()),
+                None => Error::Input(e.to_string()),
+            })?);
         }
         let engine = PolicyEngine::with_permissions(found).map_err(|e| Error::Input(e.to_string()))?;
         if engines.len() >= ENGINES_MAX {
@@ -69,18 +84,19 @@ impl Kernel {
     }
 }
 
-fn file(scope: RuleScope, path: &Path) -> Result<Option<Permissions>, Error> {
-    let unusable =
-        |why: String| Error::Input(format!("the rules in `{}` cannot be used: {why}", path.display()));
+fn unusable(path: &Path, why: &str) -> Error {
+    Error::Input(format!("the rules in `{}` cannot be used: {why}", path.display()))
+}
+
+fn text_of(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::NotADirectory => return Ok(None),
-        Err(e) => return Err(unusable(e.to_string())),
+        Err(e) => return Err(unusable(path, &e.to_string())),
         // A link may point at anything, so it is no file of rules.
         Ok(at) if !at.is_file() || at.len() > BYTES_MAX as u64 => {
-            return Err(unusable("it is no file of a readable size".to_owned()));
+            return Err(unusable(path, "it is no file of a readable size"));
         }
         Ok(_) => {}
     }
-    let text = std::fs::read_to_string(path).map_err(|e| unusable(e.to_string()))?;
-    Permissions::read(scope, &text).map(Some).map_err(|e| unusable(e.to_string()))
+    std::fs::read_to_string(path).map(Some).map_err(|e| unusable(path, &e.to_string()))
 }

@@ -110,8 +110,12 @@ answers! {
         title: String,
         /// The card, the gravest first. Of a large one the beginning of each part; `approvals.lines` has every line.
         lines: Vec<Line>,
+        /// How many of `lines`, from the second on, tell of the act itself.
+        act_lines: u32,
         /// Lines that are not here.
         lines_left: u64,
+        /// Why the like of it is asked about each time, where no standing approval can cover it.
+        asked_each_time: Option<String>,
         /// The packet without its long lists, which `changes.show` and `approvals.lines` give in parts.
         outline: Value,
         /// Places that it touches.
