@@ -13,7 +13,7 @@ export function shortened(text: string): string {
   return prefix === "" ? `${rest.slice(0, 8)}…${rest.slice(-4)}` : `${prefix}…${rest.slice(-6)}`;
 }
 
-/** A digest or identifier: short to read, whole on hover and focus, copied by its button. */
+/** A digest or identifier: short to read, whole on hover and focus, copied by its button. "None" where there is none. */
 export function Hash({ of, what = "digest" }: { of: string; what?: string }) {
   const [said, setSaid] = useState("");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -27,6 +27,7 @@ export function Hash({ of, what = "digest" }: { of: string; what?: string }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setSaid(""), 1600);
   };
+  if (of === "") return <>None</>;
   return (
     <span className={styles.hash} title={of}>
       <code>{shortened(of)}</code>

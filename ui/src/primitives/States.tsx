@@ -1,5 +1,5 @@
 // What every list and screen can be: loading, empty, refused, failed, stale, done.
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import { Button } from "./Button";
 import { Icon, Mark } from "./Icon";
 import { Arcs } from "./Shell";
@@ -33,9 +33,13 @@ export function Answer<T>({
   empty?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
-  const { data, error } = asked;
+  const { error } = asked;
+  // What comes first is drawn in the background, in small parts: however much it is, the page hears clicks and keys
+  // meanwhile. What comes later takes its place at once.
+  const isThere = useDeferredValue(asked.data !== undefined);
+  const data = isThere ? asked.data : undefined;
   if (data === undefined) {
-    if (error !== null) return <Trouble error={error} what={what} again={() => asked.refetch()} />;
+    if (error !== null && asked.data === undefined) return <Trouble error={error} what={what} again={() => asked.refetch()} />;
     return <Loading what={what} lines={lines} />;
   }
   return (

@@ -68,7 +68,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
       {ticket === null ? (
         <div className={styles.row}>
           <Button because={undrafted} onClick={() => bounds.hours !== null && bounds.uses !== null && setAsked({ reason: reason.trim(), hours: bounds.hours, uses: bounds.uses })}>Show what I would sign</Button>
-          <Button onClick={close}>Not now</Button>
+          <Button onClick={close}>Cancel</Button>
         </div>
       ) : (
         <>
@@ -77,7 +77,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
           <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />
           <div className={styles.row}>
             <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={sign}>Hold to override</Hold>
-            <Button onClick={() => { setPassphrase(""); close(); }}>Not now</Button>
+            <Button onClick={() => { setPassphrase(""); close(); }}>Cancel</Button>
           </div>
           {because !== null && !isGoing && <p className={styles.note}>{because}.</p>}
         </>

@@ -22,7 +22,7 @@ test("the inbox is narrowed to one project, whose folders belong together", asyn
   const { user } = show(waiting(), "/");
   const choice = await screen.findByLabelText("Project");
   expect(within(choice).getAllByRole("option").map((one) => one.textContent)).toEqual(["All projects", "atlas and 1 more", "photos"]);
-  expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(3);
+  expect(within(await screen.findByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(3);
   await user.selectOptions(choice, "photos");
   await waitFor(() => expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(2));
   expect(await seriousFindings()).toEqual([]);

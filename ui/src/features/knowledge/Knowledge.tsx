@@ -4,7 +4,7 @@ import { useDeferredValue, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
-import type { Belief, Decision, Evidence, Memory } from "~/ipc/generated/knowledge";
+import type { Belief, Decision, Evidence, Hit, Memory } from "~/ipc/generated/knowledge";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
@@ -204,6 +204,13 @@ function DecisionTable({ page, further }: { page: Pages<Decision>; further: () =
   );
 }
 
+/** Each thing once, however many parts of it hold the words; the newest first. */
+function once(hits: readonly Hit[]): Hit[] {
+  const found = new Map<string, Hit>();
+  for (const hit of hits) if (!found.has(hit.id)) found.set(hit.id, hit);
+  return [...found.values()].sort((a, b) => b.at - a.at);
+}
+
 function Search() {
   const [text, setText] = useState("");
   const words = useDeferredValue(text.trim());
@@ -215,10 +222,10 @@ function Search() {
         <Answer asked={asked} what="what was found" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No results" small />}>
           {(page) => (
             <ul className={styles.hits}>
-              {page.rows.map((hit, at) => (
-                <li key={at}>
-                  <Link to="/task/$id" params={{ id: hit.task_id }}><Words of={said(hit.excerpt)} /></Link>
-                  <span>{plain(hit.kind)} <code>{hit.part}</code> <Time at={hit.at} ago /></span>
+              {once(page.rows).map((hit) => (
+                <li key={hit.id}>
+                  <Link to="/task/$id" params={{ id: hit.task_id }} search={/^(rcp|apr|act)_/.test(hit.id) ? { see: hit.id } : {}}><Words of={said(hit.excerpt)} /></Link>
+                  <span>{capital(plain(hit.kind))}, <Time at={hit.at} ago /></span>
                 </li>
               ))}
               {page.next != null && <li className={styles.none}>There are more results. Add a word to narrow them.</li>}

@@ -31,7 +31,7 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
         approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
         action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
         ["Sandbox", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
-        ["Status", action.verdict === "deny" || action.result === "denied" ? "Refused, never started" : capital(plain(action.state))],
+        ["Status", action.verdict === "deny" || action.result === "denied" ? "Denied, never started" : capital(plain(action.state))],
         came === null ? null : ["Result", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
         action.trouble === null ? null : ["Problem", <Words key="trouble" of={said(action.trouble)} />],
         receipt === null ? null : ["Receipt", <button key="receipt" type="button" className={styles.cite} onClick={() => onSee({ kind: "receipt", id: receipt })}>{shortReceipt(receipt)}</button>],

@@ -58,7 +58,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
             </>
           )}
         </Answer>
-        {live && task.row.run_status === "running" && <Working task={task} draft={draft} />}
+        {live && task.row.run_status === "running" && <Working task={task} draft={draft} doing={story.doing} />}
         <div ref={end} />
       </div>
       <Composer task={task} live={live} />
@@ -79,7 +79,7 @@ function agentOf(task: Task): "Model" | "Playbook" | "Hermit" {
 }
 
 /** What it is doing now: for how long, and the words as they come. */
-function Working({ task, draft }: { task: Task; draft: string }) {
+function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
   const agent = agentOf(task);
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
@@ -88,7 +88,7 @@ function Working({ task, draft }: { task: Task; draft: string }) {
   const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
   return (
     <div className={styles.message} aria-busy="true">
-      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : "working"}<span>{elapsed(now - started)}</span></div>
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : doing === "" ? "working" : <Words of={doing} />}</span><span>{elapsed(now - started)}</span></div>
       {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
       {isWords && <p><Words of={draft} /></p>}
     </div>

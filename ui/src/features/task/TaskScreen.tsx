@@ -17,7 +17,7 @@ import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
 import { Inspector } from "./Inspector";
 import { Slider } from "./Slider";
-import { type See, story } from "./story";
+import { type See, type Story, seeKey, story } from "./story";
 import { Timeline } from "./Timeline";
 import styles from "./Task.module.css";
 
@@ -56,6 +56,14 @@ function first(chosen: string | undefined, task: Task, events: readonly Event[])
   return denied === undefined ? null : { kind: "action", id: denied.action_request_id };
 }
 
+/** Whether what is chosen had not happened yet. */
+function isAfter(see: See | null, whole: Story, until: number): boolean {
+  if (see === null) return false;
+  const key = seeKey(see);
+  const first = see.kind === "event" ? see.seq : whole.rows.find((row) => seeKey(row.see) === key)?.seq;
+  return first !== undefined && first > until;
+}
+
 function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const events = useEvents(task.row.task_id);
   const [until, setUntil] = useState<number | null>(null);
@@ -74,7 +82,7 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const [beside, line] = [useDeferredValue(told), useDeferredValue(whole)];
   return (
     <div className={styles.task}>
-      <Head task={task} />
+      <Head task={task} until={until} />
       {task.interrupted === true && (
         <p className={styles.interrupted} role="status">
           <Mark name="unknown" /> Interrupted. It should be at work and nobody works on it: what you see ends with event {task.last_seq}, at <Time at={task.row.updated_at} />.
@@ -86,14 +94,15 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
       <div className={styles.columns} data-pane={pane}>
         <Conversation task={task} story={beside} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
-        <Inspector task={task} events={all} see={shown} onSee={setSee} />
+        <Inspector task={task} events={all} see={until !== null && isAfter(shown, whole, until) ? null : shown} onSee={setSee} />
       </div>
       <Slider events={all} story={told} whole={line} until={until} setUntil={setUntil} />
     </div>
   );
 }
 
-function Head({ task }: { task: Task }) {
+/** `until`: the event up to which the task is told; what is said and done here is about now. */
+function Head({ task, until }: { task: Task; until: number | null }) {
   const { row } = task;
   const at = run(row);
   const pause = useAct("task.pause");
@@ -109,6 +118,14 @@ function Head({ task }: { task: Task }) {
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
   const denied = row.refused_by === "policy" ? task.actions.findLast((action) => action.verdict === "deny") : undefined;
+  if (until !== null) {
+    return (
+      <div className={styles.head}>
+        <StateTag tone="mute" mark="idle">Earlier moment</StateTag>
+        <span className={styles.faint}>At event {until}. State, cost and receipts of now are shown again when you go back to now.</span>
+      </div>
+    );
+  }
   return (
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>

@@ -95,7 +95,7 @@ test("a task whose only act was refused is not done: who refused it stands in th
   expect(table.getByText("Denied by you")).toBeTruthy();
   expect(table.queryByText("Done")).toBeNull();
   await user.click(screen.getByText("Board"));
-  expect(within(await screen.findByRole("region", { name: "Done" })).getByText("None")).toBeTruthy();
+  expect(await within(await screen.findByRole("region", { name: "Done" })).findByText("None")).toBeTruthy();
   await router.navigate({ to: "/task/$id", params: { id: DONE } });
   expect(await screen.findByText(/This profile deletes nothing\./)).toBeTruthy();
   expect(screen.getByText("profile.destructive_denied")).toBeTruthy();

@@ -100,3 +100,14 @@ test("an act that lasts tells in one line how long and how much, and each checkp
   const rows = told.rows.map((row) => row.text).filter((text) => text.startsWith("Running"));
   expect(rows).toEqual(["Running for 2 min, 14 KB printed", "Running for 45 s, checkpoint: half of it"]);
 });
+
+test("what is under way is told by what it is, until it has ended", () => {
+  const began = [event(1, "attempt.model_requested", {})];
+  expect(story(began).doing).toBe("Waiting for the model");
+  const reads = [...began, event(2, "attempt.model_responded", {}), event(3, "action.requested", { action_request_id: "a1", action_class: "read_local", summary: "read notes/meeting 1.md" })];
+  expect(story(reads).doing).toBe("Now: read notes/meeting 1.md");
+  const tries = [...reads, event(4, "trial.started", { action_request_id: "a1", summary: "run `make`" })];
+  expect(story(tries).doing).toBe("Trying in a copy of the folder: run `make`");
+  expect(story([...reads, event(4, "effect.observed", { action_request_id: "a1", result_code: "succeeded" })]).doing).toBe("");
+  expect(story(tries, 3).doing).toBe("Now: read notes/meeting 1.md");
+});

@@ -56,6 +56,8 @@ export interface Message {
 
 export interface Story {
   rows: Row[];
+  /** What is under way at its last event, in words; empty where nothing is. */
+  doing: string;
   messages: Message[];
   receipts: { id: string; seq: number; result: string }[];
 }
@@ -96,6 +98,7 @@ function origin(tier: TrustTier | null): Origin {
 
 class Teller {
   rows: Row[] = [];
+  doing = "";
   messages: Message[] = [];
   receipts: Story["receipts"] = [];
   /** The row of each act that is under way, which tells how long. */
@@ -145,11 +148,21 @@ class Teller {
     if (name === null) return;
     const body = record(event.body);
     const here: See = { kind: "event", seq: event.seq };
+    this.#now(name, body);
     if (isOf(["task", "step"], name)) return this.#task(name, event, body, here);
     if (isOf(["attempt"], name)) return this.#ofAttempt(name, event, body, here);
     if (isOf(["trial", "action", "policy", "effect"], name)) return this.#ofAction(name, event, body);
     if (isOf(["approval", "witness", "receipt", "grant"], name)) return this.#authority(name, event, body, here);
     return this.#rest(name, event, body, here);
+  }
+
+  /** What begins and what ends with an event; all others leave it as it is. */
+  #now(name: EventName, body: Record<string, unknown>) {
+    if (name === "attempt.model_requested") this.doing = "Waiting for the model";
+    else if (name === "attempt.model_failed") this.doing = "The model did not answer; trying again";
+    else if (name === "trial.started") this.doing = `Trying in a copy of the folder: ${word(body["summary"])}`;
+    else if (name === "action.requested") this.doing = `Now: ${word(body["summary"])}`;
+    else if (name === "attempt.model_responded" || name === "trial.ended" || name === "effect.observed" || name === "attempt.terminated") this.doing = "";
   }
 
   #task(name: Of<"task" | "step">, event: Event, body: Record<string, unknown>, here: See) {
@@ -417,7 +430,7 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
     if (event.seq > until) break;
     teller.tell(event);
   }
-  return { rows: teller.rows, messages: teller.messages, receipts: teller.receipts };
+  return { rows: teller.rows, doing: teller.doing, messages: teller.messages, receipts: teller.receipts };
 }
 
 /** The same for the same thing. */

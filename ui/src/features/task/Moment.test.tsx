@@ -1,0 +1,28 @@
+// At an earlier moment nothing of later is told as if it had happened; while a task works, the page says at what.
+import { fireEvent, screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { DONE, RECEIPT, WAITS, doneEvents, doneTask, event, events, scene, task } from "~/test/scene";
+import { show } from "~/test/show";
+
+const listed = (id: string, all: typeof events) => ({ task_id: id, events: all, last_seq: all.length, ended: true });
+
+test("before its receipt was signed a task shows neither the receipt nor how it ended", async () => {
+  show(scene({ "task.show": doneTask, "task_events.list": ({ after_seq }) => listed(DONE, (after_seq ?? 0) === 0 ? doneEvents : []) }), `/task/${DONE}?see=${RECEIPT}`);
+  const details = within(await screen.findByRole("region", { name: "Details" }));
+  expect(await details.findByRole("heading", { name: /^Receipt R-/ })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Undo" })).toBeTruthy();
+  fireEvent.change(await screen.findByRole("slider", { name: "Moment" }), { target: { value: "5" } });
+  expect(await screen.findByText(/At event 5\./)).toBeTruthy();
+  expect(details.queryByRole("heading", { name: /^Receipt R-/ })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
+  fireEvent.change(screen.getByRole("slider", { name: "Moment" }), { target: { value: "12" } });
+  expect(await details.findByRole("heading", { name: /^Receipt R-/ })).toBeTruthy();
+});
+
+test("a task at work says what it is reading", async () => {
+  const reads = [...events.slice(0, 4), event(5, "action.requested", { action_request_id: "a1", action_class: "read_local", summary: "read notes/meeting 1.md" })];
+  const working = { ...task, row: { ...task.row, run_status: "running" as const, open_approvals: 0 }, waits_for: null };
+  show(scene({ "task.show": working, "task_events.list": ({ after_seq }) => listed(WAITS, (after_seq ?? 0) === 0 ? reads : []) }), `/task/${WAITS}`);
+  const said = within(await screen.findByRole("log", { name: "What was said" }));
+  expect(await said.findByText("Now: read notes/meeting 1.md")).toBeTruthy();
+});
