@@ -259,6 +259,7 @@ fn judge(
             Some((program, folder)) => {
                 let mut command = Command::new(program);
                 command.args(["--exact", test]).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+                command.env("HERMIT_PROGRAMS", &stories.programs);
                 command
             }
         };

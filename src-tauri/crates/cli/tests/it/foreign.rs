@@ -30,6 +30,8 @@ impl Served {
     fn begin(bench: &Bench, mut command: Command) -> Self {
         command.arg("serve").env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
+        // Which fault is on, where `cargo xtask mutants` asks this test: it is one of the program that serves.
+        command.envs(std::env::var_os("HERMIT_MUTANT").map(|on| ("HERMIT_MUTANT", on)));
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(process.stdout.take().unwrap());
         let line = out.by_ref().lines().map_while(Result::ok).find(|line| line.contains("/#token="));
