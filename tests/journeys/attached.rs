@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `hermit serve`, which is killed when the story is over.
-struct Served {
+pub(super) struct Served {
     child: Child,
     told: Value,
 }
 
 impl Served {
-    fn by(stage: &Stage) -> Self {
+    pub(super) fn by(stage: &Stage) -> Self {
         let mut child = stage
             .command(&["--json", "serve"])
             .stdout(Stdio::piped())

@@ -1,5 +1,6 @@
 //! A person registers a server of tools and uses it: each call classified, behind walls, and with a receipt.
 
+use super::attached::Served;
 use super::server;
 use super::stage::Stage;
 use super::tree;
@@ -112,6 +113,22 @@ fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted
     assert!(shown.contains("echo") && shown.contains("touch"), "{shown}");
     stage.is_sound();
     stage.prove(&task);
+}
+
+#[test]
+fn a_server_is_added_while_a_host_runs_unless_a_secret_goes_with_it() {
+    let stage = furnished();
+    let served = Served::by(&stage);
+    register(&stage, &[]);
+    assert_eq!(state(&stage), "ready");
+    let work = work(&stage);
+    let words = ["tools", "add", "other", "--workspace", &work, "--host", "a.example", "--secret", "KEY=key"];
+    let refused = stage.hermit(&[&words[..], &["--", "/usr/bin/python3", "server.py"]].concat());
+    let told = &refused.ends(3).err;
+    assert!(told.contains("forbidden") && told.contains("hermit serve"), "{told}");
+    assert_eq!(stage.hermit(&["tools", "list"]).ends(0).json()["servers"].as_array().map(Vec::len), Some(1));
+    drop(served);
+    stage.is_sound();
 }
 
 #[test]

@@ -187,7 +187,7 @@ macro_rules! with_commands {
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
-        "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, owner [];
+        "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
         "makes the task that calls a tool of a server once, as an agent would" tools.call(Call) -> Submitted, write [];
         "lists servers of tools and their tools" tools.list(List) -> Servers, read [store];

@@ -6,7 +6,7 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
-use wire::Error;
+use wire::{Caller, Code, Error};
 use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
@@ -14,6 +14,7 @@ use wire::tools::{
 use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
+    may_add(host.caller(), &p)?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let launch =
@@ -22,6 +23,23 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     let submitted = host.kernel()?.propose_server(&p.server, &launch, p.again, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
+}
+
+/// A server is started before its card is seen. What starts for a program of this person could do nothing that the program
+/// could not, unless a secret goes along; a page starts nothing.
+fn may_add(caller: Caller, p: &Add) -> Result<(), Error> {
+    let forbidden = |message: &str, hint: &str| Err(Error::new(Code::Forbidden, message).hint(hint));
+    match caller {
+        Caller::Page => forbidden(
+            "a page adds no server of tools",
+            "run `hermit tools add NAME -- PROGRAM ARGUMENTS` at a terminal",
+        ),
+        Caller::Program if !p.secrets.is_empty() => forbidden(
+            "a server that signs in with a secret is added by the process that holds the store",
+            "end `hermit serve` or close the window, then add the server at a terminal",
+        ),
+        Caller::Program | Caller::Owner => Ok(()),
+    }
 }
 
 pub(crate) fn classify(host: &dyn Host, p: Classify) -> Result<Submitted, Error> {
