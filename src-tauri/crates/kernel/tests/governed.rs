@@ -35,6 +35,26 @@ fn a_no_reaches_the_model_and_nothing_is_done() {
 }
 
 #[test]
+fn what_is_too_large_to_be_kept_for_an_undo_is_refused_before_a_person_is_asked() {
+    let world = World::new(4);
+    let file = std::fs::File::create(world.path("large.bin")).unwrap();
+    file.set_len(model::limits::ARTIFACT_BYTES_MAX + 1).unwrap();
+    let answers = vec![say("delete", json!({ "path": "large.bin" })), done("left it")];
+    let task = world.script("clean up", answers);
+    let (stands, asked) = world.drive_allowing(task);
+    assert_eq!((asked, &stands), (0, &ended(TaskStatus::Completed, TerminationReason::Done)));
+    assert_eq!(file.metadata().unwrap().len(), model::limits::ARTIFACT_BYTES_MAX + 1);
+    assert!(world.path("large.bin").exists());
+    let kernel = world.kernel();
+    let artifacts = kernel.task(task).unwrap().artifacts;
+    let read = |digest| String::from_utf8_lossy(&kernel.artifacts().read(digest).unwrap()).into_owned();
+    assert!(
+        artifacts.values().any(|artifact| read(&artifact.content_hash).contains("268435456")),
+        "the model is told how large is too large"
+    );
+}
+
+#[test]
 fn a_file_changed_after_the_yes_makes_it_ask_again() {
     let world = World::new(3);
     world.file("a.txt", "one");

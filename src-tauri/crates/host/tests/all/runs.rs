@@ -153,6 +153,12 @@ fn pages_join_without_a_gap_and_a_bad_cursor_starts_over_and_says_so() {
     assert_eq!(joined, all);
     let behind = bench.get(&format!("/v1/runs/{run}/events?after_seq=5&limit=500"));
     assert_eq!(behind["events"].as_array().expect("events")[..], all[5..]);
+    // Clients of others know one word for a place, whatever they have of it.
+    for cursor in [all[4]["event_id"].as_str().expect("a name"), "5"] {
+        let page = bench.get(&format!("/v1/runs/{run}/events?cursor={cursor}&limit=500"));
+        assert_eq!(page["resumed"], "continued", "{cursor}");
+        assert_eq!(page["events"].as_array().expect("events")[..], all[5..], "{cursor}");
+    }
     let foreign =
         bench.get(&format!("/v1/runs/{other}/events"))["cursor"].as_str().expect("a cursor").to_owned();
     for (query, said) in [
