@@ -331,7 +331,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
-  "tools.add": { access: "owner", topics: [] },
+  "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },
   "tools.call": { access: "write", topics: [] },
   "tools.list": { access: "read", topics: ["store"] },
