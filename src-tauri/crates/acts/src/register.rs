@@ -80,7 +80,9 @@ impl Tool for Register {
 
     fn way_back_in_words(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Rules { .. } => "can be taken back: change your rules again; what was done under them stays",
+            Self::Rules { .. } => {
+                "can be taken back: change your rules again; what was done under them stays"
+            }
             Self::Server { .. } | Self::Tool { .. } => {
                 "can be taken back: disable or forget the server; what its tools have done stays"
             }

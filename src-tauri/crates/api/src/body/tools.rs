@@ -6,11 +6,11 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
-use wire::{Caller, Code, Error};
 use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
 };
+use wire::{Caller, Code, Error};
 use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {

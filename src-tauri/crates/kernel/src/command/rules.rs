@@ -8,8 +8,8 @@ use crate::Error;
 use crate::kernel::{Kernel, lock};
 use acts::Register;
 use governance::{Permissions, PolicyEngine, RuleScope};
-use model::artifact::ArtifactRef;
 use model::Digest;
+use model::artifact::ArtifactRef;
 use model::ingress::Channel;
 use std::path::PathBuf;
 
@@ -51,7 +51,11 @@ impl Kernel {
     /// # Errors
     /// When their text is gone or damaged.
     pub fn signed_rules(&self) -> Result<String, Error> {
-        let Some(at) = self.signed_rules_at() else { return Ok(String::new()) };
+        self.signed_rules_at().map_or(Ok(String::new()), |at| self.rules_text(&at))
+    }
+
+    /// The text of rules that were in force at some time.
+    pub(crate) fn rules_text(&self, at: &ArtifactRef) -> Result<String, Error> {
         let bytes = self.artifacts.read(&at.sha256)?;
         String::from_utf8(bytes.to_vec()).map_err(|e| Error::Broken(format!("rules that are no text: {e}")))
     }

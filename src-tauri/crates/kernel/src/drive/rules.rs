@@ -65,8 +65,9 @@ impl Kernel {
             return Ok(Arc::clone(engine));
         }
         let mut found = Vec::new();
-        if signed.is_some() {
-            let read = Permissions::read(RuleScope::Signed, &self.signed_rules()?);
+        if let Some(at) = &signed {
+            // Those of the key, whatever is in force by now.
+            let read = Permissions::read(RuleScope::Signed, &self.rules_text(at)?);
             found.push(read.map_err(|e| Error::Input(format!("your rules of policy cannot be used: {e}")))?);
         }
         for (scope, text, path) in written {
