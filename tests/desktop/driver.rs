@@ -111,15 +111,15 @@ impl Driver {
             .unwrap_or_default()
     }
 
-    /// Where the middle of an element is, from the corner of the page.
-    pub fn middle(&self, selector: &str) -> (i64, i64) {
+    /// Where the middle of an element is, from the corner of the page, in pixels of the page; none while there is none.
+    pub fn middle(&self, selector: &str) -> Option<(i64, i64)> {
         let script = format!(
             "const e = document.evaluate({}, document, null, 9, null).singleNodeValue; e.scrollIntoView();\
              const r = e.getBoundingClientRect(); return [Math.round(r.x + r.width / 2), Math.round(r.y + r.height / 2)];",
             json!(selector)
         );
-        let at = self.run(&script).unwrap_or_else(|why| panic!("no `{selector}`: {why}"));
-        (at[0].as_i64().expect("a place"), at[1].as_i64().expect("a place"))
+        let at = self.run(&script).ok()?;
+        Some((at[0].as_i64()?, at[1].as_i64()?))
     }
 }
 

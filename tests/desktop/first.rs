@@ -5,7 +5,7 @@ use super::room::{APPROVAL, DESK, MAIN, Room, room, until};
 use crate::journeys::verifier;
 use serde_json::{Value, json};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Files to tidy.
 const FILES: [&str; 5] = ["letter.txt", "photo.jpg", "song.mp3", "table.csv", "old.zip"];
@@ -62,16 +62,60 @@ fn stray_keys(room: &Room, approval: &str) {
     assert_eq!(standing(room, approval)["status"], "pending", "no key approves");
 }
 
+/// The button that a yes is held with.
+const HOLD: &str = "//button[contains(., 'Hold to approve')]";
+
 /// Says yes with the pointer, holding the button until it is over. The key is open from a moment ago.
 fn allow_with_pointer(room: &Room, app: &Driver, approval: &str) {
-    press_and_hold(room, app, false);
-    until("it is allowed", || standing(room, approval)["status"] == "granted");
+    let window = whole_card(room, app);
+    hold_until(room, app, (&window, HOLD), "it is allowed", || {
+        standing(room, approval)["status"] == "granted"
+    });
+}
+
+/// Types the passphrase and holds the button until it counts, or this is so.
+pub fn hold_with_pointer(room: &Room, app: &Driver, begun: impl Fn() -> bool) {
+    let window = whole_card(room, app);
+    until("the passphrase is asked for", || app.has("//input[@type='password']"));
+    type_passphrase(room, app, &window);
+    until("the button counts", || begun() || press_and_count(room, app, (&window, HOLD), &begun));
+}
+
+/// Holds a window's button until what it is held for is so. What moved away under the pointer or lost the focus is
+/// pressed again, as a person would.
+pub fn hold_until(room: &Room, app: &Driver, at: (&str, &str), what: &str, over: impl Fn() -> bool) {
+    let counts = format!("{}[@data-closing]", at.1);
+    until(what, || over() || (!app.has(&counts) && press_and_count(room, app, at, &over) && over()));
     room.xdo(&["mouseup", "1"]);
 }
 
-/// Types the passphrase and begins to hold the button.
-pub fn hold_with_pointer(room: &Room, app: &Driver) {
-    press_and_hold(room, app, true);
+/// Presses a window's button, where it may be pressed; whether it counts, or that is over already.
+fn press_and_count(
+    room: &Room,
+    app: &Driver,
+    (window, button): (&str, &str),
+    over: &impl Fn() -> bool,
+) -> bool {
+    if !app.has(&format!("{button}[not(@aria-disabled)]")) {
+        return false;
+    }
+    let Some(place) = app.middle(button) else { return false };
+    room.xdo(&["mouseup", "1"]);
+    room.point(window, place, &["mousedown", "1"]);
+    let (end, counts) = (Instant::now() + Duration::from_secs(2), format!("{button}[@data-closing]"));
+    while Instant::now() < end {
+        if app.has(&counts) || over() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The window of a card, forward, once every part of the card is there.
+fn whole_card(room: &Room, app: &Driver) -> String {
+    let window = room.forward("Hermit waits for your answer");
+    until("the card is whole", || app.turn_to(DESK) && app.words().contains("Exactly what would change"));
+    window
 }
 
 /// Types the approval passphrase with real keys. A busy machine may lose one before the field has the focus; then it is
@@ -83,23 +127,12 @@ pub fn type_passphrase(room: &Room, app: &Driver, window: &str) {
         if typed() == APPROVAL {
             return true;
         }
-        room.point(window, app.middle(field), &["click", "1"]);
+        let Some(place) = app.middle(field) else { return false };
+        room.point(window, place, &["click", "1"]);
         room.xdo(&["key", "ctrl+a"]);
         room.xdo(&["type", "--delay", "12", APPROVAL]);
         typed() == APPROVAL
     });
-}
-
-fn press_and_hold(room: &Room, app: &Driver, passphrase: bool) {
-    let window = room.forward("Hermit waits for your answer");
-    until("the card is whole", || app.turn_to(DESK) && app.words().contains("Exactly what would change"));
-    let press = |selector: &str, button: &[&str]| room.point(&window, app.middle(selector), button);
-    if passphrase {
-        until("the passphrase is asked for", || app.has("//input[@type='password']"));
-        type_passphrase(room, app, &window);
-    }
-    until("it may be held", || !app.has("//button[contains(., 'Hold to approve') and @aria-disabled]"));
-    press("//button[contains(., 'Hold to approve')]", &["mousedown", "1"]);
 }
 
 /// Says yes with the keyboard alone.

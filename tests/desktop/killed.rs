@@ -31,7 +31,7 @@ fn the_app_killed_in_mid_effect_and_started_again_finishes_it_once() {
     let approval = waiting(&room).expect("it waits");
     app.invoke("open_card", &json!({ "approval": approval })).expect("its card opens");
     let pid = room.hermit(&["serve"])["pid"].as_u64().expect("the app holds the store").to_string();
-    hold_with_pointer(&room, &app);
+    hold_with_pointer(&room, &app, || lying(&documents) > 0);
     let end = Instant::now() + Duration::from_secs(60);
     while lying(&documents) < 10 {
         assert!(Instant::now() < end, "it never began");

@@ -1,7 +1,7 @@
 //! What a person allows from now on, and what they override, in the window that alone may take it.
 
 use super::driver::Driver;
-use super::first::{make_keys, standing, type_passphrase, waiting};
+use super::first::{hold_until, make_keys, standing, type_passphrase, waiting};
 use super::room::{DESK, MAIN, Room, room, until};
 use super::waiting::run_attached;
 use serde_json::{Value, json};
@@ -37,13 +37,11 @@ fn choose(room: &Room, app: &Driver) -> String {
     app.run(FIRST).expect("its words").as_str().expect("a text").to_owned()
 }
 
-/// Types the passphrase and holds the button with these words until it is over.
-fn hold(room: &Room, app: &Driver, title: &str, words: &str) {
+/// Types the passphrase and holds the button with these words until this is so.
+fn hold(room: &Room, app: &Driver, (title, words): (&str, &str), what: &str, over: impl Fn() -> bool) {
     let window = room.forward(title);
     type_passphrase(room, app, &window);
-    let button = format!("//button[contains(., '{words}')]");
-    until("it may be held", || app.has(&format!("{button}[not(@aria-disabled)]")));
-    room.point(&window, app.middle(&button), &["mousedown", "1"]);
+    hold_until(room, app, (&window, &format!("//button[contains(., '{words}')]")), what, over);
 }
 
 fn standing_grants(room: &Room) -> Vec<Value> {
@@ -65,9 +63,8 @@ fn what_lasts_is_chosen_read_and_held_in_the_approval_window_and_answers_the_nex
     let read = choose(&room, &app);
     room.picture("lasting");
     assert!(standing_grants(&room).is_empty(), "choosing decides nothing");
-    hold(&room, &app, "Hermit waits for your answer", "Hold to approve from now on");
-    until("it is allowed", || standing(&room, &first)["status"] == "granted");
-    room.xdo(&["mouseup", "1"]);
+    let button = ("Hermit waits for your answer", "Hold to approve from now on");
+    hold(&room, &app, button, "it is allowed", || standing(&room, &first)["status"] == "granted");
     until("it is done", || table.is_file());
     let grants = standing_grants(&room);
     assert_eq!(grants.len(), 1, "{grants:?}");
@@ -118,13 +115,11 @@ fn a_denial_is_overridden_in_the_approval_window_with_a_reason_and_then_asked_ab
     until("the sentence is there", || app.words().contains("OVERRIDE policy"));
     room.picture("override");
     assert!(standing_grants(&room).is_empty(), "reading decides nothing");
-    hold(&room, &app, "Hermit: override a denial", "Hold to override");
-    until("it is signed, or refused", || {
+    hold(&room, &app, ("Hermit: override a denial", "Hold to override"), "it is signed, or refused", || {
         app.turn_to(DESK) && (app.words().contains("Signed.") || app.has("//*[@role='alert']"))
     });
     assert!(app.words().contains("Signed."), "{}", app.words());
     assert_eq!(standing_grants(&room).len(), 1);
-    room.xdo(&["mouseup", "1"]);
     until("the window closes by itself", || room.window("Hermit: override a denial").is_none());
     let grant = &standing_grants(&room)[0];
     assert!(grant["words"].as_str().is_some_and(|words| words.contains("the folder is mine")), "{grant}");

@@ -21,6 +21,7 @@ export function Answer<T>({
   asked,
   what,
   lines = 6,
+  large = false,
   isEmpty,
   empty,
   children,
@@ -29,15 +30,17 @@ export function Answer<T>({
   /** The noun that is waited for. */
   what: string;
   lines?: number;
+  /** Whether it may be thousands of rows: the first answer is then drawn in the background, in small parts. */
+  large?: boolean;
   isEmpty?: (data: T) => boolean;
   empty?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
   const { error } = asked;
-  // What comes first is drawn in the background, in small parts: however much it is, the page hears clicks and keys
-  // meanwhile. What comes later takes its place at once.
-  const isThere = useDeferredValue(asked.data !== undefined);
-  const data = isThere ? asked.data : undefined;
+  // Only what is large: a small answer that comes a moment later than the rest moves what a person is about to press.
+  const isThere = asked.data !== undefined;
+  const isDrawn = useDeferredValue(isThere);
+  const data = isDrawn || !large ? asked.data : undefined;
   if (data === undefined) {
     if (error !== null && asked.data === undefined) return <Trouble error={error} what={what} again={() => asked.refetch()} />;
     return <Loading what={what} lines={lines} />;

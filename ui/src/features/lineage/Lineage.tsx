@@ -57,7 +57,7 @@ function Focused({ focus }: { focus: string }) {
   const [view, setView] = useState<View>("path");
   const go = (id: string) => void navigate({ to: "/lineage", search: { of: id } });
   return (
-    <Answer asked={asked} what="the path" lines={10}>
+    <Answer asked={asked} what="the path" large lines={10}>
       {(drawing) => <Shown drawing={drawing} view={view} setView={setView} go={go} />}
     </Answer>
   );

@@ -50,7 +50,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
-        <Answer asked={events} what="the conversation">
+        <Answer asked={events} what="the conversation" large>
           {() => (
             <>
               {before > 0 && <Button look="link" onClick={earlier}>{many(before)} earlier</Button>}

@@ -26,7 +26,7 @@ export function TaskScreen({ id, chosen }: { id: string; chosen: string | undefi
   const title = brief(said(asked.data?.row.title, "Task"));
   return (
     <Screen title={<Words of={title} />} under={<Link to="/tasks" className={styles.under}>Tasks<span aria-hidden="true">/</span></Link>}>
-      <Answer asked={asked} what="the task" lines={12}>
+      <Answer asked={asked} what="the task" large lines={12}>
         {(task) => <Opened task={task} chosen={chosen} />}
       </Answer>
     </Screen>

@@ -69,7 +69,7 @@ export function Timeline({ story, events, chosen, see, until }: {
         <Button look="link" aria-pressed={raw} onClick={() => setRaw(!raw)}>{raw ? "Story" : "Every event"}</Button>
       </header>
       <div className={styles.track}>
-        <Answer asked={events} what="events" lines={10}>
+        <Answer asked={events} what="events" large lines={10}>
           {() => raw ? (
             <VirtualRows key="events" rows={all} height={24} rowKey={keyOfEvent} role="list" label="Every event" pad={PAD} show={until === null ? at : all.length - 1}>
               {(event, _, stop) => (
