@@ -113,6 +113,13 @@ pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
     let before: BTreeSet<&str> = before.lines().collect();
     let words: Vec<&str> = asked.iter().map(String::as_str).filter(|word| *word != "conformance").collect();
     let is_asked = |mutant: &Mutant<'_>| wanted(mutant, &words, &before);
+    let nobody = |word: &&&str| **word != "new" && !mutants.iter().any(|one| wanted(one, &[**word], &before));
+    if let Some(word) = words.iter().find(nobody) {
+        return Err(format!(
+            "no mutant has the id or the test `{word}`; ask for all with no word, for `new`, for an id such as HK-27-14, or for \
+             the end of a test's name"
+        ));
+    }
     let begun = Instant::now();
     let tree = place.target.join("mutants/tree");
     let target = place.target.join("mutants/target");

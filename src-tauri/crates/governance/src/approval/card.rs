@@ -42,13 +42,14 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     effects.into_iter().for_each(|line| add(line.kind, line.text));
     lookalikes::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     reach::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
-    let act_lines = lines.len().saturating_sub(1);
-    let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
     let way_back = match request.way_back() {
         _ if action.as_tool().sends() => LineKind::Unrecoverable,
         Reversibility::Irreversible => LineKind::Unrecoverable,
         Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
     };
+    // That nothing brings it back is a word of the act.
+    let act_lines = if way_back == LineKind::Unrecoverable { lines.len() } else { lines.len().saturating_sub(1) };
+    let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
     add(way_back, format!("afterwards: {}", visible(&packet.rollback_availability)));
     add(LineKind::Quoted, format!("goal: {}", visible(&packet.goal)));
     // A proposer that gives no reason has none put into its mouth.
@@ -56,8 +57,6 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         add(LineKind::Quoted, format!("the model or playbook says why: {}", visible(&packet.rationale)));
     }
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
-    // That nothing brings it back is a word of the act.
-    let act_lines = act_lines.saturating_add(usize::from(way_back == LineKind::Unrecoverable));
     Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines, act_lines }
 }
 

@@ -10,7 +10,7 @@ mod words;
 
 use crate::standing::{self, InForce};
 use crate::{Error, risk};
-use acts::{Action, ActionRequest, ApprovalPacket, resources_of};
+use acts::{ActionRequest, ApprovalPacket, resources_of};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -265,12 +265,12 @@ const ASKED_EACH_TIME: [&str; 2] = ["base.secret_paths", "base.capability"];
 pub fn asked_each_time(packet: &ApprovalPacket) -> Option<&'static str> {
     let by = |rule: &str| packet.policy_result.determining_rules.iter().any(|one| one == rule);
     let [secret_paths, capability] = ASKED_EACH_TIME;
-    match packet.action_request.action {
-        _ if packet.risk_band == RiskBand::Critical => Some("you are asked about critical actions each time"),
+    match packet.risk_band {
+        RiskBand::Critical => Some("you are asked about critical actions each time"),
         _ if by(capability) => Some("you are asked each time about what changes what Hermit may do"),
         _ if by(secret_paths) => Some("you are asked each time about what looks like a secret"),
-        Action::Command(_) | Action::Change(_) | Action::Fetch(_) => None,
-        _ => Some("no rule covers the like of it, so you are asked each time"),
+        _ if standing::covers_of(&packet.action_request).is_some() => None,
+        _ => Some("no rule covers similar actions, so you are asked each time"),
     }
 }
 

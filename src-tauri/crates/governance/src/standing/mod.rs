@@ -10,7 +10,7 @@ mod signed;
 mod words;
 
 pub use covers::{InForce, covers, sound};
-pub use propose::propose;
+pub use propose::{covers_of, propose};
 pub use signed::{sign, verify};
 pub use words::in_words;
 

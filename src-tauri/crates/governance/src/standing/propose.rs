@@ -13,21 +13,27 @@ const PLACES_MAX: usize = 8;
 /// Standing grants for the like of a request. `frame` says whose, where and how long; only its cover is replaced.
 /// Each of them covers the request and can be given.
 pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGrant> {
-    let covers_of = match &request.action {
+    let made = covers_of(request).into_iter().flatten().map(|cover| StandingGrant { cover, ..frame.clone() });
+    made.filter(|grant| sound(grant).is_ok() && covers(grant, request).is_ok()).collect()
+}
+
+/// The covers of the like of a request, the narrowest first; none where no cover is for this kind of act.
+pub fn covers_of(request: &ActionRequest) -> Option<Vec<Cover>> {
+    match &request.action {
         // A lasting yes to the network is one to any host: whoever named some has not given it.
         Action::Command(acts::Command { hosts, secrets, .. })
             if !(hosts.is_empty() && secrets.is_empty()) =>
         {
-            Vec::new()
+            Some(Vec::new())
         }
-        Action::Command(acts::Command { argv, cwd, network, .. }) => command(request, argv, cwd, *network),
-        Action::Change(acts::Change { items }) => change(items),
+        Action::Command(acts::Command { argv, cwd, network, .. }) => {
+            Some(command(request, argv, cwd, *network))
+        }
+        Action::Change(acts::Change { items }) => Some(change(items)),
         // What is fetched again and again; what is sent is asked about each time.
-        Action::Fetch(_) => hosts(request).into_iter().take(1).collect(),
-        _ => Vec::new(),
-    };
-    let made = covers_of.into_iter().map(|cover| StandingGrant { cover, ..frame.clone() });
-    made.filter(|grant| sound(grant).is_ok() && covers(grant, request).is_ok()).collect()
+        Action::Fetch(_) => Some(hosts(request).into_iter().take(1).collect()),
+        _ => None,
+    }
 }
 
 fn command(request: &ActionRequest, argv: &[String], cwd: &RelPath, network: bool) -> Vec<Cover> {

@@ -43,27 +43,18 @@ impl Kernel {
     /// # Errors
     /// As [`Kernel::submit`].
     pub fn submit_background(&self, by: Initiator, work: BackgroundWork) -> Result<Submitted, Error> {
+        let channel = match by {
+            Initiator::Service => Channel::System,
+            Initiator::Scheduler => Channel::Scheduler,
+        };
+        let BackgroundWork { goal, workspace_id, reasoning, idempotency_key, .. } = work;
         self.submit(&Submission {
-            goal: work.goal,
             title: work.title,
-            workspace_id: work.workspace_id,
             profile: Profile::Service,
-            reasoning: work.reasoning,
             budget: Budget::BACKGROUND,
             priority: Priority::Low,
-            constraints: Vec::new(),
-            deadline_at: None,
-            channel: match by {
-                Initiator::Service => Channel::System,
-                Initiator::Scheduler => Channel::Scheduler,
-            },
-            by: None,
             conversation_id: work.conversation_id,
-            parent_task_id: None,
-            continuation_anchor: None,
-            attachments: Vec::new(),
-            steps: Vec::new(),
-            idempotency_key: work.idempotency_key,
+            ..Submission::of(goal, workspace_id, reasoning, channel, idempotency_key)
         })
     }
 }

@@ -63,25 +63,9 @@ impl Kernel {
         if let Some(first) = goal.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        self.submit(&Submission {
-            goal,
-            title: String::new(),
-            workspace_id,
-            profile: Profile::LocalEditAllowed,
-            reasoning: Reasoning::Tools { change: text },
-            budget: Budget::default(),
-            priority: Priority::High,
-            constraints: Vec::new(),
-            deadline_at: None,
-            channel,
-            by: None,
-            conversation_id: None,
-            parent_task_id: None,
-            continuation_anchor: None,
-            attachments: Vec::new(),
-            steps: Vec::new(),
-            idempotency_key,
-        })
+        let reasoning = Reasoning::Tools { change: text };
+        let submission = Submission::of(goal, workspace_id, reasoning, channel, idempotency_key);
+        self.submit(&Submission { priority: Priority::High, ..submission })
     }
 
     /// What a person is asked in this task becomes the request in hand.

@@ -100,27 +100,17 @@ impl Kernel {
                 return Err(Error::Conflict(say));
             }
         }
+        let folder = folder.ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?;
+        let reasoning = Reasoning::Rollback { receipt_id: *first, also: also.to_vec() };
         self.submit(&Submission {
-            goal,
-            title: String::new(),
-            workspace_id: folder.ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?,
             profile: match original.task.policy_profile_ref {
                 Profile::ReadonlyAnalysis => Profile::LocalEditAllowed,
                 other => other,
             },
-            reasoning: Reasoning::Rollback { receipt_id: *first, also: also.to_vec() },
-            budget: Budget::default(),
             priority: Priority::High,
-            constraints: Vec::new(),
-            deadline_at: None,
-            channel,
-            by: None,
             conversation_id: Some(original.task.conversation_id),
             parent_task_id: parent,
-            continuation_anchor: None,
-            attachments: Vec::new(),
-            steps: Vec::new(),
-            idempotency_key,
+            ..Submission::of(goal, folder, reasoning, channel, idempotency_key)
         })
     }
 

@@ -90,6 +90,36 @@ pub struct Submitted {
 }
 
 impl Submission {
+    /// A goal of one part that nothing more is said of: ordinary budget and urgency, edits allowed by policy, in the
+    /// first conversation. `idempotency_key`: the same twice is the same task.
+    pub fn of(
+        goal: String,
+        workspace_id: WorkspaceId,
+        reasoning: Reasoning,
+        channel: Channel,
+        idempotency_key: String,
+    ) -> Self {
+        Self {
+            goal,
+            title: String::new(),
+            workspace_id,
+            profile: Profile::LocalEditAllowed,
+            reasoning,
+            budget: Budget::default(),
+            priority: Priority::Normal,
+            constraints: Vec::new(),
+            deadline_at: None,
+            channel,
+            by: None,
+            conversation_id: None,
+            parent_task_id: None,
+            continuation_anchor: None,
+            attachments: Vec::new(),
+            steps: Vec::new(),
+            idempotency_key,
+        }
+    }
+
     /// Who handed it in, and how.
     pub(crate) fn sender(&self) -> Sender {
         let known = Sender::from(self.channel);
