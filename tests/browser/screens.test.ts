@@ -96,7 +96,20 @@ test("another tab of the host has the session of the first, and reads no file of
 });
 
 test("after a halt a page boots with the passphrase and not without", async () => {
+  // Asked once, and where the frame has no room too.
+  await world.page.setViewportSize({ width: 390, height: 844 });
+  await world.page.getByRole("button", { name: "Halt all work" }).click();
+  await world.page.getByRole("alertdialog").getByRole("button", { name: "Cancel" }).click();
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  await world.page.keyboard.press("Control+k");
+  await world.page.getByRole("combobox", { name: "Find or do" }).fill("halt");
+  await world.page.keyboard.press("Enter");
+  // What was in front before the question does not take the keyboard back from it.
+  await world.page.waitForFunction(() => document.activeElement?.textContent === "Cancel");
+  await world.page.keyboard.press("Escape");
+  expect(world.hermit("gate", "state", "--json")).toContain('"halted": false');
   await world.page.getByRole("button", { name: "Halt" }).click();
+  await world.page.getByRole("alertdialog").getByRole("button", { name: "Halt" }).click();
   const words = world.page.getByLabel("Approval passphrase").first();
   await words.fill(world.passphrase);
   await world.page.getByRole("button", { name: "Resume work" }).click();

@@ -9,7 +9,8 @@ import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Shell, type ShellState } from "~/primitives/Shell";
 import { Count } from "~/primitives/Tag";
-import { PLACES } from "~/screen/commands";
+import { PLACES, askHalt } from "~/screen/commands";
+import { AskHalt } from "./Halt";
 import { KeyboardHelp, Palette } from "./Palette";
 import { useCalls } from "~/screen/notify";
 import { useKeyboard } from "~/screen/keyboard";
@@ -25,7 +26,10 @@ export function Layout() {
       <a className={styles.jump} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         To the screen
       </a>
-      <Banner />
+      <div className={styles.banners}>
+        <AskHalt />
+        <Banner />
+      </div>
       <Rail />
       <Outlet />
       <Palette go={go} help={() => setHelp(true)} />
@@ -106,7 +110,6 @@ function Rail() {
 
 function Tray({ forYou }: { forYou: number }) {
   const status = useAsk("host.status", {});
-  const halt = useAct("gate.halt");
   const boot = useAct("gate.boot");
   const navigate = useNavigate();
   const host = useHost();
@@ -118,7 +121,6 @@ function Tray({ forYou }: { forYou: number }) {
   const second = at?.halted === true
     ? said(at.halt_reason, "Nothing runs")
     : running > 0 ? `${running} ${running === 1 ? "task" : "tasks"} running` : "Nothing runs";
-  const failed = halt.error ?? boot.error;
   return (
     <div className={styles.tray}>
       <div className={styles.state}>
@@ -134,11 +136,11 @@ function Tray({ forYou }: { forYou: number }) {
         {at?.halted === true ? (
           host.person === undefined && <Button icon="play" onClick={() => boot.mutate({})}>Resume work</Button>
         ) : (
-          <Button icon="stop" title="Stops all work, also after a restart, until you resume it" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
+          <Button icon="stop" title="Stops all work, also after a restart, until you resume it" onClick={askHalt}>Halt</Button>
         )}
       </div>
       {at?.halted === true && host.person !== undefined && <WithPassphrase what="Resume work" say={host.person.boot} />}
-      {failed !== null && <p className={styles.failed} role="alert">{failed.message}</p>}
+      {boot.error !== null && <p className={styles.failed} role="alert">{boot.error.message}</p>}
     </div>
   );
 }

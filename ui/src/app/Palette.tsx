@@ -6,7 +6,7 @@ import { plain, run, said } from "~/screen/words";
 import { Icon, type IconName, Mark } from "~/primitives/Icon";
 import { Key } from "~/primitives/Tag";
 import { Button } from "~/primitives/Button";
-import { OTHER_KEYS, PLACES, onPalette } from "~/screen/commands";
+import { OTHER_KEYS, PLACES, askHalt, onPalette } from "~/screen/commands";
 import { toggleTheme } from "~/screen/theme";
 import styles from "./Palette.module.css";
 
@@ -59,6 +59,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
     const fixed: Entry[] = [
       ...PLACES.map((place) => ({ id: place.path, group: "Go to", icon: place.icon, label: place.label, keys: place.keys, act: does(() => go(place.path)) })),
       { id: "new", group: "Do", icon: "plus", label: "New task", keys: "n", act: does(() => go("/tasks/new")) },
+      { id: "halt", group: "Do", icon: "stop", label: "Halt all work", act: does(askHalt) },
       { id: "theme", group: "Do", icon: "theme", label: "Change between light and dark", act: does(toggleTheme) },
       { id: "keys", group: "Do", icon: "key", label: "Show the keyboard map", keys: "?", act: does(help) },
       { id: "first", group: "Do", icon: "eye", label: "First steps", act: does(() => go("/first")) },

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 import { Icon, type IconName } from "./Icon";
 import styles from "./Button.module.css";
 
@@ -9,6 +9,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   /** Why it cannot be pressed; it then stays reachable and says so. */
   because?: string | null | undefined;
   loose?: boolean;
+  ref?: Ref<HTMLButtonElement>;
   children?: ReactNode;
 }
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Icon } from "~/primitives/Icon";
 import { Button } from "~/primitives/Button";
 import { Key } from "~/primitives/Tag";
-import { openPalette } from "./commands";
+import { askHalt, openPalette } from "./commands";
 import { toggleTheme } from "./theme";
 import styles from "./Screen.module.css";
 
@@ -35,6 +35,7 @@ export function Screen({
           <span>Find or do</span>
           <Key>{MAC ? "⌘ K" : "Ctrl K"}</Key>
         </button>
+        <Button look="quiet" icon="stop" className={styles.halt} aria-label="Halt all work" onClick={askHalt} />
         <Button look="quiet" icon="theme" aria-label="Change theme" onClick={toggleTheme} />
       </header>
       <div className={styles.body}>{children}</div>

@@ -43,6 +43,18 @@ export function onPalette(heard: () => void): () => void {
   return () => document.removeEventListener(PALETTE, heard);
 }
 
+const HALT = "hermit:halt";
+
+/** Asks a person whether all work is to stop. */
+export function askHalt(): void {
+  document.dispatchEvent(new CustomEvent(HALT));
+}
+
+export function onHalt(heard: () => void): () => void {
+  document.addEventListener(HALT, heard);
+  return () => document.removeEventListener(HALT, heard);
+}
+
 /** Whether keys belong to a field at this moment. */
 export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !/^(checkbox|radio|button|submit)$/.test(target.type);
