@@ -1,6 +1,6 @@
 // What is held true, and on what it rests.
 import { Link } from "@tanstack/react-router";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
@@ -204,17 +204,25 @@ function DecisionTable({ page, further }: { page: Pages<Decision>; further: () =
   );
 }
 
-/** Each thing once, however many parts of it hold the words; the newest first. */
-function once(hits: readonly Hit[]): Hit[] {
+/** What was found, under the task that it belongs to: each thing once, however many parts of it hold the words, and of a
+ * receipt each file that was meant; the newest first. */
+function byTask(hits: readonly Hit[]): [task: string, hits: Hit[]][] {
   const found = new Map<string, Hit>();
-  for (const hit of hits) if (!found.has(hit.id)) found.set(hit.id, hit);
-  return [...found.values()].sort((a, b) => b.at - a.at);
+  for (const hit of hits) {
+    const key = hit.part === "file" ? `${hit.id} ${said(hit.excerpt)}` : hit.id;
+    if (!found.has(key)) found.set(key, hit);
+  }
+  const tasks = new Map<string, Hit[]>();
+  for (const hit of [...found.values()].sort((a, b) => b.at - a.at)) tasks.set(hit.task_id, [...(tasks.get(hit.task_id) ?? []), hit]);
+  return [...tasks];
 }
 
 function Search() {
   const [text, setText] = useState("");
   const words = useDeferredValue(text.trim());
   const asked = useAsk("knowledge.search", { text: words, limit: HITS }, { enabled: words !== "", keep: true });
+  const tasks = useAsk("task.list", { search: words }, { enabled: words !== "", keep: true });
+  const titles = useMemo(() => new Map(tasks.data?.rows.map((row) => [row.task_id, said(row.title)])), [tasks.data]);
   return (
     <div className={styles.search}>
       <TextField label="Search for all of these words" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
@@ -222,10 +230,17 @@ function Search() {
         <Answer asked={asked} what="what was found" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No results" small />}>
           {(page) => (
             <ul className={styles.hits}>
-              {once(page.rows).map((hit) => (
-                <li key={hit.id}>
-                  <Link to="/task/$id" params={{ id: hit.task_id }} search={/^(rcp|apr|act)_/.test(hit.id) ? { see: hit.id } : {}}><Words of={said(hit.excerpt)} /></Link>
-                  <span>{capital(plain(hit.kind))}, <Time at={hit.at} ago /></span>
+              {byTask(page.rows).map(([task, hits]) => (
+                <li key={task}>
+                  <h2><Link to="/task/$id" params={{ id: task }}><Words of={titles.get(task) ?? "Messages and other records"} /></Link></h2>
+                  <ul>
+                    {hits.map((hit) => (
+                      <li key={`${hit.id} ${hit.part}`}>
+                        <Link to="/task/$id" params={{ id: hit.task_id }} search={/^(rcp|apr|act)_/.test(hit.id) ? { see: hit.id } : {}}><Words of={said(hit.excerpt)} /></Link>
+                        <span>{capital(plain(hit.kind))}, <Time at={hit.at} ago /></span>
+                      </li>
+                    ))}
+                  </ul>
                 </li>
               ))}
               {page.next != null && <li className={styles.none}>There are more results. Add a word to narrow them.</li>}

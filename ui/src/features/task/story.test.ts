@@ -111,3 +111,16 @@ test("what is under way is told by what it is, until it has ended", () => {
   expect(story([...reads, event(4, "effect.observed", { action_request_id: "a1", result_code: "succeeded" })]).doing).toBe("");
   expect(story(tries, 3).doing).toBe("Now: read notes/meeting 1.md");
 });
+
+test("a turn says who was asked, and its context only where one counts", () => {
+  const turn = (provider: string, omissions: number) => story([
+    event(1, "attempt.context_compiled", { iteration: 3, tokens: 2231, items: 5, omissions }), event(2, "attempt.model_requested", { iteration: 3, provider }),
+  ]);
+  const text = (provider: string, omissions = 0) => turn(provider, omissions).rows.map((row) => row.text);
+  expect(text("openai")).toEqual(["Asked the model (2,231 tokens)"]);
+  expect(text("openai", 1)).toEqual(["Asked the model (2,231 tokens; 1 item did not fit)"]);
+  expect(text("playbook")).toEqual(["Next step of the playbook"]);
+  expect(turn("playbook", 0).doing).toBe("Choosing the next step of the playbook");
+  // Before it is asked nobody knows whom; each turn keeps what it was.
+  expect(story([event(1, "attempt.context_compiled", { iteration: 1, tokens: 900, omissions: 0 })]).rows[0]?.text).toBe("Prepared the next turn (900 tokens)");
+});

@@ -4,7 +4,7 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -96,6 +96,21 @@ function origin(tier: TrustTier | null): Origin {
   return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
 }
 
+/** What is waited for once a turn has begun: only a model is asked over a wire, and has a context that counts. */
+const WAITS: Readonly<Record<Proposer, string>> = {
+  openai: "Waiting for the model", recorded: "Reading the recorded answer", scripted: "Reading the answer", playbook: "Choosing the next step of the playbook",
+  rollback: "Planning the undo", session: "Waiting for the other agent", tools: "Preparing the question",
+};
+function asked(proposer: Proposer | null, size: string): string {
+  switch (proposer) {
+    case "playbook": return "Next step of the playbook";
+    case "session": return "Next call of the other agent";
+    case "rollback": return "Planned the undo";
+    case "tools": return "Prepared the question";
+    default: return `Asked the model (${size})`;
+  }
+}
+
 class Teller {
   rows: Row[] = [];
   doing = "";
@@ -107,6 +122,8 @@ class Teller {
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
+  /** The turn that is prepared and not begun, with how much of the context it takes. */
+  #turn: { row: Row; size: string } | null = null;
   /** Whether something that it proposed was refused, and whether anything but reading was carried out. */
   #wasRefused = false;
   #didAct = false;
@@ -158,7 +175,7 @@ class Teller {
 
   /** What begins and what ends with an event; all others leave it as it is. */
   #now(name: EventName, body: Record<string, unknown>) {
-    if (name === "attempt.model_requested") this.doing = "Waiting for the model";
+    if (name === "attempt.model_requested") this.doing = WAITS[oneOf(PROPOSER, body["provider"]) ?? "openai"];
     else if (name === "attempt.model_failed") this.doing = "The model did not answer; trying again";
     else if (name === "trial.started") this.doing = `Trying in a copy of the folder: ${word(body["summary"])}`;
     else if (name === "action.requested") this.doing = `Now: ${word(body["summary"])}`;
@@ -214,7 +231,9 @@ class Teller {
       case "attempt.context_compiled": {
         const iteration = number(body["iteration"]);
         const left = number(body["omissions"]);
-        this.#add(event, "phase", `Turn ${iteration}: ${tokens(number(body["tokens"]))} tokens of context${left > 0 ? `, ${count(left, "item")} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
+        const size = `${tokens(number(body["tokens"]))} tokens${left > 0 ? `; ${count(left, "item")} did not fit` : ""}`;
+        const row = this.#add(event, "phase", `Prepared the next turn (${size})`, { kind: "turn", attempt: this.#attempt, iteration });
+        this.#turn = { row, size };
         break;
       }
       case "attempt.iteration_completed": {
@@ -237,8 +256,11 @@ class Teller {
         this.#end(event, word(body["summary"]), reason === "done" ? "agent" : "hermit");
         break;
       }
-      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_requested":
-      case "attempt.model_responded":
+      case "attempt.model_requested":
+        if (this.#turn !== null) this.#turn.row.text = asked(oneOf(PROPOSER, body["provider"]), this.#turn.size);
+        this.#turn = null;
+        break;
+      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_responded":
         break;
       default:
         name satisfies never;
