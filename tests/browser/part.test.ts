@@ -1,6 +1,8 @@
 // A card accepted in part, in Chromium, against the built host: a file or a hunk is left out with words, the smaller card
 // takes the place of the first, and one passphrase approves exactly what was chosen. The proof of it verifies.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pictures } from "./kept";
 import { model } from "./model";
@@ -84,6 +86,25 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   await expect.poll(() => world.read("letter.txt"), { timeout: 30_000 }).toBe(lines([3, 55]));
   expect(rows("denied").find((row) => row.task_id === whole?.task_id)?.feedback).toContain("hunk 2 of 3");
   await wishes.end();
+  expect(world.complaints).toEqual([]);
+});
+
+test("a line of what was written leads to the change that wrote it; the file and the words are downloaded", async () => {
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  await card().getByRole("link", { name: "Receipt" }).click();
+  const file = world.page.getByRole("region", { name: "Replaced letter.txt" });
+  const saved = async (pressed: Locator) => {
+    const [download] = await Promise.all([world.page.waitForEvent("download"), pressed.click()]);
+    return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+  };
+  expect(await saved(file.getByRole("button", { name: "Download letter.txt" }))).toEqual({ name: "letter.txt", text: world.read("letter.txt") });
+  const words = await saved(button("Transcript"));
+  expect(words.name).toBe("improve-the-letter.md");
+  expect(words.text).toContain("> improve the letter");
+  await world.page.screenshot({ path: join(pictures(), "origin-1280.png") });
+  await file.getByTitle("Where line 3 came from").click();
+  await world.page.getByText("Written by the change below.").waitFor();
+  await world.page.getByText("letter.txt:3").first().waitFor();
   expect(world.complaints).toEqual([]);
 });
 

@@ -126,6 +126,8 @@ type Placed = "path" | "to";
 export interface Files {
   /** Sends a file; what stands for its path in a command's parameters. */
   upload(file: File): Promise<string>;
+  /** Saves a text of the page where downloads go. */
+  save(text: string, name: string): void;
   /** Has a command make a file, and saves it where downloads go. */
   download<N extends Making>(command: N, params: Omit<Commands[N]["params"], Placed>, name: string): Promise<Commands[N]["answer"]>;
 }

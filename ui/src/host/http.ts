@@ -137,6 +137,7 @@ export class HttpHost implements Host {
       const answer = await ask(`/api/session/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
       return ((await answer.json()) as { upload: string }).upload;
     },
+    save: (text, name) => save(new Blob([text], { type: "application/octet-stream" }), name),
     download: async (command, params, name) => {
       const body = JSON.stringify({ command, params, name });
       const answer = await ask("/api/session/download", { ...JSON_POST, body });

@@ -1,5 +1,5 @@
 // One file's change. Deletions first inside a hunk, folded lines counted and opened in place, nothing cut silently.
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, createContext, useContext, useMemo, useState } from "react";
 import { type DiffLine, type Edit, counts, difference, fromEdits, hunks } from "./difference";
 import { Icon } from "./Icon";
 import { Name, Words, hiddenIn } from "./Words";
@@ -7,6 +7,16 @@ import styles from "./Diff.module.css";
 
 /** Lines of one run shown before it is folded. */
 const RUN_MAX = 12;
+
+/** Where a difference leads: to where a file, or a line of it as the file is now, came from; and out of a browser. */
+export interface Ways {
+  origin: (path: string, line: number | null) => void;
+  /** Saves the text of a file; null where nothing is downloaded. */
+  save: ((path: string, text: string) => void) | null;
+}
+
+/** Null where a difference leads nowhere. */
+export const WaysOn = createContext<Ways | null>(null);
 
 export interface DiffSide {
   text: string | null;
@@ -106,6 +116,13 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const { del, add } = counts(lines);
   const size = (file.after ?? file.before)?.byteSize ?? null;
   const hidden = useMemo(() => countHidden(lines), [lines]);
+  const ways = useContext(WaysOn);
+  // What was done stands in the file now; what is only asked for does not yet.
+  const isDone = file.outcome === "done";
+  const path = isDone && file.to !== null ? file.to : file.path;
+  const isThere = file.op !== "folder" && (isDone ? file.op !== "delete" : file.before !== null || file.op !== "write");
+  const lead: Lead | null = ways === null || !isThere ? null : { side: isDone ? "after" : "before", go: (line) => ways.origin(path, line) };
+  const text = file.after?.missing == null ? file.after?.text ?? null : null;
   const missing = file.op === "move" ? [] : [...new Set([file.before?.missing, file.after?.missing].filter((why) => why !== null && why !== undefined))];
   return (
     <section className={styles.file} data-op={file.op} aria-label={`${word(file)} ${file.path}`}>
@@ -119,6 +136,8 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
           {del > 0 && <span className={styles.del}>−{del}</span>}
           {add > 0 && <span className={styles.add}>+{add}</span>}
           {size !== null && <span>{bytes(size)}</span>}
+          {ways?.save != null && text !== null && <button type="button" className={styles.origin} aria-label={`Download ${file.path}`} title={isDone ? "Download it as it was written" : "Download it as it would be written"} onClick={() => ways.save?.(file.path, text)}><Icon name="down_to" size={14} /></button>}
+          {lead !== null && <button type="button" className={styles.origin} aria-label={`Where ${path} came from`} title="Where the file came from" onClick={() => lead.go(null)}><Icon name="lineage" size={14} /></button>}
         </span>
       </header>
       {missing.map((why, at) => (
@@ -135,7 +154,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
         </p>
       )}
       {parts.map((part, at) => (
-        <Fragmented key={at} lines={part.lines} skipped={part.skipped}>
+        <Fragmented key={at} lines={part.lines} skipped={part.skipped} lead={lead}>
           {choice !== undefined && many > 1 && <PickHunk hunk={part.lines.find((line) => line.hunk !== undefined)?.hunk ?? 0} many={many} path={file.path} choice={choice} />}
         </Fragmented>
       ))}
@@ -162,7 +181,10 @@ function PickHunk({ hunk, many, path, choice }: { hunk: number; many: number; pa
   );
 }
 
-function Fragmented({ lines, skipped, children }: { lines: DiffLine[]; skipped: number; children?: ReactNode }) {
+/** Where a line of a difference leads, by its number on the side that is in the file now. */
+interface Lead { side: "before" | "after"; go: (line: number | null) => void }
+
+function Fragmented({ lines, skipped, lead, children }: { lines: DiffLine[]; skipped: number; lead: Lead | null; children?: ReactNode }) {
   const runs: DiffLine[][] = [];
   for (const line of lines) {
     const last = runs.at(-1);
@@ -173,15 +195,23 @@ function Fragmented({ lines, skipped, children }: { lines: DiffLine[]; skipped: 
     <>
       {skipped > 0 && <p className={styles.same}>{skipped} unchanged {skipped === 1 ? "line" : "lines"}</p>}
       {children}
-      {runs.map((run, at) => <Run key={at} lines={run} />)}
+      {runs.map((run, at) => <Run key={at} lines={run} lead={lead} />)}
     </>
   );
+}
+
+/** Its number, and with a pointer the way to where it came from; by keys the file leads there. */
+function LineNumber({ line, lead }: { line: DiffLine; lead: Lead | null }) {
+  const shown = line.after ?? line.before;
+  const now = lead === null ? null : line[lead.side];
+  if (lead === null || now === null) return <span className={styles.number}>{shown}</span>;
+  return <button type="button" tabIndex={-1} className={styles.number} title={`Where line ${now} came from`} onClick={() => lead.go(now)}>{shown}</button>;
 }
 
 const SIGN = { same: " ", del: "-", add: "+" } as const;
 const SAID = { same: "", del: "deleted ", add: "added " } as const;
 
-function Run({ lines }: { lines: DiffLine[] }) {
+function Run({ lines, lead }: { lines: DiffLine[]; lead: Lead | null }) {
   const [open, setOpen] = useState(false);
   const kind = lines[0]?.kind ?? "same";
   const shown = open || kind === "same" || lines.length <= RUN_MAX + 3 ? lines : lines.slice(0, RUN_MAX);
@@ -190,7 +220,7 @@ function Run({ lines }: { lines: DiffLine[] }) {
     <>
       {shown.map((line, at) => (
         <div key={at} className={styles.line} data-kind={line.kind}>
-          <span className={styles.number}>{line.after ?? line.before}</span>
+          <LineNumber line={line} lead={lead} />
           <span aria-hidden="true">{SIGN[line.kind]}</span>
           <span className={styles.text}>
             {at === 0 && SAID[line.kind] !== "" && <span className="visually-hidden">{SAID[line.kind]}</span>}

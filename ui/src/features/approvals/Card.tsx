@@ -21,6 +21,7 @@ import { ChangeList, FEW, useChanges } from "./ChangeList";
 import { diffFile } from "./files";
 import { Outcome } from "./Outcome";
 import { Onward, PartialApproval, hasHunks, hasParts, usePart } from "./PartialApproval";
+import { WithOrigin } from "./WithOrigin";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import { StagedCommand } from "./StagedCommand";
 import { Lines } from "~/primitives/Lines";
@@ -61,7 +62,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
       {stacked ? (
         // What speaks against it and the answer come before what can be looked up.
         <>
-          <Evidence approval={approval} packet={packet} part={part} />
+          <WithOrigin task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
           <aside className={styles.side}><Why approval={approval} packet={packet} /></aside>
           {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
           <aside className={styles.side}><Reach approval={approval} packet={packet} /></aside>
@@ -69,7 +70,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
       ) : (
         <>
           <div className={styles.body}>
-            <Evidence approval={approval} packet={packet} part={part} />
+            <WithOrigin task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
             <Side approval={approval} packet={packet} />
           </div>
           {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
@@ -108,7 +109,7 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
             <>
               {ran !== null && <StagedCommand ran={ran} changes={changes.total} />}
               <div className={styles.sum}>
-                <strong>{approval.row.status === "pending" ? "Exactly what would change" : "What was asked"}</strong>
+                <strong>{approval.row.status === "pending" ? "Exactly what would change" : "Proposed changes"}</strong>
                 {sum.deleted > 0 && <span className={styles.grave}>{many(sum.deleted)} to delete</span>}
                 {sum.replaced > 0 && <span>{many(sum.replaced)} to replace</span>}
                 {sum.moved > 0 && <span>{many(sum.moved)} to move</span>}
@@ -215,7 +216,7 @@ function Reach({ approval, packet }: Of) {
       <section>
         <h3>What you sign</h3>
         <Facts rows={[
-          ["Packet", <Hash key="packet" of={approval.packet_sha256} />],
+          ["Fingerprint", <Hash key="packet" of={approval.packet_sha256} />],
           packet?.witness != null ? ["Witness", <Hash key="witness" of={packet.witness.id} what="identifier" />] : null,
           approval.approval_keyid !== null ? ["Key", <Hash key="key" of={approval.approval_keyid} />] : ["Key", "None registered"],
         ]} />

@@ -93,11 +93,11 @@ const DAYS = 30;
 function History() {
   const asked = usePages("approvals.list", { status: "any", limit: 500 });
   return (
-    <Answer asked={asked} what="what was asked" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing was asked yet">Every question and its answer is listed here.</Empty>}>
+    <Answer asked={asked} what="the history" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing was asked yet">Every question and its answer is listed here.</Empty>}>
       {(page) => (
         <div className={styles.history}>
           <Days page={page} />
-          <div className={styles.asked} role="table" aria-label="What was asked" aria-rowcount={page.more ? -1 : page.rows.length + 1}>
+          <div className={styles.asked} role="table" aria-label="Questions and answers" aria-rowcount={page.more ? -1 : page.rows.length + 1}>
             <div className={styles.headrow} role="row">
               {["What", "Class", "Risk", "Answer", "Where", "When"].map((head) => <span key={head} role="columnheader">{head}</span>)}
             </div>

@@ -89,7 +89,7 @@ function Told({ report }: { report: Report }) {
         report.exported_at === null ? null : ["Exported", <Time key="at" at={report.exported_at} ago />],
         ...Object.entries(report.keys).map(([purpose, key]) => [capital(plain(purpose)), <span key={purpose}><Hash of={key} what="key id" /> {report.trusted.includes(purpose) ? "trusted" : "not trusted"}</span>] as const),
       ]} />
-      <Lines title="Signed by nobody you trust" lines={report.unvouched} />
+      <Lines title="Not signed by a key you trust" lines={report.unvouched} />
       <Lines title="Proven" lines={report.proven} />
       <Lines title="Asserted, not proven" lines={report.asserted} />
       <Lines title="Not shown" lines={report.not_shown} />

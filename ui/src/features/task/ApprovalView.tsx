@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Card } from "~/features/approvals/Card";
 import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
+import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { approvalLook, capital, said, surfaceName } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import { Facts } from "~/primitives/Facts";
@@ -28,12 +29,12 @@ export function ApprovalView({ id }: { id: string }) {
               ["Asked", <Time key="asked" at={row.requested_at} ago />],
               row.resolved_at === null ? null : ["Answered", <Time key="answered" at={row.resolved_at} ago />],
               row.feedback === null ? null : ["Your words", <Words key="words" of={said(row.feedback)} />],
-              ["Packet", <Hash key="packet" of={approval.packet_sha256} />],
+              ["Fingerprint", <Hash key="packet" of={approval.packet_sha256} />],
               ["Key", approval.approval_keyid === null ? "None" : <Hash key="key" of={approval.approval_keyid} />],
             ]} />
             <p className={styles.review}><Link to="/" search={{ at: id }}>See the card as it was</Link></p>
             <Answer asked={changes} what="the changes" lines={3}>
-              {(found) => <ChangeList of={id} first={found} />}
+              {(found) => <WithOrigin task={row.task_id}><ChangeList of={id} first={found} /></WithOrigin>}
             </Answer>
           </>
         );

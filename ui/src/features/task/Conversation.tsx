@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
-import { useAct, useAsk, useDraft, useThought } from "~/ipc/client";
+import { useAct, useAsk, useDraft, useHost, useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -14,6 +14,7 @@ import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import { modelName, originName, said } from "~/screen/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
+import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 
 /** So many of the last messages stand there at first, and as many more whenever they are wanted. */
@@ -46,7 +47,10 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   }, [messages.length, draft]);
   return (
     <section className={styles.column} aria-label="Conversation">
-      <header><h2>Conversation</h2><span title={task.reasoner}>{modelName(task.reasoner)}</span></header>
+      <header>
+        <h2>Conversation</h2><span title={task.reasoner}>{modelName(task.reasoner)}</span>
+        <Take task={task} story={story} agent={agent} />
+      </header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
@@ -65,6 +69,20 @@ export const Conversation = memo(function Conversation({ task, story, live, even
     </section>
   );
 });
+
+/** What a person takes out of a browser: an address of this page, which opens nothing without a session, and the words. */
+function Take({ task, story, agent }: { task: Task; story: Story; agent: string }) {
+  const { files } = useHost();
+  const [isCopied, setCopied] = useState(false);
+  if (files === undefined) return null;
+  const copy = () => void navigator.clipboard?.writeText(location.href).then(() => setCopied(true), () => setCopied(false));
+  return (
+    <>
+      <Button look="quiet" icon={isCopied ? "ok" : "copy"} aria-label="Copy the link to this task" title={isCopied ? "Copied" : "Copy the link to this task"} onClick={copy} />
+      <Button look="link" title="Download what was said and done as a text file" onClick={() => files.save(transcript(task, story, agent), transcriptName(task))}>Transcript</Button>
+    </>
+  );
+}
 
 /** The task before this one, by its title. */
 function Before({ task }: { task: string }) {

@@ -1,6 +1,7 @@
 // The nine questions of HK-21, answered from one receipt.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
+import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { diffFile } from "~/features/approvals/files";
 import { capital, count, plain, result, said, surfaceName, trust } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
@@ -36,7 +37,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
             </div>
             <Facts ruled rows={nine(receipt, why.data?.chains[0], task, onSee)} />
             {why.error !== null && <Failed error={why.error} />}
-            <Changed id={id} />
+            <WithOrigin task={receipt.row.task_id}><Changed id={id} /></WithOrigin>
             <Acts receipt={receipt} />
           </div>
         );
@@ -69,7 +70,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
     ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
       ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
-    ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
+    ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "request")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
     ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>

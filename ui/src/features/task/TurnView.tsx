@@ -65,7 +65,7 @@ export function TurnView({ task, attempt, iteration }: { task: Task; attempt: nu
             <div className={styles.heading}>
               <h3>Attempt {attempt}, turn {iteration}</h3>
               <span className={styles.space} />
-              <Segmented<Part> label="Which bytes" value={part} onChange={setPart} options={[{ value: "pack", label: "Pack" }, { value: "request", label: "Sent" }, { value: "response", label: "Came back" }]} />
+              <Segmented<Part> label="Which bytes" value={part} onChange={setPart} options={[{ value: "pack", label: "Context" }, { value: "request", label: "Sent" }, { value: "response", label: "Answer" }]} />
             </div>
             {turn !== undefined && (
               <Facts ruled rows={[
