@@ -235,7 +235,7 @@ function Search() {
                   <h2><Link to="/task/$id" params={{ id: task }}><Words of={titles.get(task) ?? "Messages and other records"} /></Link></h2>
                   <ul>
                     {hits.map((hit) => (
-                      <li key={`${hit.id} ${hit.part}`}>
+                      <li key={`${hit.id} ${hit.part} ${said(hit.excerpt)}`}>
                         <Link to="/task/$id" params={{ id: hit.task_id }} search={/^(rcp|apr|act)_/.test(hit.id) ? { see: hit.id } : {}}><Words of={said(hit.excerpt)} /></Link>
                         <span>{capital(plain(hit.kind))}, <Time at={hit.at} ago /></span>
                       </li>
