@@ -113,13 +113,7 @@ pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
     let before: BTreeSet<&str> = before.lines().collect();
     let words: Vec<&str> = asked.iter().map(String::as_str).filter(|word| *word != "conformance").collect();
     let is_asked = |mutant: &Mutant<'_>| wanted(mutant, &words, &before);
-    let nobody = |word: &&&str| **word != "new" && !mutants.iter().any(|one| wanted(one, &[**word], &before));
-    if let Some(word) = words.iter().find(nobody) {
-        return Err(format!(
-            "no mutant has the id or the test `{word}`; ask for all with no word, for `new`, for an id such as HK-27-14, or for \
-             the end of a test's name"
-        ));
-    }
+    each_is_known(&mutants, &words, &before)?;
     let begun = Instant::now();
     let tree = place.target.join("mutants/tree");
     let target = place.target.join("mutants/target");
@@ -175,6 +169,17 @@ pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
     fs::remove_dir_all(place.target.join("mutants"))
         .map_err(|e| format!("cannot remove the mutants: {e}"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a word that asks for no mutant, before anything is built.
+fn each_is_known(mutants: &[Mutant<'_>], words: &[&str], killed: &BTreeSet<&str>) -> Result<(), Problem> {
+    let nobody = |word: &&&str| **word != "new" && !mutants.iter().any(|one| wanted(one, &[**word], killed));
+    words.iter().find(nobody).map_or(Ok(()), |word| {
+        Err(format!(
+            "no mutant has the id or the test `{word}`; ask for all with no word, for `new`, for an id such as HK-27-14, or for \
+             the end of a test's name"
+        ))
+    })
 }
 
 /// Whether a mutant is asked for: all where no word is given, what was not killed yet for `new`, else what an id or a test names.

@@ -48,7 +48,8 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
     };
     // That nothing brings it back is a word of the act.
-    let act_lines = if way_back == LineKind::Unrecoverable { lines.len() } else { lines.len().saturating_sub(1) };
+    let act_lines =
+        if way_back == LineKind::Unrecoverable { lines.len() } else { lines.len().saturating_sub(1) };
     let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
     add(way_back, format!("afterwards: {}", visible(&packet.rollback_availability)));
     add(LineKind::Quoted, format!("goal: {}", visible(&packet.goal)));
