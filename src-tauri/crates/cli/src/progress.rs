@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use wire::Notice;
 use wire::task::{Show, Task};
 use wire::task_events::{Event, List};
+use words::task::Proposer;
 
 /// Characters of what a model says that are kept until its line ends.
 const PROSE_CHARS: usize = 2_000;
@@ -141,7 +142,9 @@ impl Progress {
             "attempt.model_requested" => {
                 self.prose = Prose::default();
                 self.thought.clear();
-                self.now("Waiting for the model".to_owned(), false)
+                let body = body(session, task, seq);
+                let proposer = body.as_ref().and_then(|body| word(body, "provider").parse().ok());
+                self.now(waits_for(proposer.unwrap_or(Proposer::Model)).to_owned(), false)
             }
             "attempt.model_responded" => self.flush().into_iter().collect(),
             "attempt.model_failed" => self.now("The model did not answer; trying again".to_owned(), true),
@@ -333,6 +336,19 @@ pub fn money(micros: u64) -> String {
     format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
 }
 
+/// What is done while this proposer is asked.
+const fn waits_for(proposer: Proposer) -> &'static str {
+    match proposer {
+        Proposer::Model => "Waiting for the model",
+        Proposer::Recorded => "Reading the recorded answer",
+        Proposer::Scripted => "Reading the answer",
+        Proposer::Playbook => "Choosing the next step of the playbook",
+        Proposer::Rollback => "Planning the undo",
+        Proposer::Session => "Waiting for the other agent",
+        Proposer::Tools => "Preparing the question",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,6 +360,7 @@ mod tests {
             ("4,080".into(), "12".into(), "1,234,567".into())
         );
         assert_eq!(took(Duration::from_secs(75)), "1 min 15 s");
+        assert_eq!("playbook".parse().map(waits_for), Ok("Choosing the next step of the playbook"));
         assert_eq!(money(1_234_567), "$1.2345");
         let running = |checkpoint: Value| {
             running(

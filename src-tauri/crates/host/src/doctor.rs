@@ -77,13 +77,17 @@ fn machine() -> Fact {
     fact("machine", Level::Fine, text.trim(), "")
 }
 
+/// Whether the store's folder can be written, or made where there is none yet.
 fn folder(home: &Home) -> Fact {
     let shown = home.dir().display().to_string();
-    let probe = home.path(".probe");
+    // What a folder that is not there would be made in.
+    let there = home.dir().ancestors().find(|folder| folder.exists()).unwrap_or(home.dir());
+    let probe = there.join(".hermit-probe");
     match std::fs::write(&probe, b"") {
         Ok(()) => {
             let _ = std::fs::remove_file(&probe);
-            fact("folder", Level::Fine, shown, "")
+            let text = if there == home.dir() { shown } else { format!("{shown}, not made yet") };
+            fact("folder", Level::Fine, text, "")
         }
         Err(error) => {
             let text = format!("{shown}: {error}");
@@ -141,7 +145,7 @@ fn vault(home: &Home, keys: &HostKeys, known: &Known) -> Fact {
         ),
         Ok(None) => fact(
             "vault",
-            Level::Trouble,
+            missing_level(home),
             "none",
             "make them with `hermit keys init --store keychain` or `--store file`",
         ),
@@ -176,7 +180,12 @@ fn vault(home: &Home, keys: &HostKeys, known: &Known) -> Fact {
     }
 }
 
-/// Where the values of secrets sleep: beside the keys, never in the store.
+/// How grave it is that no keys were made: none is wrong where nothing was begun.
+fn missing_level(home: &Home) -> Level {
+    if home.has_store() { Level::Trouble } else { Level::Note }
+}
+
+/// Where the values of secrets are kept: beside the keys, never in the store.
 fn secrets(home: &Home, keys: &HostKeys, book: &SecretBook) -> Fact {
     let place = match Marker::read(home.dir()) {
         Ok(Some(marker)) => match marker.vault {
@@ -203,7 +212,12 @@ fn approval(home: &Home, known: &Known) -> Fact {
     let found = if path.exists() { ApprovalKey::public(&path).map(Some) } else { Ok(None) };
     match (found, known.get(&KeyPurpose::Approval)) {
         (Err(error), _) => trouble(&error.to_string(), &put_back(&[APPROVAL_FILE])),
-        (Ok(None), None) => trouble("none; nothing can be approved", "make it with `hermit keys init`"),
+        (Ok(None), None) => fact(
+            "approval key",
+            missing_level(home),
+            "none; nothing can be approved",
+            "make it with `hermit keys init`",
+        ),
         (Ok(None), Some(_)) => trouble("missing; nothing can be approved", &put_back(&[APPROVAL_FILE])),
         (Ok(Some(_)), None) => trouble(
             "made, and the store was never told of it",

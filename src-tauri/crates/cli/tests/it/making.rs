@@ -20,6 +20,17 @@ fn fact(bench: &Bench, name: &str) -> Value {
 }
 
 #[test]
+fn where_nothing_was_begun_the_doctor_finds_no_trouble_and_makes_nothing() {
+    let bench = Bench::bare();
+    let doctor = bench.run(&["doctor", "--json"]).ends_with(0).json();
+    for fact in doctor["facts"].as_array().unwrap() {
+        assert_ne!(fact["level"], "trouble", "{fact}");
+    }
+    assert!(fact(&bench, "folder")["value"].as_str().unwrap().ends_with(", not made yet"), "{doctor}");
+    assert!(!bench.home().exists());
+}
+
+#[test]
 fn a_key_making_that_broke_off_anywhere_is_finished_by_trying_again() {
     for window in WINDOWS {
         for side in ["before", "after"] {

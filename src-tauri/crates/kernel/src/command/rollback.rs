@@ -18,7 +18,7 @@ use model::ingress::Channel;
 use model::limits::CHANGE_ITEMS_MAX;
 use model::policy::Profile;
 use model::receipt::{Change, Receipt, ReceiptClass, Statement};
-use model::task::{Budget, Priority, TaskStatus};
+use model::task::{Priority, TaskStatus};
 use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
 
