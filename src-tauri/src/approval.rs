@@ -320,8 +320,8 @@ pub async fn make_keys(
     let approval_words = Zeroizing::new(approval_passphrase);
     blocking(move || {
         let local = store.session()?.local().ok_or_else(|| {
-            Error::new(Code::Held, "keys are made by the process that owns the store, and another one does")
-                .hint("run `hermit keys init` there, or end it first")
+            Error::new(Code::Held, "another process has this store open, and only that one can make its keys")
+                .hint("run `hermit keys init` in a terminal, or stop that process first")
         })?;
         let new = NewKeys {
             vault: if keychain { VaultChoice::Keychain } else { VaultChoice::File },
@@ -348,11 +348,8 @@ pub async fn keep_key(
     let (store, value) = (Arc::clone(&store), Zeroizing::new(value.into_bytes()));
     blocking(move || {
         let local = store.session()?.local().ok_or_else(|| {
-            Error::new(
-                Code::Held,
-                "a key is kept by the process that owns the store, and that is another one",
-            )
-            .hint("end that one first; a value is never handed from process to process")
+            Error::new(Code::Held, "another process has this store open, and only that one can store a key")
+                .hint("stop that process first; a key is never sent from one process to another")
         })?;
         local.keep_provider(&url, &secret, &value).map_err(host::Error::to_wire)
     })
@@ -370,7 +367,11 @@ pub async fn unlock(
     let (store, words) = (Arc::clone(&store), Zeroizing::new(passphrase.into_bytes()));
     blocking(move || {
         let local = store.session()?.local().ok_or_else(|| {
-            Error::new(Code::Held, "the process that owns the store opens its keys, and that is another one")
+            Error::new(
+                Code::Held,
+                "another process has this store open, and only that one can unlock its keys",
+            )
+            .hint("run `hermit unlock` in a terminal")
         })?;
         let open = local.unlock(words).map_err(host::Error::to_wire)?;
         // Receipts that waited for a key are signed now.

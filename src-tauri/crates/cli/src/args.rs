@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod ledger;
+mod logs;
 mod mcp;
 mod models;
 mod policy;
@@ -14,6 +15,7 @@ mod work;
 
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
+pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use models::{ModelsAdd, ModelsSet, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
@@ -39,7 +41,7 @@ use std::path::PathBuf;
 const EXITS: &str = "\
 Exit codes:
   0 done   1 failed   2 wrong usage   3 denied by policy or by you   4 waiting for you
-  5 not valid   6 signed by nobody you trust   7 something is missing
+  5 not valid   6 not signed by a key you trust   7 something is missing
 
 The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
 
@@ -186,6 +188,8 @@ pub enum Verb {
     /// Standing approvals: list, give and revoke them.
     #[command(subcommand)]
     Grants(GrantsVerb),
+    /// Shows where the log is, and its last lines.
+    Logs(LogsArgs),
     /// Checks what works on this machine, and says how to fix the rest.
     Doctor(DoctorArgs),
     /// Prints the script by which your shell completes commands and what the store holds.

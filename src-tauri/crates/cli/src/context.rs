@@ -31,6 +31,8 @@ pub struct Context {
     pub terminal: Option<Terminal>,
     /// What is shown while a task works.
     pub show: Show,
+    /// Whether the terminal's bell rings when a person is waited for.
+    pub bell: bool,
 }
 
 impl Context {
@@ -47,13 +49,14 @@ impl Context {
                 .hint("use `--log` here, which prints a line for each action"));
         }
         let out = Output::new(args.json);
-        if let Err(error) = Config::load(&home) {
+        let config = Config::load(&home).unwrap_or_else(|error| {
             out.note(format!(
                 "{}; the standard settings are in force",
                 crate::text::plain(&error.to_string())
             ));
-        }
-        Ok(Self { home, out, terminal, show })
+            Config::default()
+        });
+        Ok(Self { home, out, terminal, show, bell: config.bell.unwrap_or(true) })
     }
 
     /// The store, for reading.

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::output::{Output, Tone};
 use crate::progress::{Progress, Results, Told};
 use crate::screen::Screen;
+use crate::terminal::Terminal;
 use crate::text::clip;
 use host::{Interrupts, Session};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -46,6 +47,8 @@ pub struct Live<'c> {
     progress: Progress,
     /// Where a person is asked, unless the screen is.
     plain: Option<Plain<'c>>,
+    /// Where a bell rings when a person is waited for.
+    bell: Option<&'c Terminal>,
 }
 
 enum Way {
@@ -77,7 +80,8 @@ impl<'c> Live<'c> {
         };
         let results = if matches!(way, Way::Screen(_)) { Results::Told } else { Results::Not };
         let plain = context.terminal.as_ref().map(|terminal| Plain::new(context.out, terminal));
-        Ok(Self { heard, out: context.out, way, progress: Progress::new(results), plain })
+        let bell = context.terminal.as_ref().filter(|_| context.bell);
+        Ok(Self { heard, out: context.out, way, progress: Progress::new(results), plain, bell })
     }
 
     /// Hears Ctrl-C for as long as this is shown.
@@ -172,9 +176,12 @@ impl<'c> Live<'c> {
         bar.set_message(format!("{spent}  {doing}{pause}"));
     }
 
-    /// Where a person is asked, with nothing moving in between; none where nobody is.
+    /// Where a person is asked, with nothing moving in between; none where nobody is. The terminal's bell calls them.
     pub fn front(&mut self) -> Option<&mut dyn Front> {
         self.clear();
+        if let Some(terminal) = self.bell {
+            terminal.print("\u{7}");
+        }
         match &mut self.way {
             Way::Screen(screen) => Some(&mut **screen),
             _ => self.plain.as_mut().map(|plain| plain as &mut dyn Front),

@@ -127,7 +127,9 @@ pub fn failed(task: &Task) -> String {
             grouped(task.tokens_max)
         ),
         TerminationReason::NoProgress => "Stopped: it made no progress for several turns.".to_owned(),
-        TerminationReason::RepeatedToolFailure => "Stopped: what it tried failed again and again.".to_owned(),
+        TerminationReason::RepeatedToolFailure => {
+            "Stopped: several of its actions in a row failed.".to_owned()
+        }
         TerminationReason::FatalToolError => "Not done.".to_owned(),
         TerminationReason::MalformedOutput => {
             "Stopped: the model's answers could not be read as actions. Try a larger model or a smaller goal."

@@ -10,6 +10,7 @@ mod grants;
 mod keyring;
 mod keys;
 mod knowledge;
+mod logs;
 mod mcp;
 mod mcp_install;
 mod models;
@@ -83,6 +84,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Memory(verb) => knowledge::memory(context, verb),
         Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => grants::grants(context, verb),
+        Verb::Logs(args) => logs::logs(context, &args),
         Verb::Doctor(_) => store::doctor(context),
         Verb::Completions(args) => completions(&args),
     }

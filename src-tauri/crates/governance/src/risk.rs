@@ -120,7 +120,7 @@ fn add_places(risk: &mut Risk, facts: &Facts) {
     if facts.counts.lost >= WIDE_LOSSES || facts.counts.targets >= WIDE_TARGETS {
         let lost = match facts.counts.lost {
             0 => "nothing is lost".to_owned(),
-            lost => format!("{lost} of them lost or replaced, and a copy of each is kept"),
+            lost => format!("{lost} of them deleted or replaced, and a copy of each is kept"),
         };
         risk.at_least(RiskBand::Moderate, format!("wide: {}, {lost}", places(facts.counts.targets)));
     }

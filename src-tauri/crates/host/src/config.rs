@@ -43,6 +43,9 @@ pub struct Config {
     /// Bytes of content in files from which on `hermit doctor` asks for room; 10 GiB when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_quota_bytes: Option<u64>,
+    /// Whether the terminal's bell rings when a person is waited for; it does when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bell: Option<bool>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,

@@ -104,7 +104,7 @@ pub use here::{link, order};
 /// Always.
 #[cfg(not(unix))]
 pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
-    Err(wire::Error::new(wire::Code::Held, "another process owns the store").hint("end it first"))
+    Err(wire::Error::new(wire::Code::Held, "another process has this store open").hint("stop it first"))
 }
 
 /// On this system a page neither makes nor opens keys.

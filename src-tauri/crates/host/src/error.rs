@@ -93,7 +93,7 @@ impl Error {
             Self::LeftKey { .. } => wire::Error::new(Code::KeyLocked, message)
                 .hint("give the passphrase you chose then; or, if it is lost, move the file away: nothing was signed with it"),
             Self::OnePassphrase => wire::Error::new(Code::Usage, message)
-                .hint("whoever opens the vault must not be able to approve; choose another one for approvals"),
+                .hint("use a different passphrase for approvals: whoever opens the vault must not be able to approve"),
             Self::NoHome(_) => {
                 wire::Error::new(Code::Usage, message).hint("set `HERMIT_HOME` to a folder of your own")
             }

@@ -96,6 +96,7 @@ pub use keychain::PASSPHRASE_CHARS_MIN;
 pub use keys::{HostKeys, Known, Made, NewKeys, Unlock, VaultChoice, try_keychain};
 pub use ledger::verify::Break;
 pub use local::Local;
+pub use logs::log_file;
 pub use model_http::Outbound;
 pub use models::{model_form, provider_url};
 pub use older_store::{Older, older};

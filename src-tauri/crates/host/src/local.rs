@@ -444,7 +444,7 @@ impl api::Host for Local {
         self.owned()?;
         self.rebuilt.ok_or_else(|| {
             wire::Error::new(wire::Code::Conflict, "lists are folded anew only while the store is opened")
-                .hint("end the process that owns the store, and run `hermit ledger rebuild`")
+                .hint("stop the process that has the store open, and run `hermit ledger rebuild`")
         })
     }
 

@@ -22,9 +22,8 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
     if level == "off" {
         return;
     }
-    let folder = home.path("logs");
-    let path = folder.join(FILE);
-    if ledger::owner_only::folder(&folder).is_err() {
+    let path = log_file(home);
+    if path.parent().is_none_or(|folder| ledger::owner_only::folder(folder).is_err()) {
         return;
     }
     let Ok(file) = Cut::open(path) else { return };
@@ -36,6 +35,11 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
         .with_ansi(false)
         .with_writer(Mutex::new(Clean { file, redactor }))
         .try_init();
+}
+
+/// Where the log of a store stands.
+pub fn log_file(home: &Home) -> PathBuf {
+    home.path("logs").join(FILE)
 }
 
 /// Its name in its folder.

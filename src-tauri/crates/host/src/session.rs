@@ -198,9 +198,9 @@ impl Session {
             Some(Access::read | Access::free) | None => api::call(&attached.reading, name, params),
             Some(Access::owner) => Err(Error::new(
                 Code::Forbidden,
-                format!("`{name}` runs only in the process that owns the store"),
+                format!("`{name}` cannot run while another process has this store open"),
             )
-            .hint("end that process first")),
+            .hint("stop that process first")),
             Some(Access::write | Access::person) => match attached.client.ask(name, &params) {
                 // Nobody has heard it, so it can be said again to whoever owns the store now.
                 Err(error) if is_unheard(&error) => {

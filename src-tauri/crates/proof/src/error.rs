@@ -15,7 +15,7 @@ pub enum Error {
         id: String,
     },
     /// The source failed to hand something over.
-    #[error("the store could not hand over {what}: {why}")]
+    #[error("the store could not read {what}: {why}")]
     Source {
         /// What was asked for.
         what: String,

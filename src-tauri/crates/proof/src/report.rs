@@ -129,7 +129,7 @@ impl Report {
         match (&self.verdict, self.trusted.as_slice()) {
             (Verdict::Valid, []) => self.verdict.to_string(),
             (Verdict::Valid, trusted) if !self.unvouched.is_empty() => format!(
-                "valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust ({}); nobody you trust vouches for the other files",
+                "valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust ({}); the other files are not signed by a key you trust",
                 trusted.join(", ")
             ),
             (Verdict::Valid, trusted) => format!(
@@ -145,7 +145,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         let lists = [
-            ("signed by nobody you trust", &self.unvouched),
+            ("not signed by a key you trust", &self.unvouched),
             ("proven", &self.proven),
             ("only asserted", &self.asserted),
             ("not shown", &self.not_shown),

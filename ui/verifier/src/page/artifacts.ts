@@ -28,7 +28,7 @@ export function artifactsView(state: State, opened: Opened, go: Go): HTMLElement
     append(list, [h("li", {}, label)]);
   }
   const head = h("div", { class: "split-head" }, h("h2", {}, count(artifacts.length, "artifact")), h("span", { class: "dim" }, `${here} with content`));
-  const hint = h("div", { class: "split-pane hint" }, h("p", {}, "Choose an artifact to read it. One whose content was left out is proven by its digest all the same: whoever has the content can compare."));
+  const hint = h("div", { class: "split-pane hint" }, h("p", {}, "Choose an artifact to read it. One whose content was left out is still proven by its digest: anyone who has the content can compare."));
   return h("div", { class: "view split" }, h("div", { class: "split-list" }, head, list), chosen ? detail(chosen, opened, go) : hint);
 }
 

@@ -210,8 +210,8 @@ function drawTrust(opened: Opened): void {
           ? "Whose keys they are is asked only of a bundle that holds together."
         : state.trust.length > 0
           ? state.trust.every(({ witness }) => witness)
-            ? "A witness says that the log only grew; it vouches for no bundle. Name a key of the owner too."
-            : "The key you named does not vouch for this bundle."
+            ? "A witness confirms that the log only grew; it does not sign proofs. Name a key of the owner too."
+            : "The key you named did not sign this bundle."
           : "From its owner, by another way than this file. A key that came with the bundle shows only that it is of one piece.";
 }
 

@@ -152,7 +152,7 @@ function evidence(body: Json | undefined, opened: Opened, go: Go): Omit<Link, "t
     return cite(kept ? spoken(kept.kind) : shortId(id), kept ? `${kept.trust}, ${kept.digest}` : id, () => go.artifact(id));
   });
   const trust = new Set(opened.story.artifacts.filter(({ id }) => refs.some((one) => say(one, "artifact_id") === id)).map((kept) => spoken(kept.trust)));
-  return { body: [`${count(refs.length, "artifact")} before the proposer${trust.size > 0 ? `, ${[...trust].join(" and ")}` : ""}.`], cites };
+  return { body: [`${count(refs.length, "artifact")} before the model${trust.size > 0 ? `, ${[...trust].join(" and ")}` : ""}.`], cites };
 }
 
 function proposal(receipt: ReceiptTold): Omit<Link, "term"> {
@@ -191,7 +191,7 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
   const answered = events.find((event) => (event.type === "approval.granted" || event.type === "approval.denied") && say(event.payload, "approval_id") === approval);
   const yes = answered?.type === "approval.granted";
   const where = SURFACES[say(answered?.payload, "surface") ?? ""] ?? "";
-  const scope = say(receipt.decision, "choice") === "standing" ? "and the like of it, within bounds" : "once";
+  const scope = say(receipt.decision, "choice") === "standing" ? "and similar actions, within limits" : "once";
   const lines: Node[] = [];
   if (answered) {
     lines.push(h("p", {}, h("strong", {}, yes ? `A person approved it, ${scope},` : "A person denied it"), ` ${where}, `, moment(answered.at), "."));
@@ -230,7 +230,7 @@ function ran(body: Json | undefined): Omit<Link, "term"> {
     body: [
       argv.length > 0 ? h("code", { class: "command" }, ...shown(argv.join(" "))) : undefined,
       h("p", {}, h("code", {}, say(did, "executor") ?? "?"), ", ", moment(from), `, ${count(Math.max(0, to - from), "millisecond")}${exit === undefined ? "" : `, exit code ${exit}`}.`),
-      h("p", { class: "dim" }, `Walls: ${walls}.`),
+      h("p", { class: "dim" }, `Sandbox: ${walls}.`),
     ],
   };
 }

@@ -17,7 +17,7 @@ export function face(checked: Checked, state: State): Face {
     case "valid":
       return report.unvouched.length === 0
         ? { word: "Valid", sign: "tick", line: "Whole, unchanged, and signed by a key you trust." }
-        : { word: "Valid in part", sign: "half", line: "The receipt is proven by a key you trust. Nobody you trust vouches for the other files." };
+        : { word: "Valid in part", sign: "half", line: "The receipt is proven by a key you trust. The other files are not signed by a key you trust." };
     case "invalid":
       return { word: "Invalid", sign: "cross", line: "It was changed, or its parts contradict each other. Believe nothing in it." };
     case "incomplete":
@@ -27,7 +27,7 @@ export function face(checked: Checked, state: State): Face {
         word: "Unverifiable",
         sign: "ask",
         line: state.trust.length > 0 && report.keys["manifest"] !== undefined
-          ? "It holds together, but the key you named does not vouch for it."
+          ? "It holds together, but the key you named did not sign it."
           : report.keys["manifest"] === undefined
             ? "It holds together, and nobody signed it: the store has no keys."
             : "It holds together. Who signed it is for you to say: name a key you have from its owner.",
@@ -141,7 +141,7 @@ export function verdictView(state: State, opened: Opened): HTMLElement {
   }
   if (report.unvouched.length > 0) {
     const lead = "Anybody could have written these, and left files out. Name the manifest key, from its owner, to know.";
-    append(view, [h("section", { class: "broken" }, h("h2", {}, "Not vouched for"), h("p", {}, lead), h("ul", {}, ...report.unvouched.map((name) => h("li", {}, h("code", {}, ...shown(name))))))]);
+    append(view, [h("section", { class: "broken" }, h("h2", {}, "Not signed by a key you trust"), h("p", {}, lead), h("ul", {}, ...report.unvouched.map((name) => h("li", {}, h("code", {}, ...shown(name))))))]);
   }
   const three = h(
     "div",

@@ -80,7 +80,7 @@ export const WALLS: Record<string, string> = {
   namespaces_landlock: "namespaces, Landlock and seccomp",
   namespaces: "namespaces",
   landlock: "Landlock and seccomp",
-  unconfined: "no walls",
+  unconfined: "no sandbox",
   not_applicable: "nothing ran",
 };
 

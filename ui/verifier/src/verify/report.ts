@@ -61,7 +61,7 @@ export function exitCode(report: Report): number {
 /** The report as text, as `hermit-verify` prints it. */
 export function reportText(report: Report): string {
   const lists = [
-    ["signed by nobody you trust", report.unvouched],
+    ["not signed by a key you trust", report.unvouched],
     ["proven", report.proven],
     ["only asserted", report.asserted],
     ["not shown", report.not_shown],
@@ -87,5 +87,5 @@ function validLine({ trusted, unvouched }: Report): string {
   if (trusted.length === 0) return "valid";
   const names = trusted.join(", ");
   if (unvouched.length === 0) return `valid: whole and consistent, on the word of the key you trust (${names})`;
-  return `valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust (${names}); nobody you trust vouches for the other files`;
+  return `valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust (${names}); the other files are not signed by a key you trust`;
 }

@@ -126,7 +126,7 @@ function unvouched(check: Check, key: PublicKey, trusted: readonly string[], tru
     return `consistent, and the receipt itself is signed by the key you named; but that it stands in a log is signed by the log key ${check.keys.log.keyid}, so name that one too`;
   }
   if (trust.length === 0) return `${signer}; name a key you trust to have more`;
-  return `${signer}, and the key you named (${trust.map(({ shown }) => shown).join(", ")}) does not vouch for it`;
+  return `${signer}, and the key you named (${trust.map(({ shown }) => shown).join(", ")}) did not sign it`;
 }
 
 /** What is known of the bundle, as far as the check came. */
@@ -159,7 +159,7 @@ function proven(check: Check): string[] {
     said.push(`${given} signed by the approval key, and in force at every use of it that is here`);
   }
   if (counts.disclosed + counts.artifacts > 0) {
-    said.push(`what can be read of ${count(counts.disclosed, "sensitive value")} and ${count(counts.artifacts, "artifact")} is what was hashed when it came to be`);
+    said.push(`what can be read of ${count(counts.disclosed, "sensitive value")} and ${count(counts.artifacts, "artifact")} is what was hashed when it was recorded`);
   }
   return said;
 }
@@ -217,7 +217,7 @@ function rewritten({ heads }: Check, seen: boolean): string {
   if (seen) return "that nothing was rewritten before that witness first saw the log: it was not there to see";
   return (heads?.signedNote.signatures.length ?? 0) > 1
     ? "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
-    : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew";
+    : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have rebuilt all of it";
 }
 
 function withheld(check: Check, isUnvouched: boolean): string[] {
@@ -231,7 +231,7 @@ function withheld(check: Check, isUnvouched: boolean): string[] {
   }
   if (counts.artifacts_left_out > 0) said.push(`the content of ${count(counts.artifacts_left_out, "artifact")}; the digests are here`);
   if (check.facts.unknown > 0) said.push(`what ${count(check.facts.unknown, "event")} of types unknown to this program mean`);
-  if (isUnvouched) said.push("what whoever handed this on may have left out of it: nobody you trust vouches for which files are here");
+  if (isUnvouched) said.push("what the sender may have left out: the list of files is not signed by a key you trust");
   return [...said, ...check.notShown];
 }
 

@@ -12,6 +12,7 @@ use model::body::KeyPurpose;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
+use wire::host::Status;
 use wire::keys::{Keys, List};
 use wire::{Code, Error, exit};
 use words::store::KeyStatus;
@@ -235,7 +236,16 @@ fn nobody(what: &str, option: &str) -> Error {
 
 pub fn owner(session: &Session) -> Result<Arc<Local>, Error> {
     session.local().ok_or_else(|| {
-        Error::new(Code::Held, "this is done by the process that owns the store, and another one does")
-            .hint("end it first")
+        Error::new(
+            Code::Held,
+            format!("{} has this store open, and this cannot be done while it runs", holder(session)),
+        )
+        .hint("stop it first")
     })
+}
+
+/// The process that has the store open, by its number where it says so.
+pub fn holder(session: &Session) -> String {
+    let held_by = session.call(&Status {}).ok().and_then(|status| status.held_by);
+    held_by.map_or_else(|| "another process".to_owned(), |holder| format!("process {}", holder.pid))
 }

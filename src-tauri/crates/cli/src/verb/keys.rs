@@ -1,6 +1,7 @@
 //! `hermit keys`.
 
 use super::Came;
+use super::keyring::holder;
 use crate::args::{KeysInit, KeysVerb, Store, UnlockArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
@@ -117,9 +118,12 @@ fn hand_over(context: &Context, session: &Session, entered: &Entered) -> Result<
         None if context.terminal.is_some() => order(session.home(), &Order::MakeKeys(&new)),
         None => Err(Error::new(
             Code::Held,
-            "another process owns the store, and makes keys only for a person at a terminal",
+            format!(
+                "{} has this store open, and makes keys only for a person at a terminal",
+                holder(session)
+            ),
         )
-        .hint("run this in a terminal, or end that process first")),
+        .hint("run this in a terminal, or stop that process first")),
     }
 }
 

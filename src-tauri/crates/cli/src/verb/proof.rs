@@ -122,7 +122,7 @@ pub fn show_preview(out: &Output, found: &Previewed) {
 pub fn show_report(out: &Output, report: &Report) {
     show_verdict(out, report);
     for (title, sentences) in [
-        ("signed by nobody you trust", &report.unvouched),
+        ("not signed by a key you trust", &report.unvouched),
         ("proven", &report.proven),
         ("only asserted", &report.asserted),
         ("not shown", &report.not_shown),

@@ -1,6 +1,7 @@
 //! `hermit secret`.
 
 use super::Came;
+use super::keyring::holder;
 use crate::args::{SecretSet, SecretVerb};
 use crate::context::{Context, Signs};
 use crate::output::table;
@@ -88,8 +89,11 @@ fn places(secret: &Secret) -> String {
 /// When another process owns it.
 pub(super) fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Error> {
     session.local().ok_or_else(|| {
-        Error::new(Code::Held, "secrets are set by the process that owns the store, and another one does")
-            .hint("end it first; a value is never handed from process to process")
+        Error::new(
+            Code::Held,
+            format!("{} has this store open, and secrets cannot be set while it runs", holder(session)),
+        )
+        .hint("stop it first; a secret is never sent from one process to another")
     })
 }
 

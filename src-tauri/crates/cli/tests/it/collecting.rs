@@ -101,7 +101,11 @@ fn beside_a_process_at_work_room_is_made_there_and_large_files_share_what_is_the
     );
     bench.run(&["artifacts", "keep", &artifact]).ends_with(0);
     let undone = bench.run(&["artifacts", "keep", &artifact, "--undo"]);
-    assert!(undone.err.contains("another one does"), "{}", undone.err);
+    assert!(
+        undone.err.contains("has this store open, and this cannot be done while it runs"),
+        "{}",
+        undone.err
+    );
     terminal.send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");

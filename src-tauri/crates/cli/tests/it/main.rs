@@ -26,6 +26,7 @@ mod forgetting;
 mod hosts;
 mod human_only;
 mod keyring;
+mod logging;
 mod making;
 mod models;
 mod naming;

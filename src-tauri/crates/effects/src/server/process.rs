@@ -79,7 +79,7 @@ impl Process {
         let program = launch.argv.first().map_or("", String::as_str);
         let command = executors.sandbox.server(&view, &launch.argv, uses_network, SERVER_CPU_S * cores);
         let mut command = command.ok_or_else(|| {
-            let say = "this machine has no walls for a server of tools; install bubblewrap";
+            let say = "this machine has no sandbox for a server of tools; install bubblewrap";
             Error::Request(say.to_owned())
         })?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

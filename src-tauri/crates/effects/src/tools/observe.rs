@@ -16,10 +16,7 @@ impl Executor for Observe {
             n if n == self.items.len() => ResultCode::Failed,
             _ => ResultCode::Partial,
         };
-        let about = match self.items.len() {
-            1 => "what was seen at one place".to_owned(),
-            many => format!("what was seen at {many} places"),
-        };
+        let about = self.title();
         let media_type = "application/json".to_owned();
         let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
         Outcome {

@@ -114,7 +114,7 @@ pub(crate) const fn in_words(reason: TerminationReason) -> &'static str {
         TerminationReason::Done => "done",
         TerminationReason::MaxIterations => "the most turns allowed were used",
         TerminationReason::NoProgress => "several turns in a row brought nothing new",
-        TerminationReason::RepeatedToolFailure => "a tool failed again and again",
+        TerminationReason::RepeatedToolFailure => "several actions in a row failed",
         TerminationReason::FatalToolError => "a tool failed beyond repair",
         TerminationReason::MalformedOutput => "the model's answers stayed malformed",
         TerminationReason::ModelUnavailable => "the model gave no usable answer",

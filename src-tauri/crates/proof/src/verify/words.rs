@@ -99,7 +99,7 @@ impl Check<'_> {
             return format!("{signer}; name a key you trust to have more");
         }
         let named: Vec<String> = trust.iter().map(ToString::to_string).collect();
-        format!("{signer}, and the key you named ({}) does not vouch for it", named.join(", "))
+        format!("{signer}, and the key you named ({}) did not sign it", named.join(", "))
     }
 
     /// Files of one receipt alone that nothing binds to the log: where the receipt does not name the manifest key,
@@ -150,7 +150,7 @@ impl Check<'_> {
         let (values, contents) = (self.counts.disclosed, self.counts.artifacts);
         if values + contents > 0 {
             proven.push(format!(
-                "what can be read of {} and {} is what was hashed when it came to be",
+                "what can be read of {} and {} is what was hashed when it was recorded",
                 count(values, "sensitive value"),
                 count(contents, "artifact")
             ));
@@ -241,7 +241,7 @@ impl Check<'_> {
                     "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
                 }
                 _ => {
-                    "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew"
+                    "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have rebuilt all of it"
                 }
             }
             .to_owned(),
@@ -308,7 +308,7 @@ impl Check<'_> {
         }
         if !report.unvouched.is_empty() {
             not_shown.push(
-                "what whoever handed this on may have left out of it: nobody you trust vouches for which files are here"
+                "what the sender may have left out: the list of files is not signed by a key you trust"
                     .to_owned(),
             );
         }

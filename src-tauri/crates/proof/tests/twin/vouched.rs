@@ -96,7 +96,7 @@ fn of_a_receipt_of_before_the_log_key_vouches_for_the_receipt_and_the_verdict_sa
             "{told}"
         );
         assert!(
-            told.contains("signed by nobody you trust:\n- ") && told.contains("may have left out"),
+            told.contains("not signed by a key you trust:\n- ") && told.contains("may have left out"),
             "{told}"
         );
     }
