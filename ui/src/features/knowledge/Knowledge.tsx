@@ -232,7 +232,7 @@ function Search() {
             <ul className={styles.hits}>
               {byTask(page.rows).map(([task, hits]) => (
                 <li key={task}>
-                  <h2><Link to="/task/$id" params={{ id: task }}><Words of={titles.get(task) ?? "Messages and other records"} /></Link></h2>
+                  <h2>{titles.get(task) === undefined ? "Messages and other records" : <Link to="/task/$id" params={{ id: task }}><Words of={titles.get(task) ?? ""} /></Link>}</h2>
                   <ul>
                     {hits.map((hit) => (
                       <li key={`${hit.id} ${hit.part} ${said(hit.excerpt)}`}>
