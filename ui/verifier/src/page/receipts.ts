@@ -225,12 +225,12 @@ function ran(body: Json | undefined): Omit<Link, "term"> {
   const [from, to] = [num(did, "started_at") ?? 0, num(did, "finished_at") ?? 0];
   const argv = items(did, "argv").map((word) => say(word) ?? "?");
   const exit = num(did, "exit_code");
-  const walls = WALLS[say(body, "sandbox_level") ?? ""] ?? "?";
+  const sandbox = WALLS[say(body, "sandbox_level") ?? ""] ?? "?";
   return {
     body: [
       argv.length > 0 ? h("code", { class: "command" }, ...shown(argv.join(" "))) : undefined,
       h("p", {}, h("code", {}, say(did, "executor") ?? "?"), ", ", moment(from), `, ${count(Math.max(0, to - from), "millisecond")}${exit === undefined ? "" : `, exit code ${exit}`}.`),
-      h("p", { class: "dim" }, `Sandbox: ${walls}.`),
+      h("p", { class: "dim" }, `Sandbox: ${sandbox}.`),
     ],
   };
 }

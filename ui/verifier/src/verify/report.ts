@@ -45,7 +45,7 @@ export type Report = Verdict & {
   proven: string[];
   asserted: string[];
   not_shown: string[];
-  /** Files for which no key that the reader trusts vouches, of a bundle that is valid otherwise. */
+  /** Files that are not signed by a key the reader trusts, of a bundle that is valid otherwise. */
   unvouched: string[];
 };
 

@@ -2,7 +2,7 @@
 
 use super::{Execution, Executor};
 use crate::{Executors, Outcome, Output, Progress, Settled, reads};
-use acts::{ActionRequest, Observe};
+use acts::{ActionRequest, Observe, Tool as _};
 use model::artifact::ArtifactKind;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::witness::StateWitness;
