@@ -1,7 +1,7 @@
 //! Where a person's yes is signed. The key is opened for a decision and let go; for low and moderate risk it may stay
 //! open in this process for as long as governance allows.
 
-use crate::chance::{OsEntropy, SystemClock};
+use crate::chance::{Deadline, OsEntropy, SystemClock};
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home};
 use acts::ApprovalPacket;
@@ -12,13 +12,16 @@ use model::policy::RiskBand;
 use model::standing::StandingGrant;
 use model::{Clock as _, GrantId, PrincipalId};
 use seal::{Digest, SeedSigner};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// How long the key stays open at most.
+const OPEN_MAX: Duration = Duration::from_millis(model::limits::APPROVAL_KEY_OPEN_MS_MAX.unsigned_abs());
 
 /// Signs for one person on one surface.
 pub struct ApprovalSession {
     home: Home,
     surface: Surface,
-    open: Option<(SeedSigner, Instant)>,
+    open: Option<(SeedSigner, Deadline)>,
 }
 
 impl ApprovalSession {
@@ -58,7 +61,7 @@ impl ApprovalSession {
     /// [`Error::Keys`], among them a wrong passphrase.
     pub fn unlock(&mut self, passphrase: &[u8]) -> Result<(), Error> {
         let signer = ApprovalKey::open(&self.home.path(APPROVAL_FILE), passphrase)?;
-        self.open = Some((signer, Instant::now()));
+        self.open = Some((signer, Deadline::after(OPEN_MAX)));
         Ok(())
     }
 
@@ -124,9 +127,7 @@ impl ApprovalSession {
     }
 
     fn forget_old(&mut self) {
-        let longest =
-            Duration::from_millis(u64::try_from(model::limits::APPROVAL_KEY_OPEN_MS_MAX).unwrap_or(0));
-        if self.open.as_ref().is_some_and(|(_, since)| since.elapsed() >= longest) {
+        if self.open.as_ref().is_some_and(|(_, until)| until.left().is_zero()) {
             self.open = None;
         }
     }
@@ -222,4 +223,29 @@ fn is_grave(risk: RiskBand) -> bool {
 
 fn read(packet: &[u8]) -> Result<ApprovalPacket, Error> {
     serde_json::from_slice(packet).map_err(|e| Error::Signing(format!("this is no approval packet: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn an_open_key_is_forgotten_when_its_time_is_over_on_either_clock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::find(Some(folder.path())).expect("a home");
+        let (elapsed, hour) = (Duration::ZERO, Duration::from_secs(3_600));
+        for (steady, wall, stays) in [(hour, hour, true), (elapsed, hour, false), (hour, elapsed, false)] {
+            let mut seat = ApprovalSession::at_terminal(home.clone());
+            seat.open = Some((SeedSigner::from_seed([7; 32]), Deadline::of(steady, wall)));
+            seat.forget_old();
+            assert_eq!(
+                seat.open.is_some(),
+                stays,
+                "{steady:?} left on the steady clock, {wall:?} on the other"
+            );
+        }
+        assert!(Deadline::after(OPEN_MAX).left() <= Duration::from_secs(15 * 60));
+    }
 }

@@ -3,11 +3,11 @@
 //! The client is ours, in the shape of one that is in use: it sends what that one sends, and reads of every answer what
 //! that one reads.
 
-use crate::bench::{APPROVAL, Bench, program, text};
+use crate::bench::{APPROVAL, Bench, VAULT, program, text};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,18 @@ impl Served {
             [("Accept", "application/json"), ("User-Agent", "a-runner-client"), ("Authorization", &*bearer)];
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.ask(method, path, &headers, &body)
+    }
+
+    /// The session that a page gets for the link.
+    fn page_session(&self) -> String {
+        let (origin, token) = (format!("http://{}", self.address), json!({ "token": self.link }));
+        text(&self.ask("POST", "/api/session", &[("Origin", &origin)], &token.to_string()).1["session"])
+    }
+
+    fn by_page(&self, session: &str, path: &str, body: &Value) -> (u16, Value) {
+        let origin = format!("http://{}", self.address);
+        let headers = [("Origin", origin.as_str()), ("x-hermit-session", session)];
+        self.ask("POST", path, &headers, &body.to_string())
     }
 
     /// What the client makes of an answer that is no error.
@@ -333,13 +345,8 @@ fn a_host_with_keys_is_closed_to_other_programs_of_its_person_and_forgets_the_pa
     }
 
     // A yes in a browser, with the passphrase as a page sends it and as plain text.
-    let origin = format!("http://{}", served.address);
-    let opened = served
-        .ask("POST", "/api/session", &[("Origin", &origin)], &json!({ "token": served.link }).to_string())
-        .1;
-    let session = text(&opened["session"]);
-    let headers = [("Origin", origin.as_str()), ("x-hermit-session", session.as_str())];
-    let page = |path: &str, body: &Value| served.ask("POST", path, &headers, &body.to_string());
+    let session = served.page_session();
+    let page = |path: &str, body: &Value| served.by_page(&session, path, body);
     let card = page("/api/session/card", &json!({ "approval": approval })).1;
     let yes = |passphrase: Value| json!({ "ticket": card["ticket"], "packet_sha256": card["packet_sha256"], "word": card["word"], "passphrase": passphrase });
     let wrong = "a passphrase that was never right, 4711";
@@ -361,6 +368,37 @@ fn a_host_with_keys_is_closed_to_other_programs_of_its_person_and_forgets_the_pa
         for forgotten in [wrong, APPROVAL] {
             assert!(!remembers(pid, forgotten.as_bytes()), "`{forgotten}` is still there");
         }
+    }
+    served.end();
+}
+
+#[test]
+fn a_page_is_not_told_where_the_store_lies_whatever_is_wrong_with_its_keys() {
+    let bench = Bench::new();
+    let served = Served::new(&bench);
+    let session = served.page_session();
+    let vault = bench.home().join("vault.key");
+    let whole = std::fs::read(&vault).unwrap();
+    let mode = |bits: u32| std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(bits)).unwrap();
+    let wrong: [(&str, &dyn Fn()); 4] = [
+        ("a wrong passphrase", &|| {}),
+        ("others may read it", &|| mode(0o644)),
+        ("damaged", &|| std::fs::write(&vault, &whole[..whole.len() / 2]).unwrap()),
+        ("gone", &|| std::fs::remove_file(&vault).unwrap()),
+    ];
+    for (what, happens) in wrong {
+        mode(0o600);
+        std::fs::write(&vault, &whole).unwrap();
+        happens();
+        let given = if what == "a wrong passphrase" { "not that of the vault" } else { VAULT };
+        let (status, told) =
+            served.by_page(&session, "/api/session/keys/unlock", &json!({ "passphrase": given }));
+        assert!(status >= 400 && told["message"].is_string(), "{what}: {status} {told}");
+        assert!(told.to_string().contains("vault.key"), "{what}: the file is named: {told}");
+        assert!(
+            !told.to_string().contains(bench.path("").to_str().unwrap()),
+            "{what}: not its place: {told}"
+        );
     }
     served.end();
 }

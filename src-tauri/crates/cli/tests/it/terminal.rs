@@ -200,3 +200,51 @@ fn the_last_change_is_undone_without_naming_it_and_then_there_is_nothing_left_to
     terminal.expect("there is nothing to undo");
     assert_eq!(terminal.end().0, 1);
 }
+
+const FOUR: &str = r#"
+playbook: 1
+name: four
+title: Write four files
+description: Writes two notes, what acts as code, and another note.
+steps:
+  - write: { path: "one.md", content: "a note" }
+  - write: { path: "two.md", content: "a note" }
+  - write: { path: "setup.py", content: "print()" }
+  - write: { path: "three.md", content: "a note" }
+  - done: { summary: "written" }
+"#;
+
+#[test]
+fn the_approval_key_stays_open_in_one_process_for_small_risks_and_is_asked_for_at_every_other() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("four.yaml"), FOUR).unwrap();
+    let (playbook, folder) = (bench.path("four.yaml"), bench.folder());
+    let words = ["run", "--playbook", playbook.to_str().unwrap(), "--workspace", folder.to_str().unwrap()];
+    let mut terminal = bench.terminal(&words);
+    terminal.expect("one.md");
+    allow(&mut terminal);
+    // Open now: a word is enough, and what comes next is the next card.
+    terminal.expect("two.md").expect("Approve?").send("y\r");
+    // What is grave asks for it, though it is open, and leaves it closed.
+    terminal.expect("setup.py").expect("Approve?").send("y\r");
+    terminal.expect("High risk. Type `high`").send("high\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    terminal.expect("three.md").expect("Approve?").send("y\r");
+    terminal.expect("Approval passphrase: ").send("\r");
+    terminal.expect("Nothing was decided").expect("Approve?").send("later\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    assert_eq!(shown.matches("Approval passphrase: ").count(), 3, "{shown}");
+    let written: Vec<String> =
+        bench.files().into_keys().filter(|name| !before().contains_key(name)).collect();
+    assert_eq!(written, ["one.md", "setup.py", "two.md"], "the last was left");
+    // Another process has no open key.
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let task = text(&tasks["rows"][0]["task_id"]);
+    let shown = bench.run(&["task", "show", &task, "--json"]).ends_with(0).json();
+    let mut terminal = bench.terminal(&["approvals", "approve", &text(&shown["waits_for"]["id"])]);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(bench.files().contains_key("three.md"));
+}

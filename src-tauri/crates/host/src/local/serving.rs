@@ -2,6 +2,7 @@
 //! keys when it was begun without them.
 
 use super::Local;
+use crate::chance::Deadline;
 use crate::keys::Known;
 use crate::logs::OrLogged as _;
 use crate::run_stream_thread::RunStream;
@@ -13,7 +14,7 @@ use model::Entropy as _;
 use model::body::KeyPurpose;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 impl Local {
@@ -224,13 +225,11 @@ impl Local {
         }
         let (local, relock) = (Arc::downgrade(self), Arc::clone(&self.relock));
         let mine = self.next_lock();
-        let ends = (Instant::now() + time, SystemTime::now() + time);
+        let ends = Deadline::after(time);
         let run = move || {
             let mut now = relock.0.lock().unwrap_or_else(PoisonError::into_inner);
             while *now == mine {
-                // A machine that slept counts on the wall's clock only, one whose clock was set on the other only.
-                let left = ends.0.saturating_duration_since(Instant::now());
-                let left = left.min(ends.1.duration_since(SystemTime::now()).unwrap_or_default());
+                let left = ends.left();
                 if left.is_zero() {
                     drop(now);
                     let locked = local.upgrade().map(|local| local.lock("their time was over"));
