@@ -5,6 +5,7 @@ use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
 
 /// Files that the long commit makes.
 const FILES: usize = 400;
@@ -227,4 +228,44 @@ fn a_command_changes_what_hermit_may_do_only_by_a_yes_to_exactly_that() {
     assert_eq!(code, 0, "{screen}");
     assert!(work.join("ran.txt").exists(), "it has run");
     assert!(rules.exists() && !work.join("away").exists() && !work.join(".hermit/more").exists());
+}
+
+/// Deleted, overwritten, and taken away by a shell in both ways: nobody is asked for what a yes could not carry out.
+#[test]
+fn a_file_too_large_to_be_kept_is_taken_by_no_act_and_nobody_is_asked_about_one() {
+    let stage = Stage::new();
+    put(&stage, "small.txt", "small\n");
+    let (large, size) = (stage.work().join("large.bin"), (256 << 20) + 1);
+    std::fs::File::create(&large).and_then(|file| file.set_len(size)).expect("a file");
+    let shell = |script: &str| json!({ "tool": "command", "arguments": { "argv": ["sh", "-c", script] } });
+    let answers = [
+        json!({ "tool": "read", "arguments": { "path": "large.bin" } }),
+        json!({ "tool": "delete", "arguments": { "path": "large.bin" } }),
+        json!({ "tool": "write", "arguments": { "path": "large.bin", "content": "new" } }),
+        shell("rm large.bin"),
+        shell("echo new > large.bin"),
+        shell("mv small.txt large.bin"),
+        json!({ "tool": "done", "arguments": { "summary": "left it" } }),
+    ];
+    let chat = Chat::saying(Large::STRONG, answers.to_vec());
+    let (model, work) = (chat.address(), stage.work());
+    let words =
+        ["run", "--goal", "clean up", "--workspace", work.to_str().expect("UTF-8"), "--model", &model];
+    let ran = stage.hermit(&words).ends(0).json();
+    let task = ran["row"]["task_id"].as_str().expect("a task");
+    assert_eq!(
+        (ran["row"]["status"].as_str(), stage.count(task, "approval.requested")),
+        (Some("completed"), 0),
+        "{ran}"
+    );
+    assert_eq!(std::fs::metadata(&large).expect("it is there").len(), size);
+    assert_eq!(get(&stage, "small.txt"), "small\n");
+    let heard: Vec<String> = chat.requests().iter().map(Value::to_string).collect();
+    let last = heard.last().expect("a request");
+    assert!(
+        last.matches("268435456").count() >= 5,
+        "the model is told each time how large is too large: {last}"
+    );
+    assert_eq!(left(&stage), 0);
+    stage.is_sound();
 }
