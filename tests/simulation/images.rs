@@ -7,6 +7,7 @@
 //!
 //! Each kind of sync is taken out of the recording once, as if the product had forgotten it, and must be missed.
 
+use super::Progress;
 use super::audit::{Ending, audit_of};
 use super::disk::{Content, Disk, Image, Left};
 use super::points::{play, spread};
@@ -250,6 +251,7 @@ fn cut(
     images: usize,
     range: Range<usize>,
     unsynced: fn(&str) -> bool,
+    progress: Option<&Progress>,
 ) -> (Count, Vec<String>) {
     let places = range.len().max(1);
     // Six kinds at a place, and parts of what is loose: four, or more where every place is taken and that is not enough.
@@ -282,6 +284,7 @@ fn cut(
             continue;
         }
         cutting.here(&mut disk, place, parts);
+        progress.into_iter().for_each(|progress| progress.add(6 + parts));
         if !cutting.failed.is_empty() {
             break;
         }
@@ -398,7 +401,7 @@ fn every_sync_is_missed(tape: &Tape, at: &Path) {
             .position(|op| matches!(op, Op::Sync { path, .. } if of(path)));
         let first = first.unwrap_or_else(|| panic!("{whose} sync is not in the recording")) + tape.begin();
         let behind = first..(first + MISSED_WITHIN).min(tape.recorded.ops.len());
-        let (count, failed) = cut(tape, at, MISSED_IN, behind, of);
+        let (count, failed) = cut(tape, at, MISSED_IN, behind, of, None);
         assert!(!failed.is_empty(), "without {whose} sync nothing is lost in {} images", count.images);
     }
 }
@@ -422,11 +425,13 @@ fn a_power_cut_anywhere_loses_nothing_that_was_told_and_leaves_nothing_half_done
     let home = super::sim::folder("images", false);
     let stories = stories();
     let counts = Mutex::new(BTreeMap::new());
-    spread(&stories, |story| {
+    let progress = Progress::new("images", images);
+    spread("stories", &stories, |story| {
         let at = home.path().join(story.name);
         std::fs::create_dir(&at).expect("a folder");
         let tape = tape(*story, &at);
-        let (count, failed) = cut(&tape, &at, images / stories.len(), 0..tape.recorded.ops.len(), |_| false);
+        let all = 0..tape.recorded.ops.len();
+        let (count, failed) = cut(&tape, &at, images / stories.len(), all, |_| false, Some(&progress));
         assert!(failed.is_empty(), "{}", failed.join("\n\n"));
         if story.name == MIXED.name {
             every_sync_is_missed(&tape, &at);

@@ -116,7 +116,9 @@ fn the_program_is_killed_again_and_again_and_no_file_is_lost_or_moved_twice() {
     let calm = calm.elapsed();
     whole(&mut sim, task, &before);
     let (mut kills, mut stores, mut chance) = (0, 0, 0x9E37_79B9_7F4A_7C15_u64);
-    while kills < super::asked("HERMIT_SIMULATION_KILLS", KILLS) {
+    let asked = super::asked("HERMIT_SIMULATION_KILLS", KILLS);
+    let progress = super::Progress::new("kills", asked);
+    while kills < asked {
         stores += 1;
         let (mut sim, task) = allowed(stores);
         let before = sim.world.files();
@@ -128,6 +130,7 @@ fn the_program_is_killed_again_and_again_and_no_file_is_lost_or_moved_twice() {
             let at_work = kill_after(resume(hermit, &sim), time);
             sim.learn(true);
             kills += usize::from(at_work);
+            progress.add(usize::from(at_work));
             if !at_work {
                 break;
             }

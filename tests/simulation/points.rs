@@ -153,7 +153,8 @@ fn check(story: &Story, calm: &Ending, plans: &[Plan]) -> Run {
 }
 
 /// Runs all jobs on as many threads as there are processors, then reports every one that failed.
-pub fn spread<J: Sync>(jobs: &[J], work: impl Fn(&J) + Sync) {
+pub fn spread<J: Sync>(what: &'static str, jobs: &[J], work: impl Fn(&J) + Sync) {
+    let progress = super::Progress::new(what, jobs.len());
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -165,6 +166,7 @@ pub fn spread<J: Sync>(jobs: &[J], work: impl Fn(&J) + Sync) {
                         let text = payload.downcast_ref::<String>().cloned();
                         failed.lock().expect("no poison").push(text.unwrap_or_else(|| "a panic".to_owned()));
                     }
+                    progress.add(1);
                 }
             });
         }
@@ -244,7 +246,7 @@ fn every_boundary_survives_a_death_an_error_and_a_full_disk_also_while_recoverin
         deaths.fetch_add(run.deaths as usize, Ordering::SeqCst);
         unknown.fetch_add(run.settled as usize, Ordering::SeqCst);
     };
-    spread(&cases, |case| {
+    spread("faults", &cases, |case| {
         let run = check(&case.story, &case.calm, &[case.plan]);
         count(&run);
         if case.plan.mode == Mode::Abort {
@@ -258,7 +260,7 @@ fn every_boundary_survives_a_death_an_error_and_a_full_disk_also_while_recoverin
         }
     });
     let twice = twice.into_inner().expect("no poison");
-    spread(&twice, |(story, calm, plans)| count(&check(story, calm, plans)));
+    spread("faults in recovery", &twice, |(story, calm, plans)| count(&check(story, calm, plans)));
     println!(
         "crash points: {} of {} boundaries, {} faults, {} again in recovery, {} hosts died, {} outcomes unknown, {:?}",
         Point::ALL.len() - NOT_PASSED.len(),

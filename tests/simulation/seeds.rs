@@ -324,7 +324,7 @@ fn random_lives_end_well_and_the_same_seed_gives_the_same_log() {
         |seed| vec![seed],
     );
     let deaths = AtomicU32::new(0);
-    spread(&seeds, |seed| {
+    spread("lives", &seeds, |seed| {
         let (first, died) = live(*seed);
         let (second, _) = live(*seed);
         let replay = format!("HERMIT_SIMULATION_SEED={seed} cargo test -p hermit-tests simulation::seeds");

@@ -111,10 +111,25 @@ pub fn quiet() {
     });
 }
 
+/// Whoever stops a long run leaves its folders behind, and here they take memory: the next run removes them.
+fn sweep(memory: &Path) {
+    for entry in std::fs::read_dir(memory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("hermit-simulation-")?.split('-').next());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// A folder for a world: in memory where the system has such a place, for here processes die and disks do not.
 pub fn folder(name: &str, fixed: bool) -> TempDir {
+    static SWEPT: Once = Once::new();
     let memory = std::path::Path::new("/dev/shm");
     let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    if memory.is_dir() {
+        SWEPT.call_once(|| sweep(memory));
+    }
     let mut builder = Builder::new();
     let prefix = format!("hermit-simulation-{}-{name}", std::process::id());
     builder.prefix(&prefix);
