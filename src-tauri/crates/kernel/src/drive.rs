@@ -45,6 +45,7 @@ pub(crate) use stopped::in_words;
 pub(crate) use trial::Tried;
 
 use crate::Error;
+use crate::folders::FolderTurn;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next, next_instant};
 use crate::ports::Executors;
@@ -57,6 +58,7 @@ use model::principal::PrincipalType;
 use model::task::TaskStatus;
 use model::{TaskId, UnixMs};
 use progress::Lasting;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -80,8 +82,8 @@ pub enum DriveOutcome {
     LeftOff,
 }
 
-/// An act that its commit has handed out: who performs it, what it is, and by which authority.
-type Perform = (Arc<dyn Executors>, Box<ActionRequest>, Authorization);
+/// An act that its commit has handed out: who performs it, what it is, by which authority, and its turn in the folder.
+type Perform = (Arc<dyn Executors>, Box<ActionRequest>, Authorization, Option<FolderTurn>);
 
 /// What follows a stage.
 pub(crate) enum Then {
@@ -93,6 +95,8 @@ pub(crate) enum Then {
     Stop(Error),
     /// Nothing of it is committed; the driver asks again what comes next.
     Drop,
+    /// It is committed, and goes on once no other task changes this folder; what it rests on is looked at again then.
+    Busy(PathBuf),
     /// Nothing of it is committed: a key is locked.
     KeyLocked,
 }
@@ -186,6 +190,12 @@ impl Kernel {
                     return Err(why);
                 }
                 Then::Drop => return Ok(None),
+                Then::Busy(root) => {
+                    let task_id = tx.task.task_id;
+                    self.clear_away(self.commit_with_undone(tx)?);
+                    self.wait_for_folder(cell, task_id, &root)?;
+                    return Ok(None);
+                }
                 Then::KeyLocked => return Ok(Some(DriveOutcome::KeyLocked)),
             }
         }
@@ -240,11 +250,29 @@ impl Kernel {
     /// Does what follows from a commit.
     fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<DriveOutcome>, Error> {
         let task_id = committed.state.task.task_id;
-        let Some((executors, request, authorization)) = self.clear_away(committed) else { return Ok(None) };
+        let Some((executors, request, authorization, turn)) = self.clear_away(committed) else {
+            return Ok(None);
+        };
         let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
+        let turn = turn.map(FolderTurn::begin);
         let stop = || cell.stop.load(Ordering::SeqCst);
         let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
-        self.observed(cell, *request, outcome, false)
+        let standing = self.observed(cell, *request, outcome, false);
+        // What came of it is on record: whoever comes next finds it there.
+        drop(turn);
+        standing
+    }
+
+    /// Waits until no other task changes the folder, or there is something else to do than what waits for it.
+    pub(crate) fn wait_for_folder(&self, cell: &Cell, task_id: TaskId, root: &Path) -> Result<(), Error> {
+        let seq = self.lock_task(cell)?.seq;
+        self.folders.wait(task_id, root, || {
+            self.winding.load(Ordering::SeqCst)
+                || lock(&self.gate).is_none()
+                || lock(&self.halted_unrecorded).is_some()
+                || self.lock_task(cell).map_or(true, |state| state.seq != seq)
+        });
+        Ok(())
     }
 
     /// Does what follows from a commit, but for the act that is to be performed: answers with that.
@@ -254,8 +282,8 @@ impl Kernel {
         let (mut perform, mut sign) = (None, false);
         for after in after {
             match after {
-                After::Perform(executors, request, authorization) => {
-                    perform = Some((executors, request, authorization));
+                After::Perform(executors, request, authorization, turn) => {
+                    perform = Some((executors, request, authorization, turn));
                 }
                 After::Unstage(attempt) => self.unstage(&state, attempt),
                 After::EndServers(attempt) => self.end_servers(&state, attempt),

@@ -81,6 +81,8 @@ pub struct Kernel {
     pub(crate) halted_unrecorded: Mutex<Option<String>>,
     /// Calls of agents outside, on their way into the ledger.
     pub(crate) calls: Mutex<HashMap<TaskId, Arc<Mutex<Calls>>>>,
+    /// Whose turn it is in each folder.
+    pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.
     pub(crate) began: (UnixMs, u64),
 }
@@ -144,6 +146,11 @@ impl Kernel {
     /// [`Error::NotFound`] when there is none.
     pub fn task(&self, task_id: TaskId) -> Result<TaskState, Error> {
         Ok(self.lock_task(&*self.cell(task_id)?)?.clone())
+    }
+
+    /// Whether the task waits for another one that changes its folder just now.
+    pub fn waits_for_folder(&self, task_id: TaskId) -> bool {
+        self.folders.is_waiting(task_id)
     }
 
     pub(crate) fn sources(&self) -> Sources<'_> {

@@ -25,6 +25,7 @@ pub mod command;
 mod decide;
 pub mod drive;
 mod error;
+mod folders;
 mod gatepass;
 mod kernel;
 pub mod keyring;

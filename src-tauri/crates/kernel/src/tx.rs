@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::drive::InHand;
+use crate::folders::FolderTurn;
 use crate::gatepass::{Ask, GatePass};
 use crate::kernel::{Cell, Kernel};
 use crate::ports::Executors;
@@ -32,7 +33,7 @@ use std::sync::{Arc, MutexGuard};
 #[allow(clippy::large_enum_variant, reason = "a handful for each commit")]
 pub(crate) enum After {
     /// The executor starts.
-    Perform(Arc<dyn Executors>, Box<ActionRequest>, Authorization),
+    Perform(Arc<dyn Executors>, Box<ActionRequest>, Authorization, Option<FolderTurn>),
     /// What a staged run left is dropped.
     Unstage(AttemptId),
     /// An attempt is over: the servers of tools that it has called are ended.
@@ -125,7 +126,8 @@ impl Kernel {
         w: Writeup<'k>,
     ) -> Tx<'k> {
         let locked = Locked { cell, state, is_ahead: false };
-        let (broken, gate, after, hand) = (None, None, Vec::new(), InHand::default());
+        let (broken, gate, after) = (None, None, Vec::new());
+        let hand = InHand { seen: self.folders.over(), ..InHand::default() };
         Tx { kernel: self, locked, w, folded: 0, broken, gate, after, hand }
     }
 }

@@ -2,14 +2,19 @@
 
 use crate::records::busy;
 use crate::story::{completed, count, log, rebuilt, state};
+use kernel::ports::Notice;
 use kernel::{DriveOutcome, Error};
 use model::fault::Point;
 use model::ingress::Channel;
+use model::standing::{Cover, PathAct, StandingScope};
 use model::{Body, TaskId};
 use rusqlite::Connection;
 use serde_json::json;
 use std::collections::BTreeMap;
-use testkit::{Edge, Mode, World, done, look, say, write};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use testkit::{Edge, Listener, Mode, World, done, look, say, write};
 
 /// The bytes of every event, in the order of the log.
 fn bytes(world: &World) -> Vec<Vec<u8>> {
@@ -186,4 +191,83 @@ fn a_leaf_that_cannot_be_read_is_an_error_and_is_not_taken_for_an_erased_one() {
     raw.execute("ALTER TABLE disclosures_elsewhere RENAME TO disclosures", []).unwrap();
     assert!(world.kernel().receipt(receipt).is_ok());
     assert!(world.kernel().query().unwrap().lineage(task).is_ok());
+}
+
+/// Whoever answers, a person or what one always allowed.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    Person,
+    StandingGrant,
+}
+
+#[test]
+fn a_folder_is_changed_by_one_task_at_a_time_and_looked_at_by_any() {
+    for by in [By::Person, By::StandingGrant] {
+        // The first act stops in the middle, until it may go on.
+        let ((reached, is_reached), (go, may_go)) = (channel(), channel::<()>());
+        let first = Mutex::new(Some((reached, may_go)));
+        let mut world = World::bare(1_763);
+        world.listener = Arc::new(Listener::aloud(move |notice| {
+            let Notice::Progress { .. } = notice else { return };
+            let stopped = first.lock().unwrap().take();
+            if let Some((reached, may_go)) = stopped {
+                reached.send(()).unwrap();
+                may_go.recv().unwrap();
+            }
+        }));
+        world.take_up().unwrap();
+        world.register_keys().unwrap();
+        let give = |name: &str| {
+            let task = world.script(name, vec![write(&format!("{name}.md"), name), done("ok")]);
+            match by {
+                By::Person => {
+                    let approval = world.drive_to_approval(task);
+                    world.person.allow(world.kernel(), task, approval).unwrap();
+                }
+                By::StandingGrant => {
+                    let scope = StandingScope::Task { task_id: task };
+                    let cover = Cover::Paths { glob: "*.md".to_owned(), acts: vec![PathAct::Create] };
+                    let grant = world.person.standing(world.kernel(), cover, scope, None);
+                    world.kernel().allow_standing(&world.person.sign_standing(&grant)).unwrap();
+                }
+            }
+            task
+        };
+        let [one, two, three] = ["one", "two", "three"].map(give);
+        let looks = world.script("look", vec![say("list", json!({ "path": "" })), done("ok")]);
+        let waits = |task: TaskId| {
+            let until = Instant::now() + Duration::from_secs(60);
+            while !world.kernel().waits_for_folder(task) {
+                assert!(Instant::now() < until, "{by:?}: it does not wait for its turn");
+                std::thread::yield_now();
+            }
+        };
+        std::thread::scope(|scope| {
+            let drive = |task: TaskId| {
+                let kernel = world.kernel();
+                scope.spawn(move || kernel.drive(task).unwrap())
+            };
+            let at_work = drive(one);
+            is_reached.recv().unwrap();
+            let [next, cancelled] = [two, three].map(drive);
+            [two, three].map(waits);
+            assert_eq!(world.drive(looks), completed(), "whoever only looks waits for nobody");
+            world.kernel().cancel(three, "enough").unwrap();
+            assert!(
+                matches!(cancelled.join().unwrap(), DriveOutcome::Ended { .. }),
+                "who waits can be cancelled"
+            );
+            assert_eq!(count(world.kernel(), two, "effect.dispatched"), 0, "{by:?}");
+            go.send(()).unwrap();
+            assert_eq!([at_work, next].map(|driven| driven.join().unwrap()), [completed(), completed()]);
+        });
+        let files = world.files();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["one.md", "two.md"], "{by:?}");
+        let place = |task: TaskId, event_type: &str| {
+            let is = |event: &model::Event| event.task_id == task && event.event_type == event_type;
+            log(world.kernel()).iter().position(|(event, _)| is(event)).expect("it is there")
+        };
+        assert!(place(one, "effect.observed") < place(two, "effect.dispatched"), "{by:?}");
+        assert_eq!(count(world.kernel(), three, "effect.dispatched"), 0, "{by:?}");
+    }
 }

@@ -6,6 +6,7 @@ use super::judge::Judged;
 use crate::Error;
 use crate::command::standing::{Held, is_overtaken};
 use crate::decide::{Basis, lapsed};
+use crate::folders::FolderTurn;
 use crate::kernel::{Kernel, lock};
 use crate::ports::Executors;
 use crate::state::{Stage, TaskState};
@@ -21,11 +22,13 @@ use model::attempt::AttemptStatus;
 use model::body::{DecisionRecorded, EffectDispatched, GrantIssued, KeyPurpose, WitnessValidated};
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
+use model::grant::FilesystemScope;
 use model::policy::PolicyResult;
 use model::principal::PrincipalType;
 use model::receipt::ReceiptClass;
 use model::witness::StateWitness;
 use model::{DecisionId, GrantId, PrincipalId, Sensitive, WitnessId};
+use std::path::PathBuf;
 
 /// A person's yes with everything it was about, checked again from the log.
 pub(crate) struct Yes {
@@ -37,11 +40,13 @@ pub(crate) struct Yes {
 /// Whether what a person approved may be done now.
 enum AsApproved {
     /// It may, by this yes.
-    Holds(Box<(Judged, Option<Yes>)>),
+    Holds(Box<(Judged, Option<Yes>, Option<FolderTurn>)>),
     /// The yes does not count any more, for this reason.
     Lapsed(&'static str),
     /// What it was about has changed.
     Drifted(WitnessId, Vec<String>),
+    /// Another task changes the folder.
+    Busy(PathBuf),
 }
 
 impl Kernel {
@@ -50,14 +55,19 @@ impl Kernel {
         tx.at(Point::EffectDispatch);
         let executors = self.executors(tx)?;
         let asked = matches!(self.act(tx)?.stage, Stage::Asked);
-        let (judged, yes) = match (tx.hand.judged.take(), asked) {
-            (Some(judged), _) => (judged, None),
+        let (judged, yes, turn) = match (tx.hand.judged.take(), asked) {
+            // What it rests on was seen in this transaction, and nobody has changed anything there since.
+            (Some(judged), _) => match self.turn(tx, &judged.request, tx.hand.seen)? {
+                Ok(turn) => (judged, None, turn),
+                Err(root) => return Ok(Then::Busy(root)),
+            },
             (None, false) => return self.judge(tx),
             // A person allowed it. Only if all that they saw still holds is anything dispatched (HK-12.4-6).
             (None, true) => match self.as_approved(tx, &*executors)? {
                 AsApproved::Holds(held) => *held,
                 AsApproved::Lapsed(why) => return self.judge_again(tx, why),
                 AsApproved::Drifted(witness_id, drifts) => return self.drifted(tx, witness_id, &drifts),
+                AsApproved::Busy(root) => return Ok(Then::Busy(root)),
             },
         };
         // A lease that ran out while a person was waited for is lost in so many words before anything runs (HK-20.3-2).
@@ -88,8 +98,25 @@ impl Kernel {
             return self.change_capability(tx, judged);
         }
         tx.hand.by_standing = judged.policy.standing.is_some();
-        tx.then(After::Perform(executors, Box::new(judged.request), authorization));
+        tx.then(After::Perform(executors, Box::new(judged.request), authorization, turn));
         Ok(Then::Commit)
+    }
+
+    /// The task's turn in its folder, where the act can change something there; the folder, where another task has it or
+    /// has changed it after `seen` acts were over.
+    pub(super) fn turn(
+        &self,
+        state: &TaskState,
+        request: &ActionRequest,
+        seen: u64,
+    ) -> Result<Result<Option<FolderTurn>, PathBuf>, Error> {
+        // What a server of tools does is done elsewhere, and it may itself propose something in this folder.
+        let scope = request.action.as_tool().filesystem_scope();
+        if !matches!(scope, FilesystemScope::Named | FilesystemScope::Lease) {
+            return Ok(Ok(None));
+        }
+        let root = self.workspace_root(state)?;
+        Ok(self.folders.take(state.task.task_id, &root, seen).map(Some).ok_or(root))
     }
 
     /// What a person allowed, with everything that it rested on looked at again.
@@ -112,6 +139,11 @@ impl Kernel {
             return Ok(AsApproved::Lapsed(why));
         }
         let yes = self.yes(tx)?;
+        // First the turn, then the look: nobody changes anything in between.
+        let turn = match self.turn(tx, &request, self.folders.over())? {
+            Ok(turn) => turn,
+            Err(root) => return Ok(AsApproved::Busy(root)),
+        };
         let mut witness = None;
         if let Some(at) = &act.witness {
             let approved: StateWitness = self.read_object(tx, at.artifact.artifact_id)?;
@@ -130,7 +162,7 @@ impl Kernel {
         let policy_ref = policy_at.artifact.clone();
         let (request_ref, view, denied_before) = (act.request, None, false);
         let judged = Judged { request, request_ref, policy, policy_ref, witness, view, denied_before };
-        Ok(AsApproved::Holds(Box::new((judged, yes))))
+        Ok(AsApproved::Holds(Box::new((judged, yes, turn))))
     }
 
     /// How what was approved differs from what is there now.

@@ -32,6 +32,8 @@ use std::sync::Arc;
 /// What a transaction knows of the act in hand beside what its events say, so that nothing is read or looked at twice.
 #[derive(Default)]
 pub(crate) struct InHand {
+    /// How many acts were over in all folders when the transaction began: whatever it saw, it saw since.
+    pub(crate) seen: u64,
     /// The request, in its words alone, that was tried in a staged view.
     pub(crate) trial: Option<ArtifactId>,
     /// The request that it put on record.

@@ -3,6 +3,7 @@
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::{Settling, settling};
+use crate::folders::FolderTurn;
 use crate::kernel::{Cell, Kernel};
 use crate::state::{Stage, TaskState};
 use acts::{Action, ActionRequest};
@@ -28,6 +29,15 @@ impl Kernel {
             drop(state);
             return self.look_again(cell);
         }
+        let turn = match self.turn(&state, &request, self.folders.over())? {
+            Ok(turn) => turn.map(FolderTurn::begin),
+            Err(root) => {
+                let task_id = state.task.task_id;
+                drop(state);
+                self.wait_for_folder(cell, task_id, &root)?;
+                return Ok(None);
+            }
+        };
         let executors = self.executors(&state)?;
         let dispatched_at = match act.stage {
             Stage::Dispatched { at } => Some(at),
@@ -40,7 +50,9 @@ impl Kernel {
         let mut settled = executors.settle(&request, &before);
         if let Some(outcome) = settled.outcome.take() {
             drop(state);
-            return self.observed(cell, request, outcome, true);
+            let standing = self.observed(cell, request, outcome, true);
+            drop(turn);
+            return standing;
         }
         let now = self.ports.clock.now();
         let late = self.now_of(&state);
@@ -60,7 +72,9 @@ impl Kernel {
             }
         };
         drop(state);
-        self.observed(cell, request, outcome, true)
+        let standing = self.observed(cell, request, outcome, true);
+        drop(turn);
+        standing
     }
 
     /// A look has no effect: it is simply taken again (HK-19.5).
