@@ -250,7 +250,7 @@ fn a_folder_is_changed_by_one_task_at_a_time_and_looked_at_by_any() {
             let at_work = drive(one);
             is_reached.recv().unwrap();
             let [next, cancelled] = [two, three].map(drive);
-            [two, three].map(waits);
+            [two, three].into_iter().for_each(waits);
             assert_eq!(world.drive(looks), completed(), "whoever only looks waits for nobody");
             world.kernel().cancel(three, "enough").unwrap();
             assert!(

@@ -2,7 +2,7 @@
 // that a thousand nodes cost what ten do; near, whatever is in sight is a card with words.
 import { Background, Controls, type Node as FlowNode, type NodeProps, ReactFlow, ReactFlowProvider, ViewportPortal, getViewportForBounds, useReactFlow, useStore, useStoreApi } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { type MouseEvent, memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type MouseEvent, memo, startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { count, plain } from "~/screen/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { Mark } from "~/primitives/Icon";
@@ -29,9 +29,10 @@ export function Graph({ drawing, nodes, names, view, go }: { drawing: Drawing; n
   const planned = useMemo(() => plan(drawing, nodes, names, view), [drawing, nodes, names, view]);
   const pane = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState<Size | null>(null);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const { clientWidth: width = 0, clientHeight: height = 0 } = pane.current ?? {};
-    setSize({ width, height });
+    // The drawing library is much to mount; in the background, the table beside it is there and works first.
+    startTransition(() => setSize({ width, height }));
   }, []);
   return (
     <div ref={pane} className={styles.pane}>
