@@ -176,10 +176,11 @@ fn lend_second_verifier(place: &Place, cargo: &mut Command) {
     }
 }
 
-/// The programs that tests start by path, such as `hermit-exec`.
+/// The programs that tests start by path, such as `hermit-exec`, with the tests: without them cargo would choose fewer
+/// features, and compile most of the workspace a second time for the tests.
 fn build_programs(place: &Place) -> Result<(), Problem> {
     say("building everything; the first time takes a while ...");
-    crate::shell::run(place.cargo().args(["build", "--workspace"]).args(app::left_out()))
+    crate::shell::run(place.cargo().args(["build", "--workspace", "--bins", "--tests"]).args(app::left_out()))
 }
 
 /// The count, the names of tests that failed, and whether cargo was content.
