@@ -241,8 +241,11 @@ fn a_file_too_large_to_be_kept_is_taken_by_no_act_and_nobody_is_asked_about_one(
     let answers = [
         json!({ "tool": "read", "arguments": { "path": "large.bin" } }),
         json!({ "tool": "delete", "arguments": { "path": "large.bin" } }),
+        // A task whose actions keep failing ends; looks in between keep this one going.
+        json!({ "tool": "list", "arguments": { "path": "" } }),
         json!({ "tool": "write", "arguments": { "path": "large.bin", "content": "new" } }),
         shell("rm large.bin"),
+        json!({ "tool": "read", "arguments": { "path": "small.txt" } }),
         shell("echo new > large.bin"),
         shell("mv small.txt large.bin"),
         json!({ "tool": "done", "arguments": { "summary": "left it" } }),

@@ -75,7 +75,19 @@ impl Served {
 
     /// The session that a page gets for the link.
     fn page_session(&self) -> String {
-        let (origin, token) = (format!("http://{}", self.address), json!({ "token": self.link }));
+        self.session_of(&self.link)
+    }
+
+    /// The session of a page whose link a person reads at a terminal.
+    fn session_at_terminal(&self, bench: &Bench) -> String {
+        let (code, shown) = bench.terminal(&["open"]).end();
+        assert_eq!(code, 0, "{shown}");
+        let link = shown.split_once("/#token=").and_then(|(_, rest)| rest.split_whitespace().next());
+        self.session_of(link.expect("a link"))
+    }
+
+    fn session_of(&self, link: &str) -> String {
+        let (origin, token) = (format!("http://{}", self.address), json!({ "token": link }));
         text(&self.ask("POST", "/api/session", &[("Origin", &origin)], &token.to_string()).1["session"])
     }
 
@@ -376,7 +388,7 @@ fn a_host_with_keys_is_closed_to_other_programs_of_its_person_and_forgets_the_pa
 fn a_page_is_not_told_where_the_store_lies_whatever_is_wrong_with_its_keys() {
     let bench = Bench::new();
     let served = Served::new(&bench);
-    let session = served.page_session();
+    let session = served.session_at_terminal(&bench);
     let vault = bench.home().join("vault.key");
     let whole = std::fs::read(&vault).unwrap();
     let mode = |bits: u32| std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(bits)).unwrap();

@@ -136,15 +136,15 @@ fn without_bubblewrap_the_doctor_says_what_that_costs() {
     let facts = ran.json();
     let sandbox = facts["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == "sandbox").unwrap();
     assert_eq!(sandbox["level"], "note", "{sandbox}");
-    if sandbox["text"].as_str().unwrap().starts_with("in part, without namespaces") {
+    if sandbox["value"].as_str().unwrap().starts_with("in part, without namespaces") {
         for cost in
             ["tried in a copy", "asked about", "gets the network", "unix socket", "permissions and times"]
         {
-            assert!(sandbox["hint"].as_str().unwrap().contains(cost), "{cost}: {sandbox}");
+            assert!(sandbox["advice"].as_str().unwrap().contains(cost), "{cost}: {sandbox}");
         }
     } else {
         // Without Landlock too, nothing runs.
-        assert!(sandbox["hint"].as_str().unwrap().contains("commands are refused here"), "{sandbox}");
+        assert!(sandbox["advice"].as_str().unwrap().contains("commands are refused here"), "{sandbox}");
     }
-    assert!(sandbox["hint"].as_str().unwrap().contains("install `bubblewrap`"), "{sandbox}");
+    assert!(sandbox["advice"].as_str().unwrap().contains("install `bubblewrap`"), "{sandbox}");
 }
