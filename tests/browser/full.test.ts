@@ -157,7 +157,7 @@ test("the nine questions are each answered within two clicks from a task", confo
   expect(said["Why"]).toMatch(/tidy|sort/i);
   expect(said["On whose authority"]).toMatch(/^You/);
   expect(said["On what evidence"]).toMatch(/\d+ things?/);
-  expect(said["Sent to the model"]).toMatch(/\d+ packs?/);
+  expect(said["Sent to the model"]).toMatch(/\d+ requests?/);
   expect(said["What was blocked"]).toBe("Nothing");
   expect(said["Result"]).toMatch(/^Moved \d+ files$/);
   expect(said["Can it be undone"]).toMatch(/reversible/i);
@@ -172,7 +172,7 @@ test("the nine questions are each answered within two clicks from a task", confo
 test("from a task lead ways to its lineage and to every pack that was sent, and its proof is exported for who has no Hermit", conforms("HK-10.6-2", "HK-10.6-3", "HK-21-6", "HK-21-7", async () => {
   const done = await ended("Tidy the downloads");
   await world.go(`/task/${done.task_id}`);
-  await world.page.getByRole("button", { name: /^Turn 1: / }).click();
+  await world.page.getByRole("button", { name: /^Next step of the playbook/ }).first().click();
   await world.page.getByRole("heading", { name: "Attempt 1, turn 1" }).waitFor();
   await world.page.getByRole("button", { name: "Exact bytes" }).click();
   await world.page.locator("pre").filter({ hasText: "task_contract" }).first().waitFor();

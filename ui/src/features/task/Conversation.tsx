@@ -49,7 +49,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
     <section className={styles.column} aria-label="Conversation">
       <header>
         <h2>Conversation</h2><span title={task.reasoner}>{modelName(task.reasoner)}</span>
-        <Take task={task} story={story} agent={agent} />
+        <Take task={task} story={story} agent={agent} isWhole={events.data !== undefined && story.messages.length > 0} />
       </header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
@@ -71,7 +71,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
 });
 
 /** What a person takes out of a browser: an address of this page, which opens nothing without a session, and the words. */
-function Take({ task, story, agent }: { task: Task; story: Story; agent: string }) {
+function Take({ task, story, agent, isWhole }: { task: Task; story: Story; agent: string; isWhole: boolean }) {
   const { files } = useHost();
   const [isCopied, setCopied] = useState(false);
   if (files === undefined) return null;
@@ -79,7 +79,7 @@ function Take({ task, story, agent }: { task: Task; story: Story; agent: string 
   return (
     <>
       <Button look="quiet" icon={isCopied ? "ok" : "copy"} aria-label="Copy the link to this task" title={isCopied ? "Copied" : "Copy the link to this task"} onClick={copy} />
-      <Button look="link" title="Download what was said and done as a text file" onClick={() => files.save(transcript(task, story, agent), transcriptName(task))}>Transcript</Button>
+      <Button look="link" because={isWhole ? null : "The conversation is still being read"} title="Download what was said and done as a text file" onClick={() => files.save(transcript(task, story, agent), transcriptName(task))}>Transcript</Button>
     </>
   );
 }
