@@ -153,7 +153,7 @@ test("each event of a run has its place on the page of the run while it is told"
     await log().getByText("notes.md", { exact: false }).first().waitFor();
     // How far it has come is told in the timeline, turn by turn.
     await expect.poll(async () => (await of(run, "progress")).filter((event) => event.payload["phase"] === "context").length, { timeout: 30_000 }).toBe(2);
-    await world.page.getByRole("list", { name: "What happened" }).getByText("Turn 2: ", { exact: false }).waitFor();
+    await world.page.getByRole("list", { name: "What happened" }).getByText("Asked the model (", { exact: false }).nth(1).waitFor();
     // A question, with its choices, where a person answers it; then it is gone.
     const question = await told(run, "clarify.requested");
     expect([question["question"], question["choices"]]).toEqual(["Which of the two?", ["the left one", "the right one"]]);
@@ -342,7 +342,7 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   await button("Cancel").click();
   await button("Cancel the task").click();
   await at("Cancelled").waitFor();
-  const ended = await shownWith("First I look at the notes.");
+  const ended = await shownWith("Stopped: a person cancelled it.");
   await world.page.reload();
   await expect.poll(shown, { timeout: 30_000 }).toBe(ended);
   expect(times(ended, "First I look at the notes.")).toBe(1);
