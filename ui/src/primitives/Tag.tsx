@@ -44,12 +44,12 @@ export function StateWord({ tone, mark, children }: { tone: Tone; mark: MarkName
   );
 }
 
-export function Count({ of, label }: { of: number; label: string }) {
+export function Count({ of, label }: { of: number; label: (of: number) => string }) {
   if (of === 0) return null;
   return (
     <span className={styles.count}>
       {of > 999 ? "999+" : of}
-      <span className="visually-hidden"> {label}</span>
+      <span className="visually-hidden"> {label(of)}</span>
     </span>
   );
 }

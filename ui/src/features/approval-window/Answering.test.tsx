@@ -12,7 +12,7 @@ import { Answering } from "./Answering";
 
 const HOLD_MS = 40;
 
-function shown(more: Partial<Desk> = {}, needs = true) {
+function shown(more: Partial<Desk> = {}, needs = true, answers: Parameters<typeof scene>[0] = {}) {
   const done: string[] = [];
   const desk: Desk = {
     subject: async () => ({ kind: "approval", id: APPROVAL }),
@@ -35,7 +35,7 @@ function shown(more: Partial<Desk> = {}, needs = true) {
     makeKeys: async () => undefined, unlock: async () => true, leave: async () => { done.push("leave"); },
     ...more,
   };
-  const host = scene({}, "window");
+  const host = scene(answers, "window");
   const client = makeQueryClient();
   render(<HostProvider value={host}><QueryClientProvider client={client}><Answering id={APPROVAL} desk={desk} /></QueryClientProvider></HostProvider>);
   return { done, host, user: userEvent.setup() };
@@ -85,6 +85,27 @@ test("a window that loses the focus while it is held decides nothing", async () 
   fireEvent.blur(globalThis.window);
   await new Promise((over) => setTimeout(over, HOLD_MS * 4));
   expect(done).toEqual(["down", "up"]);
+});
+
+test("locked keys are unlocked on the card before anything is decided", async () => {
+  let isOpen = false;
+  const receipt = { purpose: "receipt" as const, keyid: "00".repeat(32), pem: "", ssh_fingerprint: "", status: "in_force" as const, since: 0, until: null, revoked_at: null, revoked_because: null, vkey: null };
+  const { done, user } = shown({
+    unlock: async (words) => {
+      if (words !== "right") throw new Refused({ code: "key_locked", message: "this passphrase does not open it" });
+      isOpen = true;
+      return true;
+    },
+  }, true, { "keys.list": () => ({ keys: [{ ...receipt, open: isOpen }] }) });
+  const field = await screen.findByLabelText<HTMLInputElement>("Vault passphrase");
+  expect(screen.queryByRole("button", { name: /Deny|Hold/ })).toBeNull();
+  await user.type(field, "wrong{Enter}");
+  await screen.findByText("This passphrase does not open it.");
+  expect(field.value).toBe("");
+  await user.type(field, "right{Enter}");
+  await screen.findByRole("button", { name: "Deny" });
+  expect(screen.queryByLabelText("Vault passphrase")).toBeNull();
+  expect(done).toEqual([]);
 });
 
 test("a wrong passphrase is told, forgotten, and asked for again", async () => {

@@ -22,6 +22,7 @@ import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./ApprovalWindow.module.css";
+import { Unlocked } from "./Unlocked";
 
 const AWAY_MS = 1600;
 
@@ -76,7 +77,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
       {said !== null ? (
         <footer className={card.decided} role="status"><Mark name={said === "denied" ? "deny" : "done"} size={14} /><span>{SAID[said]}</span></footer>
       ) : row.status === "pending" ? (
-        <Decide approval={approval} desk={desk} decided={decided} />
+        <Unlocked desk={desk}><Decide approval={approval} desk={desk} decided={decided} /></Unlocked>
       ) : (
         <footer className={card.decided} role="status">
           <Mark name={row.status === "granted" ? "done" : "deny"} size={14} />

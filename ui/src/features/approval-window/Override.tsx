@@ -17,6 +17,7 @@ import { Words } from "~/primitives/Words";
 import card from "~/features/approvals/Card.module.css";
 import override from "~/features/approvals/Override.module.css";
 import styles from "./ApprovalWindow.module.css";
+import { Unlocked } from "./Unlocked";
 
 const AWAY_MS = 2400;
 const HOURS_MAX = 24;
@@ -42,7 +43,7 @@ export function Override({ act, desk }: { act: string; desk: Desk }) {
               <Why denied={denied} />
               {isSigned
                 ? <footer className={card.decided} role="status"><Mark name="done" size={14} /><span>Signed. When this action is proposed again you are asked; retry the task to have it proposed.</span></footer>
-                : <Sign act={act} desk={desk} signed={signed} />}
+                : <Unlocked desk={desk}><Sign act={act} desk={desk} signed={signed} /></Unlocked>}
             </>
           )}
         </Answer>
