@@ -136,6 +136,8 @@ fn deny(app: &AppHandle, approval: &str) {
     let store = Arc::clone(&app.state::<Arc<Store>>());
     if let Err(error) = store.session().and_then(|session| session.call(&said)) {
         tracing::warn!(%error, "a no from a notification was not taken");
+        // A person believes that they answered: the card says why they did not, and takes what is missing.
+        window::card(app, approval);
     }
 }
 

@@ -54,7 +54,7 @@ The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
     Sort a folder; you see every move and allow it or not:\n  \
       hermit run --playbook tidy --workspace ~/Downloads\n\
     Give a model a goal:\n  \
-      hermit run --goal \"name these notes by date\" --workspace notes \\\n      \
+      hermit run \"name these notes by date\" --workspace notes \\\n      \
           --model openai:http://127.0.0.1:8080/v1#qwen\n\
     See what waits for your approval:\n  \
       hermit approvals list\n\

@@ -95,7 +95,7 @@ fn why(rest: &Rest, changed: bool) -> String {
     let nothing = if changed { "" } else { " Nothing was changed." };
     match task.row.status {
         _ if rest.stopped => format!("Stopped: you denied it.{nothing}"),
-        TaskStatus::Completed => "Done.".to_owned(),
+        TaskStatus::Completed => format!("Done.{nothing}"),
         TaskStatus::RolledBack => "Done, and undone since.".to_owned(),
         TaskStatus::Cancelled => format!("Cancelled.{nothing}"),
         TaskStatus::Failed => format!("{}{nothing}", failed(task)),

@@ -9,18 +9,20 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// As [`Error::to_wire`], and whoever reads it on a page is not told where on this machine the store lies.
-fn to_page(home: &Home, error: Error) -> wire::Error {
-    let mut told = error.to_wire();
-    told.message = told.message.replace(&home.path("").display().to_string(), "");
-    told
+fn to_page<T>(home: &Home, came: Result<T, impl Into<Error>>) -> Result<T, wire::Error> {
+    let place = home.path("").display().to_string();
+    came.map_err(|error| {
+        let mut told = error.into().to_wire();
+        told.message = told.message.replace(&place, "");
+        told.hint = told.hint.replace(&place, "");
+        told
+    })
 }
 
 impl gateway::Keeper for Local {
     fn state(&self) -> Result<KeyState, wire::Error> {
-        let known = self.owned_kernel().map_err(|error| to_page(self.home(), error))?.store_state().keys;
-        let marker = Marker::read(self.home().dir())
-            .map_err(Error::from)
-            .map_err(|error| to_page(self.home(), error))?;
+        let known = to_page(self.home(), self.owned_kernel())?.store_state().keys;
+        let marker = to_page(self.home(), Marker::read(self.home().dir()))?;
         let vault = marker.map(|marker| match marker.vault {
             VaultKind::Keychain => "keychain",
             VaultKind::File | VaultKind::Memory => "file",
@@ -41,7 +43,7 @@ impl gateway::Keeper for Local {
             vault_passphrase: new.vault_passphrase.as_ref().map(|words| words.as_slice()),
             approval_passphrase: Some(&new.approval_passphrase),
         };
-        self.make_keys(&new).map_err(|error| to_page(self.home(), error))?;
+        to_page(self.home(), self.make_keys(&new))?;
         self.go_on().map(drop)
     }
 
@@ -50,10 +52,10 @@ impl gateway::Keeper for Local {
         passphrase: Option<Zeroizing<Vec<u8>>>,
         open: Duration,
     ) -> Result<(), wire::Error> {
-        self.unlock_for(passphrase, open).map_err(|error| to_page(self.home(), error))
+        to_page(self.home(), self.unlock_for(passphrase, open))
     }
 
     fn lock(self: Arc<Self>) -> Result<(), wire::Error> {
-        Local::lock(&self, "a person locked them").map_err(|error| to_page(self.home(), error))
+        to_page(self.home(), Local::lock(&self, "a person locked them"))
     }
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+/// In so many folders the end of the last act is remembered.
+const ENDS_MAX: usize = 1_024;
 /// How often whoever waits for a folder looks whether there is something else to do, such as to be cancelled.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -18,6 +20,8 @@ struct Turns {
     over: u64,
     /// The count at which the last act in a folder was over.
     last: BTreeMap<PathBuf, u64>,
+    /// The count up to which ends of acts were forgotten, in whichever folder.
+    forgotten: u64,
     /// Tasks that wait for another one.
     waiting: BTreeSet<TaskId>,
 }
@@ -55,6 +59,7 @@ impl Drop for FolderTurn {
             turns.over += 1;
             let over = turns.over;
             turns.last.insert(self.root.clone(), over);
+            turns.forget();
         }
         drop(turns);
         self.folders.freed.notify_all();
@@ -66,6 +71,18 @@ fn overlap(one: &Path, other: &Path) -> bool {
 }
 
 impl Turns {
+    /// Bounds what is remembered: whoever looked before the oldest end looks again, wherever that was.
+    fn forget(&mut self) {
+        if self.last.len() <= ENDS_MAX {
+            return;
+        }
+        if let Some((root, over)) = self.last.iter().min_by_key(|(_, over)| **over) {
+            self.forgotten = *over;
+            let root = root.clone();
+            self.last.remove(&root);
+        }
+    }
+
     fn is_taken(&self, task: TaskId, root: &Path) -> bool {
         self.at_work.iter().any(|(other, at)| *other != task && overlap(at, root))
     }
@@ -81,7 +98,8 @@ impl Folders {
     /// since `seen`, the count when the task began to look.
     pub(crate) fn take(self: &Arc<Self>, task: TaskId, root: &Path, seen: u64) -> Option<FolderTurn> {
         let mut turns = lock(&self.turns);
-        let is_old = turns.last.iter().any(|(at, over)| *over > seen && overlap(at, root));
+        let is_old =
+            turns.forgotten > seen || turns.last.iter().any(|(at, over)| *over > seen && overlap(at, root));
         if is_old || turns.is_taken(task, root) {
             return None;
         }
@@ -136,6 +154,21 @@ mod tests {
         );
         drop(turn);
         assert!(folders.take(two, Path::new("/a/b"), seen).is_none(), "what it saw is from before");
+        assert!(folders.take(two, Path::new("/a/b"), folders.over()).is_some());
+
+        let looked = folders.over();
+        for n in 0..=ENDS_MAX {
+            drop(
+                folders
+                    .take(one, &Path::new("/many").join(n.to_string()), folders.over())
+                    .map(FolderTurn::begin),
+            );
+        }
+        assert_eq!(lock(&folders.turns).last.len(), ENDS_MAX);
+        assert!(
+            folders.take(two, Path::new("/a/b"), looked).is_none(),
+            "its end was forgotten, not what it means"
+        );
         assert!(folders.take(two, Path::new("/a/b"), folders.over()).is_some());
     }
 }

@@ -250,7 +250,7 @@ function GroupRow({ group, isOpen, turn }: { group: Group; isOpen: boolean; turn
   return (
     <button type="button" className={styles.group} aria-expanded={isOpen} onClick={turn}>
       <Icon name={isOpen ? "down" : "right"} size={14} />
-      <b>{number(group.rows)}</b> {word} {group.to !== null && (group.to === "" ? "the folder itself" : <code><Name of={readable(group.to)} /></code>)}
+      <b>{number(group.rows)}</b> {word} {group.to !== null && (group.to === "" ? "this folder" : <code><Name of={readable(group.to)} /></code>)}
     </button>
   );
 }

@@ -11,7 +11,7 @@ Examples:
   hermit run --playbook tidy --workspace ~/Downloads
   hermit run --playbook rename --workspace photos --param pattern='IMG_(.*)' --param replacement='trip-$1'
   hermit run --playbook ./mine.yaml --workspace notes
-  hermit run --goal \"summarise these notes into SUMMARY.md\" --workspace notes \\
+  hermit run \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
 
 At a terminal it shows what it is doing, asks for your approval, and prints the result; with `--screen` it uses the \
@@ -22,6 +22,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     pub playbook: Option<String>,
     /// What you want to be done.
+    #[arg(value_name = "GOAL", conflicts_with_all = ["goal", "goal_file"])]
+    pub words: Option<String>,
+    /// The same, by name.
     #[arg(long, value_name = "TEXT", conflicts_with = "goal_file")]
     pub goal: Option<String>,
     /// Read the goal from a file; `-` is standard input.
@@ -239,8 +242,8 @@ pub enum ApprovalsVerb {
     List(ListArgs),
     /// Shows what you would approve.
     Show {
-        /// The approval; the short form from a list will do.
-        approval: String,
+        /// The approval; the short form from a list will do. Without it, the one that waits.
+        approval: Option<String>,
         /// Unfolded, with every value that your signature would cover.
         #[arg(long)]
         whole: bool,
@@ -249,8 +252,8 @@ pub enum ApprovalsVerb {
     Approve(ApproveArgs),
     /// Denies it.
     Deny {
-        /// The approval.
-        approval: String,
+        /// The approval. Without it, the one that waits.
+        approval: Option<String>,
         /// Your reason; the model reads it.
         #[arg(long, value_name = "TEXT")]
         feedback: Option<String>,
@@ -266,8 +269,8 @@ similar actions too, `later` leaves it, `details` shows everything \
 (through the pager in PAGER). Enter alone decides nothing, and what you typed before the question is discarded. \
 A pipe, a script or a model cannot answer.")]
 pub struct ApproveArgs {
-    /// The approval; the short form from a list will do.
-    pub approval: String,
+    /// The approval; the short form from a list will do. Without it, the one that waits.
+    pub approval: Option<String>,
     /// Only these files and folders of it: the rest is denied, and you are asked about these. `notes.txt#1,3` is hunks
     /// 1 and 3 of a file, as the card numbers them.
     #[arg(long, value_name = "PATH", num_args = 1..)]

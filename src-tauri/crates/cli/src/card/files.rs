@@ -237,7 +237,7 @@ impl<'a> Files<'a> {
             }
         };
         for (folder, pairs) in by.iter().take(names(extent)) {
-            let to = if folder.is_root() { "the folder itself".to_owned() } else { name(folder) };
+            let to = if folder.is_root() { "this folder".to_owned() } else { name(folder) };
             rows.push((Tone::Plain, format!("  {} to {to}", pairs.len())));
             for (from, to) in pairs.iter().take(each) {
                 rows.push((Tone::Plain, format!("      {}", self.pair(from, to))));

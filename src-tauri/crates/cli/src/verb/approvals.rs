@@ -9,9 +9,10 @@ use crate::context::{Context, Signs};
 use crate::live::Live;
 use crate::output::{Tone, table};
 use crate::text::{plain, short, time};
+use host::Session;
 use model::approval::ApprovalStatus;
 use wire::approvals::{Approval, Deny, List, Part, Show};
-use wire::exit;
+use wire::{Code, Error, exit};
 
 /// `hermit approvals`.
 pub fn approvals(context: &Context, verb: ApprovalsVerb) -> Came {
@@ -19,7 +20,7 @@ pub fn approvals(context: &Context, verb: ApprovalsVerb) -> Came {
         ApprovalsVerb::List(args) => list(context, args),
         ApprovalsVerb::Show { approval, whole } => {
             let session = context.reading()?;
-            let mut found = Card::read(&session, &approval)?;
+            let mut found = Card::read(&session, &named(&session, approval)?)?;
             if whole {
                 found.complete(&session)?;
             }
@@ -39,6 +40,20 @@ pub fn approvals(context: &Context, verb: ApprovalsVerb) -> Came {
         }
         ApprovalsVerb::Approve(args) => approve(context, &args),
         ApprovalsVerb::Deny { approval, feedback } => deny(context, approval, feedback),
+    }
+}
+
+/// The approval that was named, or the only one that waits.
+fn named(session: &Session, approval: Option<String>) -> Result<String, Error> {
+    if let Some(approval) = approval {
+        return Ok(approval);
+    }
+    let mut waiting = session.call(&List { limit: Some(2), ..List::default() })?.rows;
+    match (waiting.pop(), waiting.is_empty()) {
+        (Some(only), true) => Ok(only.approval_id),
+        (None, _) => Err(Error::new(Code::NotFound, "nothing waits for your approval")),
+        (Some(_), false) => Err(Error::new(Code::Usage, "more than one action waits for your approval")
+            .hint("name one; `hermit approvals list` lists them")),
     }
 }
 
@@ -72,12 +87,13 @@ pub fn more(out: &crate::output::Output, next: Option<&str>) {
 }
 
 fn approve(context: &Context, args: &ApproveArgs) -> Came {
-    let approval = &args.approval;
     if context.terminal.is_none() {
         return Err(no_terminal());
     }
     // What cannot be decided is told before any passphrase is asked for.
-    let found = context.reading()?.call(&Show { approval: approval.to_owned() })?;
+    let reading = context.reading()?;
+    let found = reading.call(&Show { approval: named(&reading, args.approval.clone())? })?;
+    drop(reading);
     if found.row.status != ApprovalStatus::Pending {
         return Err(not_waiting(&found));
     }
@@ -91,7 +107,7 @@ fn approve(context: &Context, args: &ApproveArgs) -> Came {
 }
 
 /// The files that were named: the rest is denied, and the person is asked about these.
-fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &Approval) -> Came {
+fn choose(context: &Context, session: &Session, args: &ApproveArgs, of: &Approval) -> Came {
     let heard = session.listen();
     let decided = session.call(&Part {
         approval: of.row.approval_id.clone(),
@@ -108,7 +124,7 @@ fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &A
     stay_with(context, session, &of.row.task_id, heard).map(|(code, _)| code)
 }
 
-fn decide(context: &Context, session: &host::Session, approval: &str, task: &str) -> Came {
+fn decide(context: &Context, session: &Session, approval: &str, task: &str) -> Came {
     let mut live = Live::new(context, session, task, session.listen())?;
     let mut person = TerminalApproval::take(context).ok_or_else(no_terminal)?;
     let decided = match live.front() {
@@ -133,10 +149,12 @@ fn decide(context: &Context, session: &host::Session, approval: &str, task: &str
     }
 }
 
-fn deny(context: &Context, approval: String, feedback: Option<String>) -> Came {
-    let session = context.writing(Signs::No)?;
+fn deny(context: &Context, approval: Option<String>, feedback: Option<String>) -> Came {
+    let session = context.writing(Signs::Yes)?;
     let surface = if context.terminal.is_some() { "terminal" } else { "script" };
-    let came = session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()), stop: false });
+    let came = named(&session, approval).and_then(|approval| {
+        session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()), stop: false })
+    });
     let came = came.and_then(|decided| {
         // The task is told, and goes on as far as it can before this process leaves.
         session.stands(&decided.task_id, std::time::Duration::from_secs(30));

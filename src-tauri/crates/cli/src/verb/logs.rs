@@ -95,7 +95,11 @@ impl Log {
             Ok(found) if found.len() < self.at => {
                 // What was still written to the old one is read before the new one.
                 let mut lines = self.read()?;
-                *self = Self { rest: std::mem::take(&mut self.rest), ..Self::open(self.path.clone())? };
+                match File::open(&self.path) {
+                    Ok(file) => (self.file, self.at) = (file, 0),
+                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(lines),
+                    Err(error) => return Err(unreadable(&self.path, &error)),
+                }
                 lines.append(&mut self.read()?);
                 Ok(lines)
             }

@@ -72,7 +72,7 @@ pub fn effects(session: &Session, task: &str) -> Result<Vec<ReceiptRow>, Error> 
 }
 
 fn submission(args: &RunArgs) -> Result<Submit, Error> {
-    let goal = match (&args.goal, &args.goal_file) {
+    let goal = match (args.words.as_ref().or(args.goal.as_ref()), &args.goal_file) {
         (Some(goal), _) => goal.clone(),
         (None, Some(path)) => read_goal(path)?,
         (None, None) => String::new(),
@@ -80,7 +80,7 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
     let nothing = goal.trim().is_empty() && args.steps.is_empty();
     if nothing && args.playbook.is_none() && args.model.is_none() {
         return Err(Error::new(Code::Usage, "name a goal or a playbook").hint(
-            "try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`",
+            "try `hermit run --playbook tidy --workspace DIR`, or `hermit run \"what you want\" --model …`",
         ));
     }
     let workspace = args.workspace.clone().unwrap_or_else(|| PathBuf::from("."));

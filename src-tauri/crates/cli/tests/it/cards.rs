@@ -18,7 +18,7 @@ fn tool(name: &str, arguments: Value) -> Value {
 /// A run of a model at a terminal.
 fn run(bench: &Bench, answers: &[Value]) -> Pty {
     let (folder, model) = (bench.folder(), model(answers));
-    let goal = ["run", "--goal", "do it", "--workspace", folder.to_str().unwrap(), "--model", &model];
+    let goal = ["run", "do it", "--workspace", folder.to_str().unwrap(), "--model", &model];
     bench.terminal(&goal)
 }
 
@@ -118,7 +118,7 @@ fn a_question_is_shown_with_its_choices_and_answered_in_place() {
     terminal.expect("It asks: Which currency?").expect("1  EUR").expect("2  USD");
     terminal.expect("Your answer").send("3\r").expect("not one of the choices");
     terminal.expect("Your answer").send("\r").expect("Enter alone answers nothing");
-    terminal.expect("Your answer").send("2\r").expect("Done.");
+    terminal.expect("Your answer").send("2\r").expect("Done. Nothing was changed.");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     let all = bench.run(&["search", "USD"]).ends_with(0).out;

@@ -81,6 +81,29 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
 }
 
 #[test]
+fn the_one_that_waits_need_not_be_named_and_a_no_with_locked_keys_asks_for_them() {
+    let bench = Bench::new();
+    let none = bench.run(&["approvals", "deny"]).ends_with(1);
+    assert!(none.err.contains("nothing waits for your approval"), "{}", none.err);
+    let (_, first) = bench.waiting();
+    assert!(bench.run(&["approvals", "show"]).ends_with(0).out.contains("Moves 3 files"));
+    let home = bench.home();
+    let mut terminal =
+        Pty::spawn(program(), &["approvals", "deny"], &[("HERMIT_HOME", home.to_str().unwrap())]);
+    terminal.expect("Vault passphrase").send(&format!("{VAULT}\r"));
+    terminal.expect("Denied: ");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.status(&first), "denied");
+
+    bench.waiting();
+    bench.waiting();
+    let several = bench.run(&["approvals", "deny"]).ends_with(2);
+    assert!(several.err.contains("more than one") && several.err.contains("approvals list"), "{}", several.err);
+    assert_eq!(bench.files(), before());
+}
+
+#[test]
 fn what_is_noted_of_an_act_is_on_disk_before_it_and_gone_when_it_has_its_receipt() {
     let bench = Bench::new();
     let (_, approval) = bench.waiting();
