@@ -4,7 +4,8 @@ use super::stage::{Stage, say_yes};
 use super::tree;
 use conforms::conforms;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,13 +38,38 @@ impl Served {
     }
 
     /// The process that holds the store: what was started may only have started it.
-    fn pid(&self) -> String {
+    pub(super) fn pid(&self) -> String {
         self.told["pid"].as_u64().expect("a process").to_string()
     }
 
     fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.pid()]).status().expect("kill");
         assert!(sent.success());
+    }
+
+    /// A request of a program that has the token of the host: status and answer.
+    pub(super) fn ask(&self, stage: &Stage, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let token = std::fs::read_to_string(stage.home().join("gateway.token")).expect("a token");
+        self.ask_with(&format!("Authorization: Bearer {}\r\n", token.trim()), (method, path), body)
+    }
+
+    /// The same with other header lines.
+    pub(super) fn ask_with(&self, lines: &str, (method, path): (&str, &str), body: &Value) -> (u16, Value) {
+        let address = self.told["address"].as_str().expect("an address");
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}Content-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .expect("it is sent");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, serde_json::from_str(body).unwrap_or_else(|e| panic!("no JSON: {e}: {text}")))
     }
 
     /// Waits for its end; its exit code.

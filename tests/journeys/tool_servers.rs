@@ -4,7 +4,9 @@ use super::attached::Served;
 use super::server;
 use super::stage::Stage;
 use super::tree;
+use conforms::conforms;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -127,6 +129,137 @@ fn a_server_is_added_while_a_host_runs_unless_a_secret_goes_with_it() {
     let told = &refused.ends(3).err;
     assert!(told.contains("forbidden") && told.contains("hermit serve"), "{told}");
     assert_eq!(stage.hermit(&["tools", "list"]).ends(0).json()["servers"].as_array().map(Vec::len), Some(1));
+    drop(served);
+    stage.is_sound();
+}
+
+/// The tools of a server in the one list, by the names they are called by.
+fn listed(stage: &Stage, served: &Served, server: &str) -> BTreeMap<String, Value> {
+    let (status, told) = served.ask(stage, "GET", "/v1/tools", &json!({}));
+    assert_eq!(status, 200, "{told}");
+    let all = told["tools"].as_array().expect("tools").clone();
+    for (name, kind) in [("read", "built_in"), ("playbook:tidy", "playbook")] {
+        let own = all.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no {name}: {told}"));
+        assert_eq!((&own["kind"], &own["callable"]), (&json!(kind), &json!(true)), "{own}");
+        assert_eq!((own["sha256"].as_str().map(str::len), &own["input_schema"]["type"]), (Some(64), &json!("object")));
+    }
+    let of_it = all.into_iter().filter(|tool| tool["server"] == server);
+    of_it.map(|tool| (tool["name"].as_str().expect("a name").to_owned(), tool)).collect()
+}
+
+fn refused(answer: (u16, Value), status: u16, word: &str) {
+    let (got, told) = answer;
+    assert_eq!(got, status, "{told}");
+    let (message, hint) = (told["message"].as_str().unwrap_or_default(), told["hint"].as_str().unwrap_or_default());
+    assert!(format!("{message} {hint}").contains(word), "`{word}` is not said: {told}");
+}
+
+/// A run that a program starts in the host, whose model calls the tool; its task when it has come to rest.
+fn runs_there(stage: &Stage, served: &Served, tool: &str) -> String {
+    let script = [
+        json!({ "tool": tool, "arguments": { "text": "hello" } }),
+        json!({ "tool": "done", "arguments": { "summary": "done" } }),
+    ];
+    let body = json!({
+        "message": "say it", "workspace": work(stage), "profile": "local_edit_allowed", "model": server::script(&script),
+    });
+    let (status, told) = served.ask(stage, "POST", "/v1/runs", &body);
+    assert_eq!(status, 200, "{told}");
+    rests(stage, served, &told, "completed")
+}
+
+/// Waits until a run stands so; its task.
+fn rests(stage: &Stage, served: &Served, told: &Value, wanted: &str) -> String {
+    let run = told["run_id"].as_str().expect("a run").to_owned();
+    let by = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (_, stands) = served.ask(stage, "GET", &format!("/v1/runs/{run}"), &json!({}));
+        if stands["status"] == wanted {
+            return run;
+        }
+        let is_over = matches!(stands["status"].as_str(), Some("failed" | "completed" | "awaiting_approval"));
+        assert!(!is_over && Instant::now() < by, "it is not {wanted}: {stands}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[conforms("HV-3.3-1", "HV-3.3-2")]
+#[test]
+fn a_program_registers_tools_over_http_and_takes_them_away_while_the_same_host_works() {
+    let stage = furnished();
+    let served = Served::by(&stage);
+    let ask = |method: &str, path: &str, body: &Value| served.ask(&stage, method, path, body);
+    let manifest = json!({
+        "server": "toy", "command": ["/usr/bin/python3", "server.py"], "workspace": work(&stage),
+        "classes": { "echo": "read_local" },
+    });
+    let with = |name: &str, value: Value| {
+        let mut changed = manifest.clone();
+        changed[name] = value;
+        changed
+    };
+    // What cannot be meant is refused with words, and nobody is asked.
+    let stranger = served.ask_with("", ("POST", "/v1/tools"), &manifest);
+    refused(stranger, 401, "token");
+    refused(ask("POST", "/v1/tools", &with("approved", json!(true))), 422, "approved");
+    refused(ask("POST", "/v1/tools", &with("command", json!([]))), 400, "a program");
+    refused(ask("POST", "/v1/tools", &with("server", json!("To y"))), 400, "cannot be the name");
+    refused(ask("POST", "/v1/tools", &with("classes", json!({ "echo": "harmless" }))), 400, "read_local");
+    refused(ask("POST", "/v1/tools", &with("classes", json!({ "eco": "read_local" }))), 400, "echo");
+    refused(ask("POST", "/v1/tools", &with("command", json!(["x".repeat(40_000)]))), 400, "bytes");
+    refused(ask("DELETE", "/v1/tools/toy", &json!({})), 404, "toy");
+    refused(ask("DELETE", "/v1/tools/read", &json!({})), 400, "part of Hermit");
+    assert_eq!(stage.waiting().len(), 0, "somebody was asked");
+
+    // It is proposed, and there is nothing to call before a person has said yes to the very card of `hermit tools add`.
+    let (status, told) = ask("POST", "/v1/tools", &manifest);
+    assert_eq!(status, 200, "{told}");
+    let run = rests(&stage, &served, &told, "awaiting_approval");
+    assert!(listed(&stage, &served, "toy").is_empty(), "registered without a person");
+    let none = runs_there(&stage, &served, "toy__echo");
+    assert_eq!(stage.count(&none, "effect.dispatched"), 0, "called without a person");
+    let approval = stage.waiting()[0]["approval_id"].as_str().expect("an approval").to_owned();
+    let granted = json!({ "approval_id": approval, "choice": "once" });
+    let (_, told) = ask("POST", &format!("/v1/runs/{run}/approval"), &granted);
+    assert_eq!((&told["accepted"], &told["status"]), (&json!(false), &json!("unsupported")), "{told}");
+    let shown = card(&stage, &approval);
+    for word in ["Gives back what it is given.", "WITHOUT asking you", "read_local", "server.py", "no network"] {
+        assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
+    }
+    yes(&stage, &approval);
+    assert_eq!(stage.receipt(&run)["action_class"], "capability_change");
+
+    // The same host lists it and calls it.
+    let tools = listed(&stage, &served, "toy");
+    let (echo, touch) = (&tools["toy__echo"], &tools["toy__touch"]);
+    assert_eq!((&echo["callable"], &echo["class"]), (&json!(true), &json!("read_local")), "{echo}");
+    assert_eq!((&touch["callable"], &touch["class"]), (&json!(true), &Value::Null), "{touch}");
+    assert_eq!((&echo["version"], echo["sha256"].as_str().map(str::len)), (&touch["version"], Some(64)));
+    assert_eq!(echo["input_schema"]["required"], json!(["text"]), "{echo}");
+    let called = runs_there(&stage, &served, "toy__echo");
+    let receipt = stage.receipt(&called);
+    assert_eq!((&receipt["result"], &receipt["action_class"]), (&json!("succeeded"), &json!("read_local")));
+    refused(ask("POST", "/v1/tools", &manifest), 409, "again");
+    refused(ask("DELETE", "/v1/tools/toy__echo", &json!({})), 400, "/v1/tools/toy");
+
+    // What changed is said to be so, and is looked at anew by the same road.
+    put(&stage, "mode.txt", "pulled");
+    runs_there(&stage, &served, "toy__echo");
+    let echo = listed(&stage, &served, "toy").remove("toy__echo").expect("echo");
+    assert_eq!(echo["callable"], false, "{echo}");
+    assert!(echo["why_not"].as_str().is_some_and(|why| why.contains("again")), "{echo}");
+
+    // Taken away, it is neither listed nor called; and it comes back by a person's yes alone.
+    let (status, told) = ask("DELETE", "/v1/tools/toy", &json!({}));
+    assert_eq!((status, told["tools"].as_array().map(Vec::len)), (200, Some(3)), "{told}");
+    assert!(listed(&stage, &served, "toy").is_empty());
+    let none = runs_there(&stage, &served, "toy__echo");
+    assert_eq!(stage.count(&none, "effect.dispatched"), 0, "called though it was taken away");
+    put(&stage, "mode.txt", "good");
+    let (_, told) = ask("POST", "/v1/tools", &manifest);
+    rests(&stage, &served, &told, "awaiting_approval");
+    assert!(listed(&stage, &served, "toy").is_empty(), "back without a person");
+    assert_eq!(stage.hermit(&["serve"]).ends(0).json()["pid"].to_string(), served.pid(), "another host");
     drop(served);
     stage.is_sound();
 }

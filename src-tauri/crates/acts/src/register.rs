@@ -7,7 +7,10 @@ use model::receipt::{ReplayClass, ResultCode};
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Tools that are named where one is named that is not offered.
+const NAMED_MAX: usize = 16;
 
 /// What a person changes about servers of tools, or about their rules of policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,9 @@ pub enum Register {
         /// As it was registered before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<ServerRegistration>,
+        /// What some of its tools may do, by their names: said together with the registration.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        terms: BTreeMap<String, ToolTerms>,
     },
     /// It is said what a tool may do.
     Tool {
@@ -57,7 +63,16 @@ impl Tool for Register {
 
     fn check(&self) -> Result<(), String> {
         match self {
-            Self::Server { registration, .. } => model::tool_server::check_server_name(&registration.server),
+            Self::Server { registration, terms, .. } => {
+                model::tool_server::check_server_name(&registration.server)?;
+                for (tool, terms) in terms {
+                    terms.check()?;
+                    if registration.manifest.tool(tool).is_none() {
+                        return Err(unknown_tool(registration, tool));
+                    }
+                }
+                Ok(())
+            }
             Self::Tool { terms, .. } => terms.check(),
             Self::Rules { rules, was } if rules == was => {
                 Err("the rules are those already in force".to_owned())
@@ -99,10 +114,14 @@ impl Tool for Register {
 
     fn title(&self) -> String {
         match self {
-            Self::Server { registration, was } => {
+            Self::Server { registration, was, terms } => {
                 let tools = count(registration.manifest.tools.len(), "tool");
                 let again = if was.is_some() { " again" } else { "" };
-                format!("register the server \"{}\"{again}, with {tools}", visible(&registration.server))
+                let said = match terms.len() {
+                    0 => String::new(),
+                    some => format!(", and classify {some} of them"),
+                };
+                format!("register the server \"{}\"{again}, with {tools}{said}", visible(&registration.server))
             }
             Self::Tool { server, words, terms, .. } => {
                 format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)
@@ -113,7 +132,7 @@ impl Tool for Register {
 
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
         match self {
-            Self::Server { registration, was } => of_server(registration, was.as_ref()),
+            Self::Server { registration, was, terms } => of_server(registration, was.as_ref(), terms),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
         }
@@ -127,7 +146,22 @@ impl Tool for Register {
     }
 }
 
-fn of_server(now: &ServerRegistration, was: Option<&ServerRegistration>) -> Vec<Line> {
+/// That a tool is named which the server does not offer, with those that it does.
+fn unknown_tool(registration: &ServerRegistration, tool: &str) -> String {
+    let offered = registration.manifest.tools.iter().map(|tool| visible(&tool.name)).take(NAMED_MAX);
+    format!(
+        "the server \"{}\" offers no tool \"{}\"; it offers: {}",
+        visible(&registration.server),
+        visible(tool),
+        offered.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn of_server(
+    now: &ServerRegistration,
+    was: Option<&ServerRegistration>,
+    terms: &BTreeMap<String, ToolTerms>,
+) -> Vec<Line> {
     let name = visible(&now.server);
     let mut lines = vec![Line {
         kind: LineKind::Risk,
@@ -137,9 +171,13 @@ fn of_server(now: &ServerRegistration, was: Option<&ServerRegistration>) -> Vec<
         lines.extend(differences(was, now));
     }
     lines.extend(started(&now.launch));
+    for (tool, terms) in terms {
+        lines.extend(judged(&now.server, tool, terms));
+    }
+    let others = if terms.is_empty() { "a tool" } else { "another of its tools" };
     lines.push(Line {
         kind: LineKind::Fact,
-        text: "until you say what a tool may do, you are asked before each call of it".to_owned(),
+        text: format!("until you say what {others} may do, you are asked before each call of it"),
     });
     lines.push(Line {
         kind: LineKind::Fact,
@@ -231,20 +269,28 @@ fn hints(hints: ToolHints) -> String {
     if said.is_empty() { String::new() } else { format!(", which says of itself: {}", said.join(", ")) }
 }
 
-fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&ToolTerms>) -> Vec<Line> {
+/// What follows for calls of a tool from what is said of it.
+fn judged(server: &str, tool: &str, terms: &ToolTerms) -> Vec<Line> {
     let risk = |text: String| Line { kind: LineKind::Risk, text };
-    let mut lines = vec![risk(format!(
-        "from now on, calls of \"{}\" of the server \"{}\" are judged so:",
-        visible(&words.name),
-        visible(server)
-    ))];
-    lines.push(risk(in_words(Some(terms))));
-    lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", in_words(was)) });
+    let mut lines = vec![
+        risk(format!(
+            "from now on, calls of \"{}\" of the server \"{}\" are judged so:",
+            visible(tool),
+            visible(server)
+        )),
+        risk(in_words(Some(terms))),
+    ];
     if matches!(terms.class, ActionClass::ReadLocal) {
         lines.push(risk(
             "it is then called WITHOUT asking you, in every task that may look at files".to_owned(),
         ));
     }
+    lines
+}
+
+fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&ToolTerms>) -> Vec<Line> {
+    let mut lines = judged(server, &words.name, terms);
+    lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", in_words(was)) });
     lines.push(Line { kind: LineKind::Fact, text: "what the server says of it, word for word:".to_owned() });
     lines.extend(words_of(words));
     lines

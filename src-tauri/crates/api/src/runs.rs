@@ -5,6 +5,7 @@ mod control;
 mod look;
 mod start;
 mod stream;
+mod tools;
 
 pub use control::{approval, cancel, goal, message, respond};
 pub(crate) use look::is_interrupted;
@@ -13,6 +14,7 @@ pub use runstream::Position;
 pub use start::start;
 pub(crate) use stream::under_way;
 pub use stream::{Follow, Journal, Part, page};
+pub use tools::{propose as propose_tools, registered as registered_tools, remove as remove_tools};
 
 use crate::{Host, Wire as _};
 use model::task::ModelChoice;

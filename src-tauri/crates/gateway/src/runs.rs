@@ -15,7 +15,7 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Extension, Router};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ const STALLED: Duration = Duration::from_secs(10);
 /// How long a stream sleeps before it looks whether the gateway stops or its client has gone.
 const LOOK: Duration = Duration::from_millis(250);
 /// Everything there is, for the capabilities.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 13] = [
     "POST /v1/runs",
     "GET /v1/runs/{run_id}",
     "GET /v1/runs/{run_id}/events",
@@ -47,6 +47,9 @@ const COMMANDS: [&str; 10] = [
     "POST /v1/runs/{run_id}/messages",
     "POST /v1/sessions/{session_id}/goal",
     "GET /v1/sessions/{session_id}/runs",
+    "GET /v1/tools",
+    "POST /v1/tools",
+    "DELETE /v1/tools/{name}",
     "GET /v1/capabilities",
 ];
 
@@ -64,6 +67,8 @@ pub(crate) fn routes() -> Router<Arc<Gateway>> {
         .route("/v1/runs/{run_id}/messages", post(message))
         .route("/v1/sessions/{session_id}/goal", post(goal))
         .route("/v1/sessions/{session_id}/runs", get(session_runs))
+        .route("/v1/tools", get(tools).post(propose_tools))
+        .route("/v1/tools/{name}", delete(remove_tools))
         .route("/v1/capabilities", get(capabilities))
 }
 
@@ -154,6 +159,30 @@ async fn session_runs(
     Path(session): Path<String>,
 ) -> Response {
     of(gateway.seated(who, move |host| api::runs::session_runs(host, &session)).await)
+}
+
+async fn tools(State(gateway): Served, Extension(who): Extension<Who>) -> Response {
+    of(gateway.seated(who, api::runs::registered_tools).await)
+}
+
+async fn propose_tools(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    request: Request,
+) -> Response {
+    let key = key(request.headers());
+    match params(request).await {
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::propose_tools(host, given, key)).await),
+        Err(error) => refusal(&error),
+    }
+}
+
+async fn remove_tools(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(name): Path<String>,
+) -> Response {
+    of(gateway.seated(who, move |host| api::runs::remove_tools(host, &name)).await)
 }
 
 async fn capabilities(State(gateway): Served) -> Response {

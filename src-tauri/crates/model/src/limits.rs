@@ -170,6 +170,8 @@ pub const TOOL_NAME_MAX: usize = 128;
 pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
 /// Arguments of one tool that are named as places or hosts.
 pub const TOOL_POINTERS_MAX: usize = 16;
+/// Bytes of all words, hosts and folders with which a server of tools is started: a card shows them.
+pub const LAUNCH_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the arguments of one call: what is larger is a file.
 pub const CALL_ARGUMENTS_BYTES_MAX: usize = 256 * 1024;
 /// Bytes that one server may send while it is started or asked once: its answer is kept whole.

@@ -4,6 +4,9 @@
 use crate::Text;
 use crate::table::{answers, params};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use words::act::ActionClass;
+use words::store::ToolKind;
 
 /// The version of the contract that these shapes are.
 pub const CONTRACT: &str = "1";
@@ -62,6 +65,29 @@ params! {
         message: String,
         /// `queue`, `steer`, `stop_and_send`.
         mode: String,
+    }
+
+    /// `POST /v1/tools`: a server of tools, which a person is asked about.
+    RegisterTools {
+        /// Its name: a-z, 0-9 and `-`.
+        server: String,
+        /// Program and arguments; with `again`, none is as it was registered.
+        #[serde(default)]
+        command: Vec<String>,
+        /// Hosts it may reach, as `name:port`.
+        #[serde(default)]
+        hosts: Vec<String>,
+        /// Folders beside the system's that its program needs to read, absolute.
+        #[serde(default)]
+        reads: Vec<String>,
+        /// What some of its tools are proposed to be, each a class by the tool's name.
+        #[serde(default)]
+        classes: BTreeMap<String, String>,
+        /// Look at a registered server anew.
+        #[serde(default)]
+        again: bool,
+        /// The folder it is started in, absolute.
+        workspace: String,
     }
 
     /// `POST /v1/sessions/{session_id}/goal`.
@@ -162,6 +188,54 @@ answers! {
         ended_at: Option<f64>,
         pending_approval_id: Option<String>,
         pending_clarify_id: Option<String>,
+    }
+
+    /// `GET /v1/tools`: every tool there is.
+    RegisteredTools { tools: Vec<RegisteredTool> }
+
+    /// One of them.
+    RegisteredTool {
+        /// The name by which it is called: a model's word, or `playbook:NAME` as the `model` of a run.
+        name: String,
+        kind: ToolKind,
+        /// The server that does it.
+        server: Option<String>,
+        /// Hermit's own version; of a server's tool, the digest of all that its server says it offers.
+        version: String,
+        /// The digest of what is said of it.
+        sha256: String,
+        /// What a call of it is, as a person said. None while nobody has, and of what Hermit does itself: that is judged by
+        /// what each call names.
+        class: Option<ActionClass>,
+        callable: bool,
+        /// Why it cannot be called now, and what helps.
+        why_not: Option<String>,
+        description: String,
+        /// JSON Schema of its arguments.
+        input_schema: Value,
+        /// JSON Schema of its structured result.
+        output_schema: Option<Value>,
+    }
+
+    /// What became of a registration: a run that waits for a person.
+    ToolsProposed {
+        server: String,
+        /// The run that asks; it ends when a person has answered.
+        run_id: String,
+        /// `queued`, `running`, `awaiting_approval`, `failed`, …
+        status: String,
+        pending_approval_id: Option<String>,
+        /// For people; holds nothing of the inside.
+        safe_message: String,
+    }
+
+    /// What became of taking a server away.
+    ToolsRemoved {
+        server: String,
+        /// Names by which its tools were called.
+        tools: Vec<String>,
+        /// For people; holds nothing of the inside.
+        safe_message: String,
     }
 
     /// What this host understands, so that nothing is left to guess.

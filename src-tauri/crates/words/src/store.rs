@@ -175,6 +175,18 @@ crate::names! {
 }
 
 crate::names! {
+    /// Kinds of tools in the one list of them.
+    pub enum ToolKind ("kind of a tool") {
+        /// Hermit does it itself.
+        BuiltIn = "built_in",
+        /// A typed list of proposals, which a run follows instead of a model.
+        Playbook = "playbook",
+        /// A registered server does it.
+        Server = "server",
+    }
+}
+
+crate::names! {
     /// States of a registered server of tools.
     pub enum ToolServerState ("state of a tool server") {
         /// Its tools may be called.

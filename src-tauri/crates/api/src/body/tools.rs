@@ -11,6 +11,7 @@ use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
+use words::act::ActionClass;
 use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
@@ -20,9 +21,16 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     let launch =
         ServerLaunch { argv: p.argv, secrets: p.secrets, hosts: p.hosts, reads: p.reads, pins: Vec::new() };
     let by = (channel(p.channel.as_deref())?, key);
-    let submitted = host.kernel()?.propose_server(&p.server, &launch, p.again, &root, by).wire()?;
+    let terms = p.classes.into_iter().map(|(tool, class)| Ok((tool, only(word(&class)?))));
+    let terms = terms.collect::<Result<_, Error>>()?;
+    let submitted = host.kernel()?.propose_server(&p.server, &launch, terms, p.again, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
+}
+
+/// A class, and nothing else, said of a tool.
+const fn only(class: ActionClass) -> ToolTerms {
+    ToolTerms { class, paths: Vec::new(), hosts: Vec::new(), repeatable: false, trusted: false }
 }
 
 /// A server is started before its card is seen. What starts for a program of this person could do nothing that the program
@@ -107,7 +115,7 @@ fn registry(host: &dyn Host) -> Result<ToolRegistry, Error> {
     Ok(fold::store_state(&host.reader()?)?.tools)
 }
 
-fn registration(host: &dyn Host, record: &ServerRecord) -> Result<ServerRegistration, Error> {
+pub(crate) fn registration(host: &dyn Host, record: &ServerRecord) -> Result<ServerRegistration, Error> {
     let version = record.latest().ok_or_else(|| not_found("server of tools", "without a registration"))?;
     let bytes = host.artifacts()?.read(&version.registration.sha256).wire()?;
     seal::canon::from_canonical(&bytes).wire()

@@ -51,6 +51,7 @@ Until you say what a tool may do with `hermit tools classify`, you are asked bef
 Examples:
   hermit tools add files -- node node_modules/@modelcontextprotocol/server-filesystem/dist/index.js .
   hermit tools add github --host api.github.com --secret GITHUB_TOKEN=github --read ~/.local/share/mcp -- mcp-github
+  hermit tools add files --class read_text_file=read_local -- node files.js .
   hermit tools add files --again")]
 pub struct ToolsAdd {
     /// Its name here: a-z, 0-9 and `-`.
@@ -64,6 +65,9 @@ pub struct ToolsAdd {
     /// A folder beside the system's that its program needs to read; may be given more than once.
     #[arg(long, value_name = "FOLDER")]
     pub read: Vec<PathBuf>,
+    /// What one of its tools may do, as `TOOL=CLASS`; you are asked about it on the same card. May be given more than once.
+    #[arg(long, value_name = "TOOL=CLASS")]
+    pub class: Vec<String>,
     /// Look at a registered server anew; without a program it is started as before.
     #[arg(long)]
     pub again: bool,

@@ -65,13 +65,8 @@ fn add(context: &Context, args: ToolsAdd) -> Came {
         return Err(Error::new(Code::Usage, "no program is named")
             .hint(format!("write it behind `--`: `hermit tools add {} -- PROGRAM ARGUMENTS`", args.server)));
     }
-    let mut secrets = BTreeMap::new();
-    for pair in &args.secret {
-        let (variable, handle) = pair.split_once('=').ok_or_else(|| {
-            Error::new(Code::Usage, format!("`{pair}` names no secret")).hint("write `VARIABLE=NAME`")
-        })?;
-        secrets.insert(variable.to_owned(), handle.to_owned());
-    }
+    let secrets = pairs(&args.secret, "secret", "VARIABLE=NAME")?;
+    let classes = pairs(&args.class, "class", "TOOL=CLASS")?;
     let reads = args.read.iter().map(|place| absolute(place)).collect::<Result<_, _>>()?;
     let add = Add {
         server: args.server,
@@ -79,12 +74,24 @@ fn add(context: &Context, args: ToolsAdd) -> Came {
         hosts: args.host.iter().map(|host| super::secret::with_port(host)).collect(),
         secrets,
         reads,
+        classes,
         again: args.again,
         workspace: absolute(&args.workspace)?,
         channel: Some("cli".to_owned()),
         idempotency_key: None,
     };
     stay(context, |session| session.call(&add))
+}
+
+/// Words of the form `NAME=VALUE`, by their names.
+fn pairs(words: &[String], what: &str, form: &str) -> Result<BTreeMap<String, String>, Error> {
+    let pair = |word: &String| {
+        let (name, value) = word.split_once('=').ok_or_else(|| {
+            Error::new(Code::Usage, format!("`{word}` names no {what}")).hint(format!("write `{form}`"))
+        })?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    words.iter().map(pair).collect()
 }
 
 fn classify(context: &Context, args: ToolsClassify) -> Came {

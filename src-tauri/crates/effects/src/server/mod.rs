@@ -14,7 +14,7 @@ pub use sessions::ServerSessions;
 use crate::command::run::digest_file;
 use crate::{Error, Executors, sandbox};
 use model::AttemptId;
-use model::limits::SERVER_START_MS;
+use model::limits::{LAUNCH_BYTES_MAX, SERVER_START_MS};
 use model::reach::Program;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use process::Process;
@@ -169,6 +169,13 @@ pub(crate) fn check_launch(launch: &ServerLaunch) -> Result<(), Error> {
     if launch.argv.first().is_none_or(String::is_empty) || launch.argv.iter().any(|word| word.contains('\0'))
     {
         return say("a server needs a program, and words without a zero byte".to_owned());
+    }
+    let words = launch.argv.iter().chain(&launch.hosts).chain(&launch.reads);
+    let bytes: usize = words.map(|word| word.len().saturating_add(1)).sum();
+    if bytes > LAUNCH_BYTES_MAX {
+        return say(format!(
+            "the words, hosts and folders of a server are {bytes} bytes, more than {LAUNCH_BYTES_MAX}"
+        ));
     }
     if launch.hosts.is_empty() && !launch.secrets.is_empty() {
         // Without a host there is nowhere that a value could go.

@@ -100,7 +100,7 @@ impl Kernel {
     fn outdated(&self, change: &Register) -> Result<Option<String>, Error> {
         let known = self.tool_registry();
         let (server, fits) = match change {
-            Register::Server { registration, was } => {
+            Register::Server { registration, was, .. } => {
                 let now =
                     known.0.get(&registration.server).map(|record| self.registered(record)).transpose()?;
                 (&registration.server, now.as_deref() == was.as_ref())
@@ -138,7 +138,7 @@ impl Kernel {
         let now = tx.now();
         self.in_store(tx, |w| {
             match change {
-                Register::Server { registration, .. } => {
+                Register::Server { registration, terms, .. } => {
                     let at = w.object(registration, NewArtifact::audit(ArtifactKind::ToolManifest))?;
                     w.push(ToolServerRegistered {
                         server: registration.server.clone(),
@@ -146,6 +146,19 @@ impl Kernel {
                         action_request_id,
                         registered_at: now,
                     });
+                    for (tool, terms) in terms {
+                        let words = registration.manifest.tool(tool).ok_or_else(|| {
+                            Error::Broken(format!("terms of a tool `{tool}` that is not offered"))
+                        })?;
+                        w.push(ToolClassified {
+                            server: registration.server.clone(),
+                            tool: tool.clone(),
+                            tool_sha256: words.pin()?,
+                            terms: terms.clone(),
+                            action_request_id,
+                            classified_at: now,
+                        });
+                    }
                 }
                 Register::Tool { server, words, terms, .. } => {
                     w.push(ToolClassified {

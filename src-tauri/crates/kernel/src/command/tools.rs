@@ -18,6 +18,7 @@ use model::principal::PrincipalType;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
 use model::{Body, Sensitive};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,15 +27,16 @@ const ANSWER_SHOWN: usize = 4_000;
 
 impl Kernel {
     /// Starts a server behind walls, without a secret's value unless it names one, and makes the task that asks a person
-    /// whether to register it. Nothing is registered by this.
+    /// whether to register it, and whether each tool of `terms` may do what is said. Nothing is registered by this.
     ///
     /// # Errors
-    /// [`Error::Input`] with what is wrong with name, launch or server; [`Error::Conflict`] when the name is taken and
+    /// [`Error::Input`] with what is wrong with name, launch, server or terms; [`Error::Conflict`] when the name is taken and
     /// `again` is not said.
     pub fn propose_server(
         &self,
         server: &str,
         launch: &ServerLaunch,
+        terms: BTreeMap<String, ToolTerms>,
         again: bool,
         root: &Path,
         (channel, idempotency_key): (Channel, String),
@@ -64,7 +66,7 @@ impl Kernel {
             .map_err(|why| Error::Input(format!("the server `{server}` was not registered: {why}")))?;
         let registration = ServerRegistration { server: server.to_owned(), launch, manifest };
         let was = was.map(Arc::unwrap_or_clone);
-        let change = Register::Server { registration, was };
+        let change = Register::Server { registration, was, terms };
         self.propose_change(&change, workspace_id, channel, idempotency_key)
     }
 

@@ -24,6 +24,9 @@ params! {
         /// Folders beside the system's that its program needs to read.
         #[serde(default)]
         reads: Vec<String>,
+        /// What some of its tools may do, each a class by the tool's name: a person is asked about it with the server.
+        #[serde(default)]
+        classes: BTreeMap<String, String>,
         /// Look at a registered server anew.
         #[serde(default)]
         again: bool,

@@ -1,0 +1,163 @@
+//! The registry of tools as a service: every tool there is, a server that is put to a person, one that is taken away.
+
+use super::{body, known, look};
+use crate::body::tools as servers;
+use crate::{Host, Wire as _, fold};
+use model::tool_server::{ServerRegistration, ServerTool, offered_name};
+use model::{Digest, UnixMs};
+use serde_json::{Map, Value, json};
+use wire::runs::{RegisterTools, RegisteredTool, RegisteredTools, ToolsProposed, ToolsRemoved};
+use wire::{Code, Error};
+use words::store::ToolKind;
+
+/// `GET /v1/tools`: what Hermit does itself, playbooks, and tools of servers, in one list.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn registered(host: &dyn Host) -> Result<RegisteredTools, Error> {
+    let store = fold::store_state(&host.reader()?)?;
+    let halted = store.halted.as_ref().map(|_| "Hermit is halted; a person boots it".to_owned());
+    let mut tools = Vec::new();
+    for spec in host.kernel()?.tools() {
+        tools.push(own(ToolKind::BuiltIn, spec.name, spec.description, spec.parameters)?);
+    }
+    for playbook in host.playbooks() {
+        let parameters = playbook.parameters.iter().map(|parameter| {
+            let schema = json!({ "type": "string", "description": parameter.about, "default": parameter.standard });
+            (parameter.name.clone(), schema)
+        });
+        let schema = json!({ "type": "object", "properties": parameters.collect::<Map<_, _>>() });
+        let name = format!("playbook:{}", playbook.name);
+        tools.push(own(ToolKind::Playbook, name, playbook.description, schema)?);
+    }
+    for (name, record) in &store.tools.0 {
+        // One whose registration cannot be read offers nothing; `tools.list` says so.
+        let Ok(registration) = servers::registration(host, record) else { continue };
+        for tool in &registration.manifest.tools {
+            tools.push(of_server(name, record, &registration, tool, host.now())?);
+        }
+    }
+    if let Some(why) = halted {
+        for tool in &mut tools {
+            (tool.callable, tool.why_not) = (false, Some(why.clone()));
+        }
+    }
+    Ok(RegisteredTools { tools })
+}
+
+fn own(
+    kind: ToolKind,
+    name: String,
+    description: String,
+    input_schema: Value,
+) -> Result<RegisteredTool, Error> {
+    let said = json!({ "name": name, "description": description, "input_schema": input_schema });
+    Ok(RegisteredTool {
+        kind,
+        server: None,
+        version: kernel::VERSION.to_owned(),
+        sha256: Digest::of(&seal::canon::canonical_value(&said).wire()?).to_string(),
+        class: None,
+        callable: true,
+        why_not: None,
+        name,
+        description,
+        input_schema,
+        output_schema: None,
+    })
+}
+
+fn of_server(
+    server: &str,
+    record: &kernel::tool_registry::ServerRecord,
+    registration: &ServerRegistration,
+    tool: &ServerTool,
+    now: UnixMs,
+) -> Result<RegisteredTool, Error> {
+    let pin = tool.pin().wire()?;
+    let why_not = match &record.disabled {
+        Some(why) => Some(format!("its server is disabled: {why}; a person registers it again")),
+        None if record.changed.contains(&tool.name) => Some(format!(
+            "its server says something else of it than when it was registered; ask a person with `POST /v1/tools` and \
+             `{{ \"server\": \"{server}\", \"again\": true }}`"
+        )),
+        None => None,
+    };
+    let schema = |text: &str| serde_json::from_str::<Value>(text).map_err(crate::failed);
+    Ok(RegisteredTool {
+        name: offered_name(server, &tool.name),
+        kind: ToolKind::Server,
+        server: Some(server.to_owned()),
+        version: registration.manifest.pin().wire()?.to_string(),
+        sha256: pin.to_string(),
+        class: record.terms(&tool.name, pin, now).map(|terms| terms.class),
+        callable: why_not.is_none(),
+        why_not,
+        description: tool.description.clone().or_else(|| tool.title.clone()).unwrap_or_default(),
+        input_schema: schema(&tool.input_schema)?,
+        output_schema: tool.output_schema.as_deref().map(schema).transpose()?,
+    })
+}
+
+/// `POST /v1/tools`: starts the server in a sandbox to hear what it offers, and begins the run that asks a person. Nothing
+/// is registered by this. It is `hermit tools add` by another way: what is asked, judged and recorded is the same.
+///
+/// # Errors
+/// [`Code::Usage`] with what is wrong with it or with the server, [`Code::UnknownField`], [`Code::Conflict`] for a name that
+/// is taken, [`Code::Forbidden`] for a page.
+pub fn propose(host: &dyn Host, given: Value, key: Option<String>) -> Result<ToolsProposed, Error> {
+    let asked: RegisterTools = body("POST /v1/tools", given)?;
+    let (server, again) = (asked.server.clone(), asked.again);
+    let add = wire::tools::Add {
+        server: asked.server,
+        argv: asked.command,
+        hosts: asked.hosts,
+        reads: asked.reads,
+        classes: asked.classes,
+        again,
+        workspace: asked.workspace,
+        channel: Some("run_api".to_owned()),
+        idempotency_key: key,
+        ..wire::tools::Add::default()
+    };
+    let submitted = servers::add(host, add).map_err(|error| match error.code {
+        Code::Conflict if !again => {
+            error.hint("send `\"again\": true` to have a person look at the difference, or take it away first")
+        }
+        _ => error,
+    })?;
+    let row = known(host, &submitted.task_id)?;
+    Ok(ToolsProposed {
+        safe_message: format!(
+            "a person is asked about the server {server}; its tools can be called when the person has approved"
+        ),
+        server,
+        run_id: submitted.task_id,
+        status: row.run_status.to_string(),
+        pending_approval_id: look::pending_approval(&host.query()?, &row)?,
+    })
+}
+
+/// `DELETE /v1/tools/{name}`: a server is forgotten with all that was said of its tools. It needs no person: whoever asks
+/// can only lessen what Hermit may do, and the server comes back by a person's yes alone.
+///
+/// # Errors
+/// [`Code::NotFound`], [`Code::Usage`] for a tool that cannot be taken away by itself.
+pub fn remove(host: &dyn Host, name: &str) -> Result<ToolsRemoved, Error> {
+    let tools = registered(host)?.tools;
+    let of_it = |tool: &&RegisteredTool| tool.server.as_deref() == Some(name);
+    let names: Vec<String> = tools.iter().filter(of_it).map(|tool| tool.name.clone()).collect();
+    if let Some(tool) = tools.iter().find(|tool| tool.name == name) {
+        return Err(match &tool.server {
+            Some(server) => crate::usage(format!("`{name}` is a tool of the server `{server}`"))
+                .hint(format!("a server is taken away whole: `DELETE /v1/tools/{server}`")),
+            None => crate::usage(format!("`{name}` is part of Hermit and cannot be taken away")),
+        });
+    }
+    servers::remove(host, wire::tools::Remove { server: name.to_owned() })?;
+    Ok(ToolsRemoved {
+        server: name.to_owned(),
+        tools: names,
+        safe_message: format!("the server {name} is forgotten; a person registers it again before it is used"),
+    })
+}
