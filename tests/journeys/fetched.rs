@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use testkit::pty::Pty;
 use testkit::{Answers, Server};
 
-const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
+pub(super) const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
 
 fn fetch(arguments: Value) -> Value {
     json!({ "tool": "fetch", "arguments": arguments })
@@ -122,7 +122,7 @@ fn nothing_goes_to_a_host_that_was_not_named() {
 }
 
 /// Keeps a secret under a name, piped in as from another program.
-fn keep(stage: &Stage, name: &str, host: &str) {
+pub(super) fn keep(stage: &Stage, name: &str, host: &str) {
     keep_with(stage, &[name, "--host", host]);
 }
 

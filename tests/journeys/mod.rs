@@ -21,6 +21,7 @@ mod large;
 mod own_rules;
 mod programs;
 mod reach;
+mod remote_tools;
 mod server;
 mod stage;
 mod staged;

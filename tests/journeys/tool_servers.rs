@@ -141,7 +141,10 @@ fn listed(stage: &Stage, served: &Served, server: &str) -> BTreeMap<String, Valu
     for (name, kind) in [("read", "built_in"), ("playbook:tidy", "playbook")] {
         let own = all.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no {name}: {told}"));
         assert_eq!((&own["kind"], &own["callable"]), (&json!(kind), &json!(true)), "{own}");
-        assert_eq!((own["sha256"].as_str().map(str::len), &own["input_schema"]["type"]), (Some(64), &json!("object")));
+        assert_eq!(
+            (own["sha256"].as_str().map(str::len), &own["input_schema"]["type"]),
+            (Some(64), &json!("object"))
+        );
     }
     let of_it = all.into_iter().filter(|tool| tool["server"] == server);
     of_it.map(|tool| (tool["name"].as_str().expect("a name").to_owned(), tool)).collect()
@@ -150,7 +153,8 @@ fn listed(stage: &Stage, served: &Served, server: &str) -> BTreeMap<String, Valu
 fn refused(answer: (u16, Value), status: u16, word: &str) {
     let (got, told) = answer;
     assert_eq!(got, status, "{told}");
-    let (message, hint) = (told["message"].as_str().unwrap_or_default(), told["hint"].as_str().unwrap_or_default());
+    let (message, hint) =
+        (told["message"].as_str().unwrap_or_default(), told["hint"].as_str().unwrap_or_default());
     assert!(format!("{message} {hint}").contains(word), "`{word}` is not said: {told}");
 }
 
@@ -223,7 +227,9 @@ fn a_program_registers_tools_over_http_and_takes_them_away_while_the_same_host_w
     let (_, told) = ask("POST", &format!("/v1/runs/{run}/approval"), &granted);
     assert_eq!((&told["accepted"], &told["status"]), (&json!(false), &json!("unsupported")), "{told}");
     let shown = card(&stage, &approval);
-    for word in ["Gives back what it is given.", "WITHOUT asking you", "read_local", "server.py", "no network"] {
+    for word in
+        ["Gives back what it is given.", "WITHOUT asking you", "read_local", "server.py", "no network"]
+    {
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
     yes(&stage, &approval);

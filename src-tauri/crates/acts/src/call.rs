@@ -182,6 +182,9 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
 
 /// How a server is started, and what it can reach.
 pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
+    if let Some(url) = &launch.url {
+        return reached(launch, url);
+    }
     let words: Vec<String> = launch.argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
     let mut lines = vec![Line::effect(format!("the server is started as {}", words.join(" ")))];
     lines.extend(launch.pins.iter().map(|pin| {
@@ -212,6 +215,31 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
         "it sees the folder of the task, without what looks like keys, and can change nothing there"
             .to_owned(),
     ));
+    lines
+}
+
+/// Where a server is reached, and how one signs in there.
+fn reached(launch: &ServerLaunch, url: &str) -> Vec<Line> {
+    let hosts = visible(&launch.hosts.join(", "));
+    let mut lines = vec![
+        Line::effect(format!("the server is reached at \"{}\"", visible(url))),
+        Line::effect(format!(
+            "what is sent goes to {hosts} and nowhere else: where it leads to is not followed"
+        )),
+        Line {
+            kind: LineKind::Unrecoverable,
+            text: "what runs there is NOT pinned, only what it says of its tools".to_owned(),
+        },
+    ];
+    lines.extend(launch.secrets.iter().map(|(name, handle)| Line {
+        kind: LineKind::Unrecoverable,
+        text: format!(
+            "it is sent the value of `secret:{}` in the header {}, with every message",
+            visible(handle),
+            visible(name)
+        ),
+    }));
+    lines.push(Line::effect("it sees nothing of the folder but what the arguments hold".to_owned()));
     lines
 }
 

@@ -121,7 +121,10 @@ impl Tool for Register {
                     0 => String::new(),
                     some => format!(", and classify {some} of them"),
                 };
-                format!("register the server \"{}\"{again}, with {tools}{said}", visible(&registration.server))
+                format!(
+                    "register the server \"{}\"{again}, with {tools}{said}",
+                    visible(&registration.server)
+                )
             }
             Self::Tool { server, words, terms, .. } => {
                 format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)

@@ -78,7 +78,8 @@ pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
-    Ended, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
+    Ended, Endpoint, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers, ToolSession,
+    Unspoken,
 };
 pub use stage::{Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};

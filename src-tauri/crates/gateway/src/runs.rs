@@ -165,11 +165,7 @@ async fn tools(State(gateway): Served, Extension(who): Extension<Who>) -> Respon
     of(gateway.seated(who, api::runs::registered_tools).await)
 }
 
-async fn propose_tools(
-    State(gateway): Served,
-    Extension(who): Extension<Who>,
-    request: Request,
-) -> Response {
+async fn propose_tools(State(gateway): Served, Extension(who): Extension<Who>, request: Request) -> Response {
     let key = key(request.headers());
     match params(request).await {
         Ok(given) => of(gateway.seated(who, move |host| api::runs::propose_tools(host, given, key)).await),

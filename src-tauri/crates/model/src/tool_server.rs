@@ -17,13 +17,16 @@ const OFFERED_NAME_MAX: usize = 64;
 /// What stands between the names of server and tool.
 const BETWEEN: &str = "__";
 
-/// How a server is started, as a person registered it.
+/// How a server is started or reached, as a person registered it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLaunch {
-    /// Program and arguments.
+    /// Program and arguments; none where it is reached by an address.
     pub argv: Vec<String>,
-    /// Environment variables that hold a secret, by its handle.
+    /// Where it is reached (Streamable HTTP); none where it is started. Its host is then the one that is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Environment variables that hold a secret, by its handle; of one that is reached, headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, String>,
     /// Hosts it may reach, as `name:port`.
@@ -160,7 +163,7 @@ fn digest_of<T: Serialize>(domain: &[u8], value: &T, what: &'static str) -> Resu
 pub struct ServerRegistration {
     /// Its name here.
     pub server: String,
-    /// How it is started.
+    /// How it is started or reached.
     pub launch: ServerLaunch,
     /// What it said it offers.
     pub manifest: ToolManifest,

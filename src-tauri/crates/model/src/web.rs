@@ -289,7 +289,11 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 impl Header {
-    fn check(&self) -> Result<(), String> {
+    /// Whether it can be sent as it stands.
+    ///
+    /// # Errors
+    /// Why not, in words for whoever proposed it.
+    pub fn check(&self) -> Result<(), String> {
         let Self { name, value, secret } = self;
         let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         let lower = name.to_ascii_lowercase();

@@ -23,7 +23,7 @@ use tokio::time::{Instant, interval, timeout_at};
 /// How often it is asked whether to stop, while a server is waited for.
 const LOOK: Duration = Duration::from_millis(20);
 /// Pages of one list of tools.
-const PAGES_MAX: usize = 64;
+pub(crate) const PAGES_MAX: usize = 64;
 
 type Server = RunningService<RoleClient, ClientConfig>;
 
@@ -160,7 +160,7 @@ async fn list(server: &Peer<RoleClient>) -> Result<Vec<ServerTool>, String> {
     Err(format!("the list of its tools has more than {PAGES_MAX} pages"))
 }
 
-fn tool_of(tool: Tool) -> ServerTool {
+pub(crate) fn tool_of(tool: Tool) -> ServerTool {
     let hints = tool.annotations.unwrap_or_default();
     let schema = |schema: &Map<String, Value>| sorted(Value::Object(schema.clone())).to_string();
     ServerTool {
@@ -197,7 +197,7 @@ fn params(call: ToolCall) -> Result<CallToolRequestParams, String> {
     Ok(CallToolRequestParams::new(call.name).with_arguments(arguments))
 }
 
-fn reply_of(result: CallToolResult) -> ToolReply {
+pub(crate) fn reply_of(result: CallToolResult) -> ToolReply {
     let is_error = result.is_error.unwrap_or(false);
     let mut told = json!({ "content": serde_json::to_value(&result.content).unwrap_or(Value::Null) });
     if let (Some(structured), Some(told)) = (result.structured_content, told.as_object_mut()) {

@@ -3,7 +3,8 @@
 //! # What this room is for
 //!
 //! It speaks the Model Context Protocol to a server that somebody else has started and will end, over its standard streams,
-//! in both of its wires: with a session (2025-11-25 and before), and without one (2026-07-28). It holds arguments and
+//! in both of its wires: with a session (2025-11-25 and before), and without one (2026-07-28); and to one that is reached by an
+//! address, over a way out that is lent (Streamable HTTP, with a session). It holds arguments and
 //! results against JSON Schemas.
 //!
 //! # What it must never do
@@ -19,14 +20,17 @@
 //!
 //! # Where to start reading
 //!
-//! [`McpClient`], then `conversation.rs`.
+//! [`McpClient`], then `conversation.rs` and `remote.rs`.
 
 mod conversation;
 mod metered;
+mod remote;
 mod schema;
 
 use conversation::Conversation;
-use effects::{Ended, Pipes, ToolServers, ToolSession};
+use effects::{Ended, Endpoint, Pipes, ToolServers, ToolSession};
+use remote::Remote;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Speaks the protocol for the executors. It keeps nothing between two servers.
@@ -36,6 +40,15 @@ pub struct McpClient;
 impl ToolServers for McpClient {
     fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
         Ok(Box::new(Conversation::open(pipes, within, ended)?))
+    }
+
+    fn reach(
+        &self,
+        endpoint: Arc<Endpoint>,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
+        Ok(Box::new(Remote::open(endpoint, within, ended)?))
     }
 
     fn fits(&self, schema: &str, value: &str) -> Result<(), String> {

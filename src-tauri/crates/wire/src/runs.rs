@@ -74,6 +74,8 @@ params! {
         /// Program and arguments; with `again`, none is as it was registered.
         #[serde(default)]
         command: Vec<String>,
+        /// Where it is reached instead (Streamable HTTP).
+        url: Option<String>,
         /// Hosts it may reach, as `name:port`.
         #[serde(default)]
         hosts: Vec<String>,

@@ -9,7 +9,7 @@ import { textsOf } from "./Classify";
 const HASH = "ab".repeat(32);
 const SCHEMA = JSON.stringify({ type: "object", properties: { path: { type: "string" }, depth: { type: "number" }, all: { type: "array", items: { type: "string" } } } });
 const server: Server = {
-  server: "files", state: "ready", why: null, argv: ["npx", "-y", "server-filesystem", "."], hosts: [], since: AT, manifest_sha256: HASH,
+  server: "files", state: "ready", why: null, argv: ["npx", "-y", "server-filesystem", "."], url: null, hosts: [], since: AT, manifest_sha256: HASH,
   tools: [
     { name: "read", offered_as: "files__read", class: "read_local", repeatable: true, trusted: false, changed: false },
     { name: "send", offered_as: "files__send", class: null, repeatable: false, trusted: false, changed: false },
@@ -46,6 +46,18 @@ test("every word of a server stands there, with what a person said of each tool"
   await user.click(send.getByText("Arguments and results"));
   expect(send.getByText(/"depth"/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("of a server at an address the page says where it is and what it gets, and speaks of no program", async () => {
+  const url = "https://mcp.example.org/mcp";
+  const far = { ...server, argv: [], url, hosts: ["mcp.example.org:443"] };
+  show(scene({
+    "tools.list": { servers: [far] }, "tools.show": { ...shown, server: far, pins: [], reads: [], secrets: { Authorization: "wiki" } }, "workspaces.list": { workspaces: [] },
+  }), "/tools");
+  await screen.findByText(url);
+  expect(screen.getByText(/to this address only/)).toBeTruthy();
+  expect(screen.queryByText("Started as")).toBeNull();
+  expect(screen.queryByText("Program")).toBeNull();
 });
 
 test("a tool is classified with its paths and hosts, and a person is asked before it counts", async () => {

@@ -63,8 +63,10 @@ function Adding() {
   return (
     <details className={styles.adding}>
       <summary>Add a server</summary>
-      <p>Adding a server starts a program on this computer, so you do it in a terminal, while no other Hermit runs on this store. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
+      <p>Adding a server starts a program on this computer, so you do it in a terminal. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
       <Copyable text="hermit tools add NAME -- PROGRAM ARGUMENTS" />
+      <p>A server that runs elsewhere:</p>
+      <Copyable text="hermit tools add NAME --url URL" />
       <p>From a file of Claude Desktop, Cursor or VS Code:</p>
       <Copyable text="hermit tools import FILE" />
     </details>
@@ -101,12 +103,16 @@ function Whole({ shown }: { shown: Shown }) {
   return (
     <>
       <Facts ruled rows={[
-        ["Started as", <code key="argv"><Words of={server.argv.join(" ")} /></code>],
+        server.url === null
+          ? ["Started as", <code key="argv"><Words of={server.argv.join(" ")} /></code>]
+          : ["Address", <code key="url"><Words of={server.url} /></code>],
         ["Network", server.hosts.length === 0 ? "none" : <Words key="hosts" of={server.hosts.join(", ")} />],
-        secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</div>)],
-        ["Folder", "the task's folder, read-only; files that look like keys are hidden"],
+        secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}>{server.url === null
+          ? <><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</>
+          : <>the header <code><Words of={variable} /></code> carries <code>secret:<Words of={handle} /></code>, to this address only</>}</div>)],
+        ["Folder", server.url === null ? "the task's folder, read-only; files that look like keys are hidden" : "none; it gets only what the arguments of a call hold"],
         shown.reads.length === 0 ? null : ["Also reads", shown.reads.map((place) => <div key={place}><Words of={place} /></div>)],
-        ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],
+        server.url !== null ? null : ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],
         ["Registered", <span key="since" className={styles.pin}><Time at={server.since} /><Hash of={server.manifest_sha256} what="what it says of its tools" /></span>],
       ]} />
       <h3>{capital(count(server.tools.length, "tool"))}</h3>

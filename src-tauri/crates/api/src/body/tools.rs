@@ -6,6 +6,7 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
+use model::web::WebUrl;
 use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
@@ -18,8 +19,13 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     may_add(host.caller(), &p)?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let launch =
-        ServerLaunch { argv: p.argv, secrets: p.secrets, hosts: p.hosts, reads: p.reads, pins: Vec::new() };
+    let hosts = match &p.url {
+        None => p.hosts,
+        // What else is named is refused with words.
+        Some(url) => p.hosts.into_iter().chain([url.parse::<WebUrl>().wire()?.server()]).collect(),
+    };
+    let (argv, url, secrets, reads) = (p.argv, p.url, p.secrets, p.reads);
+    let launch = ServerLaunch { argv, url, secrets, hosts, reads, pins: Vec::new() };
     let by = (channel(p.channel.as_deref())?, key);
     let terms = p.classes.into_iter().map(|(tool, class)| Ok((tool, only(word(&class)?))));
     let terms = terms.collect::<Result<_, Error>>()?;
@@ -141,6 +147,7 @@ fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, 
         state,
         why,
         argv: known.launch.argv.clone(),
+        url: known.launch.url.clone(),
         hosts: known.launch.hosts.clone(),
         since: record.latest().map_or(0, |version| version.since.0),
         manifest_sha256: known.manifest.pin().wire()?.to_string(),
@@ -155,6 +162,7 @@ fn unreadable(name: &str, record: &ServerRecord, error: &Error) -> Server {
         state: ToolServerState::Unreadable,
         why: Some(format!("its registration cannot be read: {}", error.message)),
         argv: Vec::new(),
+        url: None,
         hosts: Vec::new(),
         since: latest.map_or(0, |version| version.since.0),
         manifest_sha256: latest.map_or_else(String::new, |version| version.registration.sha256.to_string()),

@@ -23,7 +23,8 @@ pub fn registered(host: &dyn Host) -> Result<RegisteredTools, Error> {
     }
     for playbook in host.playbooks() {
         let parameters = playbook.parameters.iter().map(|parameter| {
-            let schema = json!({ "type": "string", "description": parameter.about, "default": parameter.standard });
+            let schema =
+                json!({ "type": "string", "description": parameter.about, "default": parameter.standard });
             (parameter.name.clone(), schema)
         });
         let schema = json!({ "type": "object", "properties": parameters.collect::<Map<_, _>>() });
@@ -111,6 +112,7 @@ pub fn propose(host: &dyn Host, given: Value, key: Option<String>) -> Result<Too
     let add = wire::tools::Add {
         server: asked.server,
         argv: asked.command,
+        url: asked.url,
         hosts: asked.hosts,
         reads: asked.reads,
         classes: asked.classes,
@@ -121,9 +123,8 @@ pub fn propose(host: &dyn Host, given: Value, key: Option<String>) -> Result<Too
         ..wire::tools::Add::default()
     };
     let submitted = servers::add(host, add).map_err(|error| match error.code {
-        Code::Conflict if !again => {
-            error.hint("send `\"again\": true` to have a person look at the difference, or take it away first")
-        }
+        Code::Conflict if !again => error
+            .hint("send `\"again\": true` to have a person look at the difference, or take it away first"),
         _ => error,
     })?;
     let row = known(host, &submitted.task_id)?;
@@ -158,6 +159,8 @@ pub fn remove(host: &dyn Host, name: &str) -> Result<ToolsRemoved, Error> {
     Ok(ToolsRemoved {
         server: name.to_owned(),
         tools: names,
-        safe_message: format!("the server {name} is forgotten; a person registers it again before it is used"),
+        safe_message: format!(
+            "the server {name} is forgotten; a person registers it again before it is used"
+        ),
     })
 }

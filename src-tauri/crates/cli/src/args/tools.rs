@@ -52,10 +52,17 @@ Examples:
   hermit tools add files -- node node_modules/@modelcontextprotocol/server-filesystem/dist/index.js .
   hermit tools add github --host api.github.com --secret GITHUB_TOKEN=github --read ~/.local/share/mcp -- mcp-github
   hermit tools add files --class read_text_file=read_local -- node files.js .
+  hermit tools add wiki --url https://mcp.example.org/mcp --header Authorization=wiki
   hermit tools add files --again")]
 pub struct ToolsAdd {
     /// Its name here: a-z, 0-9 and `-`.
     pub server: String,
+    /// The address of a server that runs elsewhere (Streamable HTTP), instead of a program.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["host", "secret", "read", "argv"])]
+    pub url: Option<String>,
+    /// A header that is sent there with a secret, as `HEADER=NAME`; in `Authorization`, `Bearer` stands before the value.
+    #[arg(long, value_name = "HEADER=NAME", requires = "url")]
+    pub header: Vec<String>,
     /// A host it may reach, as `name` (port 443) or `name:port`; may be given more than once.
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,

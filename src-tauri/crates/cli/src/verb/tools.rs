@@ -61,16 +61,21 @@ pub(super) fn stay(context: &Context, ask: impl FnOnce(&Session) -> Result<Submi
 }
 
 fn add(context: &Context, args: ToolsAdd) -> Came {
-    if args.argv.is_empty() && !args.again {
-        return Err(Error::new(Code::Usage, "no program is named")
-            .hint(format!("write it behind `--`: `hermit tools add {} -- PROGRAM ARGUMENTS`", args.server)));
+    if args.argv.is_empty() && args.url.is_none() && !args.again {
+        return Err(Error::new(Code::Usage, "neither a program nor an address is named").hint(format!(
+            "write the program behind `--`: `hermit tools add {0} -- PROGRAM ARGUMENTS`, or the address: `hermit tools add \
+             {0} --url URL`",
+            args.server
+        )));
     }
-    let secrets = pairs(&args.secret, "secret", "VARIABLE=NAME")?;
+    let mut secrets = pairs(&args.secret, "secret", "VARIABLE=NAME")?;
+    secrets.extend(pairs(&args.header, "secret", "HEADER=NAME")?);
     let classes = pairs(&args.class, "class", "TOOL=CLASS")?;
     let reads = args.read.iter().map(|place| absolute(place)).collect::<Result<_, _>>()?;
     let add = Add {
         server: args.server,
         argv: args.argv,
+        url: args.url,
         hosts: args.host.iter().map(|host| super::secret::with_port(host)).collect(),
         secrets,
         reads,
@@ -157,7 +162,10 @@ fn note(out: &Output, server: &Server) {
 fn shown_in_words(out: &Output, shown: &Shown) {
     let server = &shown.server;
     out.line(format!("{}, {}", plain(&server.server), server.state));
-    out.line(format!("  started as {}", plain(&server.argv.join(" "))));
+    match &server.url {
+        Some(url) => out.line(format!("  reached at {}", plain(url))),
+        None => out.line(format!("  started as {}", plain(&server.argv.join(" ")))),
+    }
     for pin in &shown.pins {
         out.line(format!("  {} is {}, sha256 {}", plain(&pin.name), plain(&pin.path), pin.sha256));
     }
@@ -166,7 +174,11 @@ fn shown_in_words(out: &Output, shown: &Shown) {
         hosts => out.line(format!("  may reach {}", plain(&hosts.join(", ")))),
     }
     for (variable, handle) in &shown.secrets {
-        out.line(format!("  {} stands in for `secret:{}`", plain(variable), plain(handle)));
+        let (variable, handle) = (plain(variable), plain(handle));
+        out.line(match server.url {
+            Some(_) => format!("  the header {variable} carries `secret:{handle}`"),
+            None => format!("  {variable} stands in for `secret:{handle}`"),
+        });
     }
     for place in &shown.reads {
         out.line(format!("  may also read {}", plain(place)));
@@ -206,10 +218,14 @@ fn proposal(name: &str, server: &Value) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let own: String = name.chars().map(fits).take(model::limits::SERVER_NAME_MAX).collect();
     let own = own.trim_matches('-').to_owned();
+    if let Some(url) = server.get("url").and_then(Value::as_str) {
+        let headers = server.get("headers").and_then(Value::as_object);
+        let names = headers.into_iter().flat_map(|headers| headers.keys());
+        let headers: String = names.map(|header| format!(" --header {}=NAME", quoted(header))).collect();
+        return format!("hermit tools add {own} --url {}{headers}", quoted(url));
+    }
     let Some(program) = server.get("command").and_then(Value::as_str) else {
-        return format!(
-            "# {name}: it is reached by an address; only servers that are started can be added so far"
-        );
+        return format!("# {name}: it names neither a program nor an address");
     };
     let arguments = server.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
     let words = std::iter::once(program).chain(arguments.iter().filter_map(Value::as_str));

@@ -148,11 +148,20 @@ fn value(
     url: &WebUrl,
     header: &Header,
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut value = Zeroizing::new(header.value.clone().into_bytes());
-    let Some(handle) = &header.secret else { return Ok(value) };
-    if !scope.secrets().contains(handle) {
+    if let Some(handle) = header.secret.as_ref().filter(|handle| !scope.secrets().contains(handle)) {
         return Err(Error::OutOfScope(format!("the grant does not name `secret:{handle}`")));
     }
+    value_of(secrets, url, header)
+}
+
+/// The value of a header; that of a secret only for a host that the secret may go to.
+pub(crate) fn value_of(
+    secrets: &dyn Secrets,
+    url: &WebUrl,
+    header: &Header,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut value = Zeroizing::new(header.value.clone().into_bytes());
+    let Some(handle) = &header.secret else { return Ok(value) };
     let server = url.server();
     if !secrets.terms(handle).hosts.contains(&server) {
         return Err(Error::Request(format!(

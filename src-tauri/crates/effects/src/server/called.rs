@@ -2,7 +2,7 @@
 //! told, so that after a crash it is known whether the server may have been asked; it is never asked twice unless a person
 //! said that it may.
 
-use super::process::{Process, hidden};
+use super::alive::{Alive, hidden};
 use super::{ToolCall, ToolReply, Unspoken, secrets_of};
 use crate::change::scope::Scope;
 use crate::{Error, Executors, Outcome, Output};
@@ -179,7 +179,7 @@ fn alive(
     request: &ActionRequest,
     asked: &Call,
     cancelled: &dyn Fn() -> bool,
-) -> Result<(ToolManifest, Process, bool), Box<Record>> {
+) -> Result<(ToolManifest, Alive, bool), Box<Record>> {
     let hidden = hidden(executors, &asked.launch);
     let kept = executors.sessions.take(&key(request, asked)).filter(|process| process.hides(&hidden));
     if let Some(mut process) = kept
@@ -187,7 +187,7 @@ fn alive(
     {
         return Ok((manifest, process, false));
     }
-    let mut process = Process::start(executors, &asked.launch, hidden)
+    let mut process = Alive::begin(executors, &asked.launch, hidden)
         .map_err(|error| Box::new(Record::not_called(error.to_string())))?;
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),
@@ -283,10 +283,15 @@ fn outcome(
     let kept = record.changed.as_ref().and_then(|manifest| changed(asked, manifest));
     // Words that hold the value of a secret are kept by nobody.
     outputs.extend(kept.filter(|output| redactor.holds(&output.bytes).is_empty()));
-    let mut observed = vec![format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why())];
-    observed.push(match record.started {
-        true => "server: started for this call".to_owned(),
-        false => "server: the one of an earlier call of this attempt".to_owned(),
+    let is_here = asked.launch.url.is_none();
+    let mut observed = Vec::new();
+    if is_here {
+        observed.push(format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why()));
+    }
+    observed.push(match (record.started, is_here) {
+        (true, true) => "server: started for this call".to_owned(),
+        (true, false) => "server: a new conversation for this call".to_owned(),
+        (false, _) => "server: the one of an earlier call of this attempt".to_owned(),
     });
     observed.extend(record.notes);
     if let Some(manifest) = &record.changed {
@@ -296,14 +301,15 @@ fn outcome(
         ));
     }
     let mut ran = executors.ran("hermit.call", request, started);
-    ran.argv = Some(Sensitive::from(asked.launch.argv.clone()));
+    let words = asked.launch.url.clone().map_or_else(|| asked.launch.argv.clone(), |url| vec![url]);
+    ran.argv = Some(Sensitive::from(words));
     ran.executable_sha256 = asked.launch.pins.first().map(|pin| pin.sha256);
     Outcome {
         result_code,
         changes: Vec::new(),
         outputs,
         ran,
-        sandbox_level: if record.not_called.is_some() {
+        sandbox_level: if record.not_called.is_some() || !is_here {
             SandboxLevel::NotApplicable
         } else {
             executors.sandbox.level()

@@ -1,25 +1,29 @@
 //! Servers of tools: started behind the walls of a command, spoken to over their standard streams, ended with all they
-//! started. What they are asked and what they answer goes through a port, so that the protocol is another room's.
+//! started; or reached by an address, over the way out that is lent. What they are asked and what they answer goes through a port, so that the protocol is another room's.
 //!
 //! A server sees the folder and cannot change it; what looks like a key is covered. It lives for one look at what it offers,
 //! or as long as the attempt that calls it.
 
+mod alive;
 mod called;
 mod process;
+mod reached;
 mod sessions;
 
 pub(crate) use called::{call, settle};
+pub use reached::Endpoint;
 pub use sessions::ServerSessions;
 
 use crate::command::run::digest_file;
 use crate::{Error, Executors, sandbox};
+use alive::Alive;
 use model::AttemptId;
 use model::limits::{LAUNCH_BYTES_MAX, SERVER_START_MS};
 use model::reach::Program;
 use model::tool_server::{ServerLaunch, ToolManifest};
-use process::Process;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The standard streams of a server that was started.
@@ -83,6 +87,17 @@ pub trait ToolServers: Send + Sync {
     /// In words, when it does not answer within this time or speaks something else.
     fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String>;
 
+    /// Greets a server that is reached by an address.
+    ///
+    /// # Errors
+    /// In words, when it does not answer within this time or speaks something else.
+    fn reach(
+        &self,
+        endpoint: Arc<Endpoint>,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String>;
+
     /// Whether a JSON value fits a JSON Schema.
     ///
     /// # Errors
@@ -99,22 +114,30 @@ impl ToolServers for NoToolServers {
         Err("servers of tools cannot be used here".to_owned())
     }
 
+    fn reach(&self, _: Arc<Endpoint>, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Err("servers of tools cannot be used here".to_owned())
+    }
+
     fn fits(&self, _: &str, _: &str) -> Result<(), String> {
         Err("servers of tools cannot be used here".to_owned())
     }
 }
 
 impl Executors {
-    /// Starts a server behind walls, asks what it offers, and ends it: its launch with every file of its words pinned, and
-    /// its manifest.
+    /// Starts a server behind walls or asks the one at its address what it offers, and ends it: its launch with every file of
+    /// its words pinned, and its manifest.
     ///
     /// # Errors
-    /// In words, when it cannot be started, or does not say what it offers.
+    /// In words, when it cannot be started or reached, does not say what it offers, or says the value of a secret.
     pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
-        let hidden = process::hidden(self, &launch);
-        let mut process = Process::start(self, &launch, hidden).map_err(|e| e.to_string())?;
-        let manifest = process.manifest(self, &|| false)?;
+        let hidden = alive::hidden(self, &launch);
+        let mut server = Alive::begin(self, &launch, hidden).map_err(|e| e.to_string())?;
+        let manifest = server.manifest(self, &|| false)?;
+        let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;
+        if !self.redactor.now().holds(&told).is_empty() {
+            return Err("what it says of its tools holds the value of a secret".to_owned());
+        }
         Ok((launch, manifest))
     }
 
@@ -166,6 +189,9 @@ fn secrets_of(launch: &ServerLaunch) -> Vec<String> {
 /// Whether a server can be started so at all.
 pub(crate) fn check_launch(launch: &ServerLaunch) -> Result<(), Error> {
     let say = |why: String| Err(Error::Request(why));
+    if launch.url.is_some() {
+        return reached::address_of(launch).map(|_| ()).map_err(Error::Request);
+    }
     if launch.argv.first().is_none_or(String::is_empty) || launch.argv.iter().any(|word| word.contains('\0'))
     {
         return say("a server needs a program, and words without a zero byte".to_owned());

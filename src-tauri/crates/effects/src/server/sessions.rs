@@ -3,7 +3,7 @@
 //! A server is ended when its attempt ends, when nobody has called it for a while, when it grows too large, and with the
 //! process that started it, however that ends.
 
-use super::process::Process;
+use super::alive::Alive;
 use model::limits::{SERVER_IDLE_MS, SERVER_SESSIONS_MAX};
 use model::{AttemptId, Digest};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ struct Sessions {
 
 #[derive(Default)]
 struct Idle {
-    servers: BTreeMap<Key, (Process, Instant)>,
+    servers: BTreeMap<Key, (Alive, Instant)>,
     /// Somebody looks after them.
     is_watched: bool,
 }
@@ -45,12 +45,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl ServerSessions {
     /// The server that was put back last under this key; whoever takes it puts it back or ends it.
-    pub(super) fn take(&self, key: &Key) -> Option<Process> {
+    pub(super) fn take(&self, key: &Key) -> Option<Alive> {
         lock(&self.0.idle).servers.remove(key).map(|(process, _)| process)
     }
 
     /// Puts a server back for the next call. Where there are too many, the one that has waited longest is ended.
-    pub(super) fn put(&self, key: Key, process: Process) {
+    pub(super) fn put(&self, key: Key, process: Alive) {
         let mut idle = lock(&self.0.idle);
         let mut over = vec![idle.servers.insert(key, (process, Instant::now()))];
         while idle.servers.len() > SERVER_SESSIONS_MAX {

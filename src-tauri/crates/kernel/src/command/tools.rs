@@ -54,7 +54,7 @@ impl Kernel {
                 "{TOOL_SERVERS_MAX} servers are registered; forget one with `hermit tools rm`"
             )));
         }
-        let launch = match (&was, launch.argv.is_empty()) {
+        let launch = match (&was, launch.argv.is_empty() && launch.url.is_none()) {
             (Some(was), true) => was.launch.clone(),
             _ => launch.clone(),
         };

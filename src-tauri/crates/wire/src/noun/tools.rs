@@ -15,10 +15,12 @@ params! {
         /// Program and arguments; with `again`, none is as it was registered.
         #[serde(default)]
         argv: Vec<String>,
+        /// Where it is reached instead (Streamable HTTP); it is then neither started nor has other hosts.
+        url: Option<String>,
         /// Hosts it may reach, as `name:port`.
         #[serde(default)]
         hosts: Vec<String>,
-        /// Environment variables that hold a secret, by its handle.
+        /// Environment variables that hold a secret, by its handle; of one that is reached, headers.
         #[serde(default)]
         secrets: BTreeMap<String, String>,
         /// Folders beside the system's that its program needs to read.
@@ -87,8 +89,10 @@ answers! {
         state: ToolServerState,
         /// Why it is not ready, in words.
         why: Option<String>,
-        /// Program and arguments.
+        /// Program and arguments; none where it is reached by an address.
         argv: Vec<String>,
+        /// Where it is reached.
+        url: Option<String>,
         hosts: Vec<String>,
         /// When it was registered last.
         since: i64,

@@ -1,0 +1,195 @@
+//! A server of tools that is reached by an address: each message is one request over the lent way out, to the one address
+//! that its host's name led to when the conversation began. No redirect is followed and nothing is sent twice.
+
+use super::{Ended, START, ToolCall, ToolReply, ToolSession, Unspoken};
+use crate::egress_proxy::{Allowed, NoWay};
+use crate::http::value_of;
+use crate::{Call, Error, Executors, NoReply, Reply, Secrets, Web};
+use model::limits::CALL_REPLY_BYTES_MAX;
+use model::tool_server::{ServerLaunch, ToolManifest};
+use model::web::{Header, Method, WebUrl};
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// How long the end of a conversation may take to be told.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Headers that the protocol has for itself.
+const OF_THE_PROTOCOL: [&str; 3] = ["accept", "content-type", "last-event-id"];
+
+/// Where a server is asked, and how one signs in there.
+pub struct Endpoint {
+    web: Arc<dyn Web>,
+    secrets: Arc<dyn Secrets>,
+    url: WebUrl,
+    at: SocketAddr,
+    headers: Vec<Header>,
+    /// Requests since this was last asked.
+    sent: AtomicU64,
+}
+
+impl Endpoint {
+    /// The address of a launch, its host looked up once.
+    pub(super) fn of(executors: &Executors, launch: &ServerLaunch) -> Result<Self, Error> {
+        let (url, headers) = address_of(launch).map_err(Error::Request)?;
+        let at = Allowed::new(&launch.hosts).resolve(url.host(), url.port()).map_err(|no| {
+            Error::Request(match no {
+                NoWay::Unknown(why) => why,
+                NoWay::Closed { at, why } => format!(
+                    "`{}` is at {at}, which is {why}; such an address is asked only when it is named itself",
+                    url.host()
+                ),
+            })
+        })?;
+        let (web, secrets) = (Arc::clone(&executors.web), Arc::clone(&executors.secrets));
+        Ok(Self { web, secrets, url, at, headers, sent: AtomicU64::new(0) })
+    }
+
+    /// Sends one message and waits for what is answered, at most [`CALL_REPLY_BYTES_MAX`] bytes of it.
+    ///
+    /// # Errors
+    /// [`NoReply`], which says whether anything may have arrived.
+    pub fn post(
+        &self,
+        more: &[(&str, &str)],
+        body: &[u8],
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Reply, NoReply> {
+        self.send(Method::Post, more, Some(body), within, ended)
+    }
+
+    /// Tells the server that a conversation is over. Nobody waits long for that.
+    pub fn leave(&self, more: &[(&str, &str)]) {
+        let _ = self.send(Method::Delete, more, None, FAREWELL, &mut || None);
+    }
+
+    fn send(
+        &self,
+        method: Method,
+        more: &[(&str, &str)],
+        body: Option<&[u8]>,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Reply, NoReply> {
+        let mut headers = Vec::new();
+        for header in &self.headers {
+            let value = value_of(&*self.secrets, &self.url, header);
+            headers.push((header.name.clone(), value.map_err(|e| NoReply::NotSent(e.to_string()))?));
+        }
+        let plain =
+            |(name, value): &(&str, &str)| ((*name).to_owned(), Zeroizing::new(value.as_bytes().to_vec()));
+        headers.extend(more.iter().map(plain));
+        let call = Call {
+            method,
+            url: &self.url,
+            at: self.at,
+            headers: &headers,
+            body,
+            timeout: within,
+            bytes_max: CALL_REPLY_BYTES_MAX as u64,
+        };
+        self.sent.fetch_add(1, Ordering::SeqCst);
+        let (why, ended) = (RefCell::new(None), RefCell::new(ended));
+        let cancelled = || {
+            let told = (ended.borrow_mut())();
+            let is_over = told.is_some();
+            *why.borrow_mut() = told;
+            is_over
+        };
+        let came = self.web.call(&call, &cancelled);
+        match (came, why.into_inner()) {
+            (Err(NoReply::Lost(_)), Some(why)) => Err(NoReply::Lost(why)),
+            (came, _) => came,
+        }
+    }
+}
+
+/// What is asked of a launch that names an address: the address, and the headers by which one signs in.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(super) fn address_of(launch: &ServerLaunch) -> Result<(WebUrl, Vec<Header>), String> {
+    let text = launch.url.as_deref().unwrap_or_default();
+    let url: WebUrl = text.parse().map_err(|e: model::Error| e.to_string())?;
+    if !launch.argv.is_empty() || !launch.reads.is_empty() {
+        return Err("a server that is reached by an address has no program and reads no folders".to_owned());
+    }
+    if launch.hosts != [url.server()] {
+        return Err(format!("a server at `{url}` reaches `{}` and no other host", url.server()));
+    }
+    if !url.is_tls() && !url.is_address() {
+        return Err(format!(
+            "`{url}` is not encrypted; write `https://`, or name an address of this machine"
+        ));
+    }
+    let mut headers = Vec::new();
+    for (name, handle) in &launch.secrets {
+        let is_bearer = name.eq_ignore_ascii_case("authorization");
+        let value = if is_bearer { "Bearer ".to_owned() } else { String::new() };
+        let header = Header { name: name.clone(), value, secret: Some(handle.clone()) };
+        header.check()?;
+        let lower = name.to_ascii_lowercase();
+        if lower.starts_with("mcp-") || OF_THE_PROTOCOL.contains(&lower.as_str()) {
+            return Err(format!("the header `{name}` is written by Hermit itself; leave it out"));
+        }
+        headers.push(header);
+    }
+    Ok((url, headers))
+}
+
+/// A server that is reached by an address, and the conversation with it.
+pub(super) struct Reached {
+    endpoint: Arc<Endpoint>,
+    /// None before it was greeted.
+    session: Option<Box<dyn ToolSession>>,
+}
+
+impl Reached {
+    pub(super) fn begin(executors: &Executors, launch: &ServerLaunch) -> Result<Self, Error> {
+        Ok(Self { endpoint: Arc::new(Endpoint::of(executors, launch)?), session: None })
+    }
+
+    /// What it says it offers now; it is greeted before it is asked for the first time.
+    pub(super) fn manifest(
+        &mut self,
+        executors: &Executors,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<ToolManifest, String> {
+        let begun = Instant::now();
+        let mut ended = || stopped(cancelled);
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => executors.servers.reach(Arc::clone(&self.endpoint), START, &mut ended)?,
+        };
+        let told = session.manifest(START.saturating_sub(begun.elapsed()), &mut ended);
+        self.session = Some(session);
+        told
+    }
+
+    /// Calls a tool once: its answer, or its refusal in its own words.
+    pub(super) fn call(
+        &mut self,
+        call: ToolCall,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Result<ToolReply, String>, Unspoken> {
+        match &mut self.session {
+            Some(session) => session.call(call, &mut || stopped(cancelled)),
+            None => Err(Unspoken::NotCalled("it was not greeted".to_owned())),
+        }
+    }
+
+    /// How often it was asked since this was last told, and where.
+    pub(super) fn connections(&self) -> Vec<String> {
+        let sent = self.endpoint.sent.swap(0, Ordering::SeqCst);
+        let Endpoint { url, at, .. } = &*self.endpoint;
+        if sent == 0 { Vec::new() } else { vec![format!("{sent} requests to {} at {at}", url.server())] }
+    }
+}
+
+fn stopped(cancelled: &dyn Fn() -> bool) -> Option<String> {
+    cancelled().then(|| "it was cancelled".to_owned())
+}

@@ -1,0 +1,270 @@
+//! One conversation with a server that is reached by an address: Streamable HTTP as of 2025-11-25, one request for each
+//! message. Its answer is one message or a stream of them, which is read to its end within bounds; what the server asks
+//! for in it is not answered, and no stream is opened beside it.
+//!
+//! It is written here, over the way out that is lent: the client of `rmcp` looks hosts up by itself, opens a second
+//! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
+
+use crate::conversation::{PAGES_MAX, reply_of, tool_of};
+use effects::{Ended, Endpoint, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
+use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
+use model::tool_server::ToolManifest;
+use rmcp::model::{CallToolResult, ListToolsResult};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The wire that is asked for.
+const WIRE: &str = "2025-11-25";
+/// Wires that are spoken: those with sessions that know this transport.
+const SPOKEN: [&str; 3] = [WIRE, "2025-06-18", "2025-03-26"];
+/// Bytes of the name of a session.
+const SESSION_BYTES_MAX: usize = 256;
+
+/// A server that was greeted.
+pub(crate) struct Remote {
+    endpoint: Arc<Endpoint>,
+    /// The name that the server gave this conversation.
+    session: Option<String>,
+    wire: String,
+    asked: u64,
+}
+
+/// What a server said to one request: its result, or its refusal in its own words.
+type Said = Result<Value, String>;
+
+impl Remote {
+    pub(crate) fn open(endpoint: Arc<Endpoint>, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
+        let by = Instant::now() + within;
+        let mut it = Self { endpoint, session: None, wire: WIRE.to_owned(), asked: 0 };
+        let params = json!({
+            "protocolVersion": WIRE, "capabilities": {},
+            "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
+        });
+        let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
+        let said = it.ask("initialize", params, within, ended).map_err(in_words)?;
+        let greeted = said.map_err(no_mcp)?;
+        let wire = greeted.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+        if !SPOKEN.contains(&wire) {
+            let named: String = wire.chars().take(40).collect();
+            return Err(no_mcp(format!(
+                "it wants version \"{}\" of it, and {} are spoken here",
+                named.escape_default(),
+                SPOKEN.join(", ")
+            )));
+        }
+        it.wire = wire.to_owned();
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let came = it.post(&told, by.saturating_duration_since(Instant::now()), ended).map_err(no_reply);
+        match came.map_err(in_words)?.status {
+            200..=299 => Ok(it),
+            status => Err(no_mcp(format!("it answers the greeting with status {status}"))),
+        }
+    }
+
+    fn post(&mut self, message: &Value, within: Duration, ended: Ended<'_>) -> Result<Reply, NoReply> {
+        let mut more = vec![
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", self.wire.as_str()),
+        ];
+        more.extend(self.session.as_deref().map(|session| ("Mcp-Session-Id", session)));
+        self.endpoint.post(&more, message.to_string().as_bytes(), within, ended)
+    }
+
+    /// One request, sent once.
+    fn ask(
+        &mut self,
+        method: &str,
+        params: Value,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Said, Unspoken> {
+        self.asked += 1;
+        let id = json!(self.asked);
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let reply = self.post(&message, within, ended).map_err(no_reply)?;
+        if let Some(why) = refused(&reply) {
+            return Ok(Err(why));
+        }
+        if reply.status != 200 {
+            return Err(Unspoken::Lost(format!("it answered with status {}", reply.status)));
+        }
+        if self.session.is_none() {
+            self.session = session_of(&reply).map_err(Unspoken::Lost)?;
+        }
+        let answer = messages(&reply)
+            .into_iter()
+            .find(|message| message.get("id") == Some(&id) && message.get("method").is_none());
+        let Some(mut answer) = answer else {
+            return Err(Unspoken::Lost(match &reply.left_out {
+                Some(_) if reply.body.len() >= CALL_REPLY_BYTES_MAX => {
+                    format!("it sent more than {CALL_REPLY_BYTES_MAX} bytes")
+                }
+                Some(_) => "it ended before it answered".to_owned(),
+                None => "it answered with something that is no result".to_owned(),
+            }));
+        };
+        match (answer.get_mut("result").map(Value::take), answer.get("error")) {
+            (Some(result), None) => Ok(Ok(result)),
+            (_, Some(error)) => {
+                let words = error.get("message").and_then(Value::as_str).unwrap_or_default();
+                let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+                Ok(Err(format!("{words} (code {code})")))
+            }
+            (None, None) => Err(Unspoken::Lost("it answered with something that is no result".to_owned())),
+        }
+    }
+}
+
+impl ToolSession for Remote {
+    fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
+        let by = Instant::now() + within;
+        let mut tools = Vec::new();
+        let mut params = json!({});
+        for _ in 0..PAGES_MAX {
+            let left = by.saturating_duration_since(Instant::now());
+            let said = self.ask("tools/list", params, left, ended).map_err(in_words)?;
+            let page = said.map_err(|why| format!("it does not list its tools: {why}"))?;
+            let page: ListToolsResult =
+                serde_json::from_value(page).map_err(|e| format!("its list of tools cannot be read: {e}"))?;
+            tools.extend(page.tools.into_iter().map(tool_of));
+            if tools.len() > SERVER_TOOLS_MAX {
+                return Err(format!("it offers more than {SERVER_TOOLS_MAX} tools"));
+            }
+            match page.next_cursor {
+                None => return ToolManifest::of(tools),
+                Some(cursor) => params = json!({ "cursor": cursor }),
+            }
+        }
+        Err(format!("the list of its tools has more than {PAGES_MAX} pages"))
+    }
+
+    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken> {
+        let arguments: Map<String, Value> = serde_json::from_str(&call.arguments)
+            .map_err(|e| Unspoken::NotCalled(format!("the arguments are not one JSON object: {e}")))?;
+        let params = json!({ "name": call.name, "arguments": arguments });
+        let said = self.ask("tools/call", params, Duration::from_millis(TOOL_CALL_MS), ended)?;
+        let result = match said {
+            Ok(result) => result,
+            Err(why) => return Ok(Err(why)),
+        };
+        let result: CallToolResult = serde_json::from_value(result)
+            .map_err(|e| Unspoken::Lost(format!("it answered with something that is no result: {e}")))?;
+        Ok(Ok(reply_of(result)))
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(session) = &self.session {
+            self.endpoint.leave(&[("Mcp-Session-Id", session), ("MCP-Protocol-Version", &self.wire)]);
+        }
+    }
+}
+
+/// Why a server did not take a request, if it did not: a status that says so. One that sends elsewhere is not followed.
+fn refused(reply: &Reply) -> Option<String> {
+    match reply.status {
+        status @ 300..=399 => {
+            Some(format!("it leads to another address (status {status}), which is not followed"))
+        }
+        status @ (401 | 403) => Some(format!("it does not accept how Hermit signs in (status {status})")),
+        404 => Some("there is no such conversation or address (status 404)".to_owned()),
+        status @ 400..=499 => Some(format!("it does not take the request (status {status})")),
+        _ => None,
+    }
+}
+
+/// The name that a server gives a conversation.
+fn session_of(reply: &Reply) -> Result<Option<String>, String> {
+    let Some(session) = header(reply, "mcp-session-id") else { return Ok(None) };
+    match !session.is_empty()
+        && session.len() <= SESSION_BYTES_MAX
+        && session.bytes().all(|b| b.is_ascii_graphic())
+    {
+        true => Ok(Some(session.to_owned())),
+        false => Err("the name that it gives the conversation cannot be kept".to_owned()),
+    }
+}
+
+fn header<'r>(reply: &'r Reply, name: &str) -> Option<&'r str> {
+    reply.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+/// Every whole message of an answer.
+fn messages(reply: &Reply) -> Vec<Value> {
+    let kind = header(reply, "content-type").unwrap_or_default();
+    if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
+        return serde_json::from_slice(&reply.body).into_iter().collect();
+    }
+    let text = String::from_utf8_lossy(&reply.body);
+    let mut all = Vec::new();
+    let mut data = String::new();
+    for line in text.lines() {
+        if line.is_empty() {
+            all.extend(serde_json::from_str::<Value>(&data).ok());
+            data.clear();
+        } else if let Some(more) = line.strip_prefix("data:") {
+            data.push_str(more.strip_prefix(' ').unwrap_or(more));
+            data.push('\n');
+        }
+    }
+    all
+}
+
+fn no_reply(no: NoReply) -> Unspoken {
+    match no {
+        NoReply::NotSent(why) => Unspoken::NotCalled(why),
+        NoReply::Lost(why) => Unspoken::Lost(why),
+    }
+}
+
+fn in_words(why: Unspoken) -> String {
+    match why {
+        Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(kind: &str, body: &str) -> Reply {
+        let headers = vec![("content-type".to_owned(), kind.to_owned())];
+        Reply { status: 200, headers, body: body.as_bytes().to_vec(), left_out: None }
+    }
+
+    #[test]
+    fn a_stream_is_read_event_by_event_and_what_is_not_whole_is_nothing() {
+        let stream = "event: message\r\nid: 1\r\ndata: {\"id\":\r\ndata:  1}\r\n\r\n: alive\n\ndata: {\"id\":2}\n\ndata: {\"id\":3}";
+        assert_eq!(
+            messages(&reply("text/event-stream; charset=utf-8", stream)),
+            [json!({"id": 1}), json!({"id": 2})]
+        );
+        assert_eq!(messages(&reply("application/json", "{\"id\":1}")), [json!({"id": 1})]);
+        assert!(messages(&reply("text/html", "<p>")).is_empty());
+    }
+
+    #[test]
+    fn a_name_of_a_conversation_cannot_end_a_header() {
+        let named = |session: &str| {
+            let mut reply = reply("application/json", "");
+            reply.headers.push(("mcp-session-id".to_owned(), session.to_owned()));
+            session_of(&reply)
+        };
+        assert_eq!(named("abc"), Ok(Some("abc".to_owned())));
+        for wrong in ["", "a b", "a\r\nb", &"x".repeat(300)] {
+            assert!(named(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_that_leads_elsewhere_or_wants_a_key_is_a_refusal_in_words() {
+        for (status, word) in [(302, "not followed"), (401, "signs in"), (404, "404"), (405, "405")] {
+            let refused = refused(&Reply { status, ..reply("text/html", "") }).unwrap_or_default();
+            assert!(refused.contains(word), "{status}: {refused}");
+        }
+        assert_eq!(refused(&reply("application/json", "{}")), None);
+    }
+}
