@@ -1,6 +1,7 @@
 //! The agent of another program, which acts through `hermit mcp`: a client of this test's own on standard input and
 //! output, a person at a terminal, and kills in between.
 
+use super::attached::Served;
 use super::stage::{Ran, Stage};
 use conforms::conforms;
 use serde_json::{Value, json};
@@ -298,4 +299,98 @@ fn a_programs_configuration_is_changed_after_a_yes_and_keeps_what_was_there() {
     assert_eq!(code, 0, "{screen}");
     let after: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a file")).expect("JSON");
     assert_eq!(after, serde_json::from_str::<Value>(before).expect("JSON"));
+}
+
+/// An agent that speaks over HTTP with the host that serves the store.
+struct Far<'s> {
+    served: &'s Served,
+    lines: String,
+    path: String,
+    last: i64,
+}
+
+impl Far<'_> {
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.last += 1;
+        let message =
+            json!({ "jsonrpc": "2.0", "id": format!("n{}", self.last), "method": method, "params": params });
+        let (status, _, body) = self.served.exchange(&self.lines, ("POST", &self.path), &message);
+        assert_eq!(status, 200, "{method}: {body}");
+        let answer: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!(answer["id"], format!("n{}", self.last), "{answer}");
+        answer["result"].clone()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask(
+            "tools/call",
+            &json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 1 } }),
+        )
+    }
+}
+
+#[test]
+fn an_agent_acts_over_http_as_over_standard_input_and_only_with_the_token_of_the_host() {
+    let stage = Stage::new();
+    let served = Served::by(&stage);
+    let token = std::fs::read_to_string(stage.home().join("gateway.token")).expect("a token");
+    let bearer = format!("Authorization: Bearer {}\r\n", token.trim());
+    let path = format!("/mcp?workspace={}", stage.work().to_str().expect("UTF-8"));
+    let greeting = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "codex", "version": "1" } } });
+    // Nobody without the token, no page of another origin, no name that leads here by a trick, no unknown version.
+    let with = |line: &str| format!("{bearer}{line}\r\n");
+    for (lines, path, wanted) in [
+        (String::new(), &*path, 401),
+        (with("Origin: http://elsewhere.example"), &path, 403),
+        (with("MCP-Protocol-Version: 1999-01-01"), &path, 400),
+        (bearer.clone(), "/mcp", 400),
+        (bearer.clone(), "/mcp?workspace=relative", 400),
+    ] {
+        let (status, _, body) = served.exchange(&lines, ("POST", path), &greeting);
+        assert_eq!(status, wanted, "{lines} {path}: {body}");
+    }
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {} });
+    assert_eq!(served.exchange(&bearer, ("POST", &path), &list).0, 400, "before a greeting");
+    let unknown = with("Mcp-Session-Id: guessed");
+    assert_eq!(served.exchange(&unknown, ("POST", &path), &list).0, 404);
+    assert_eq!(served.exchange(&bearer, ("GET", &path), &Value::Null).0, 405, "no stream is offered");
+
+    let (code, head, body) = served.exchange(&bearer, ("POST", &path), &greeting);
+    assert_eq!(code, 200, "{body}");
+    let head = head.to_ascii_lowercase();
+    let session =
+        head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).expect("a name").to_owned();
+    let lines = format!("{bearer}Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(served.exchange(&lines, ("POST", &path), &told).0, 202);
+    let mut far = Far { served: &served, lines: lines.clone(), path: path.clone(), last: 0 };
+
+    // The same tools as over standard input.
+    let mut near = Agent::start(&stage, &[]);
+    assert_eq!(far.ask("tools/list", &json!({})), near.ask("tools/list", &json!({})));
+    near.close();
+
+    let asked = far.call("write", &a_file());
+    assert_eq!(status(&asked), "awaiting_approval", "{asked}");
+    let approval = asked["structuredContent"]["approval_id"].as_str().expect("an approval").to_owned();
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let until = Instant::now() + PATIENCE;
+    let done = loop {
+        let result = far.call("write", &a_file());
+        if status(&result) == "done" {
+            break result;
+        }
+        assert!(Instant::now() < until, "{result}");
+    };
+    assert!(stage.work().join("made.txt").exists());
+    let task = task(&stage);
+    assert_eq!(done["structuredContent"]["receipt_id"], stage.receipt(&task)["receipt_id"], "{done}");
+    assert_eq!(stage.count(&task, "approval.requested"), 1, "nobody is asked twice");
+
+    assert_eq!(served.exchange(&lines, ("DELETE", &path), &Value::Null).0, 204);
+    assert_eq!(served.exchange(&lines, ("POST", &path), &list).0, 404, "it is over");
+    drop(served);
+    stage.is_sound();
 }

@@ -55,8 +55,19 @@ impl Served {
 
     /// The same with other header lines.
     pub(super) fn ask_with(&self, lines: &str, (method, path): (&str, &str), body: &Value) -> (u16, Value) {
+        let (status, _, text) = self.exchange(lines, (method, path), body);
+        (status, serde_json::from_str(&text).unwrap_or_else(|e| panic!("no JSON: {e}: {text}")))
+    }
+
+    /// The same: status, head and body of the answer. Null is no body.
+    pub(super) fn exchange(
+        &self,
+        lines: &str,
+        (method, path): (&str, &str),
+        body: &Value,
+    ) -> (u16, String, String) {
         let address = self.told["address"].as_str().expect("an address");
-        let body = body.to_string();
+        let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut stream = TcpStream::connect(address).expect("a connection");
         let length = body.len();
         write!(
@@ -69,7 +80,7 @@ impl Served {
         stream.read_to_string(&mut text).expect("an answer");
         let (head, body) = text.split_once("\r\n\r\n").expect("a head");
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        (status, serde_json::from_str(body).unwrap_or_else(|e| panic!("no JSON: {e}: {text}")))
+        (status, head.to_owned(), body.to_owned())
     }
 
     /// Waits for its end; its exit code.

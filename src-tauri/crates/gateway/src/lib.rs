@@ -75,8 +75,12 @@
 //! everything comes again (`foreign`, `malformed`, `ahead`). The stream ends behind the event that ends the run; who
 //! asks once more then is answered 204, which tells an `EventSource` to stay away.
 //!
+//! **Agents** (`/mcp`, Streamable HTTP of the Model Context Protocol): `POST /mcp?workspace=FOLDER` takes one message and answers
+//! with one, `DELETE` ends a conversation, and there is no stream. Only programs come in.
+//!
 //! **Where to start reading.** [`serve`], then `guard` and `sessions`, then [`Client`].
 
+mod agents;
 mod answer;
 mod client;
 mod commands;

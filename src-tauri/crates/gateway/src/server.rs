@@ -1,5 +1,6 @@
 //! The serving end: the listener, its threads, and who may come in by which door.
 
+use crate::agents::{self, Conversations};
 use crate::answer::{method, refusal};
 use crate::connections::{Connections, Visit};
 use crate::files::Files;
@@ -67,6 +68,7 @@ pub(crate) struct Gateway {
     /// Wrong passphrases of the vault are counted by themselves: the right one lets nobody approve.
     pub(crate) vault: Seats,
     pub(crate) files: Files,
+    pub(crate) agents: Conversations,
     address: SocketAddr,
     connections: Connections,
     seats: Semaphore,
@@ -222,6 +224,7 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         keeper: options.keeper,
         vault: Seats::new(Arc::clone(&options.draw)),
         files: Files::new(Arc::clone(&options.draw)),
+        agents: Conversations::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.token, options.draw),
         pages: Pages::new(options.pages),
         address,
@@ -330,6 +333,7 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/commands", get(commands::table))
         .route("/api/notices", get(notices::stream))
         .route("/api/{name}", post(commands::command))
+        .route("/mcp", post(agents::message).delete(agents::end))
         .merge(runs::routes())
         .layer(middleware::from_fn_with_state(Arc::clone(&gateway), admitted));
     open.merge(closed)

@@ -15,14 +15,17 @@
 //! 3. Refused, denied, waiting and ended are different answers.
 //! 4. An agent looks at its own task and those it began, and at no others.
 //!
-//! **Where to start reading.** [`serve`], then `server`, then `reading`.
+//! **Where to start reading.** [`serve`] and [`Conversation`], then `server`, then `reading`.
 
 pub mod clients;
 pub mod edit;
+mod http;
 mod person;
 mod reading;
 mod server;
 mod told;
+
+pub use http::Conversation;
 
 use rmcp::ServiceExt as _;
 use serde_json::Value;

@@ -1,0 +1,179 @@
+//! `/mcp`: Hermit as a tool server over Streamable HTTP, for agents of other programs. Each message is one request, each
+//! answer one message; there is no stream beside it, and nothing of a conversation is kept but in the store.
+
+use crate::answer::{json, params, refusal, refusal_as};
+use crate::guard::{Who, one};
+use crate::server::Gateway;
+use crate::{Draw, Token};
+use axum::Extension;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use mcp::{Conversation, Hermit, Options};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use wire::{Caller, Code, Error};
+
+/// What names a conversation.
+static SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// Which version of the protocol a client speaks.
+static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// Versions that know this transport and have sessions.
+const SPOKEN: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+/// Conversations at once; the one that has been silent for longest makes room.
+const CONVERSATIONS_MAX: usize = 32;
+
+/// Conversations by their names.
+pub(crate) struct Conversations {
+    draw: Draw,
+    open: Mutex<BTreeMap<String, (Arc<Conversation>, i64)>>,
+}
+
+impl Conversations {
+    pub(crate) fn new(draw: Draw) -> Self {
+        Self { draw, open: Mutex::default() }
+    }
+
+    fn keep(&self, name: String, conversation: Arc<Conversation>, now: i64) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.insert(name, (conversation, now));
+        while open.len() > CONVERSATIONS_MAX {
+            let Some(oldest) = open.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone())
+            else {
+                return;
+            };
+            open.remove(&oldest);
+        }
+    }
+
+    fn find(&self, name: &str, now: i64) -> Option<Arc<Conversation>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (conversation, at) = open.get_mut(name)?;
+        *at = now;
+        Some(Arc::clone(conversation))
+    }
+
+    fn end(&self, name: &str) -> bool {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name).is_some()
+    }
+}
+
+/// The store of this gateway, as a program has it.
+struct Asked(Arc<Gateway>);
+
+impl Hermit for Asked {
+    fn ask(&self, name: &str, params: Value) -> Result<Value, Box<Error>> {
+        api::call_for(&*self.0.host, Caller::Program, name, params, &[]).map_err(Box::new)
+    }
+}
+
+/// `POST /mcp?workspace=FOLDER&profile=NAME`: one message. The first, `initialize`, opens a conversation and names it.
+pub(crate) async fn message(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    if let Err(error) = may_come(who, &headers) {
+        return refusal(&error);
+    }
+    let message = match params(request).await {
+        Ok(message @ Value::Object(_)) => message,
+        Ok(_) => return refusal(&Error::new(Code::Usage, "a message of the protocol is a JSON object")),
+        Err(error) => return refusal(&error),
+    };
+    let begins = message.get("method").and_then(Value::as_str) == Some("initialize");
+    let (name, conversation) = match (begins, one(&headers, &SESSION_ID)) {
+        (true, _) => match begun(&gateway, query.as_deref().unwrap_or_default()) {
+            Ok(begun) => begun,
+            Err(error) => return refusal(&error),
+        },
+        (false, None) => {
+            return refusal(&Error::new(Code::Usage, "this belongs to no conversation").hint(
+                "begin with `initialize`, and send the `Mcp-Session-Id` of its answer with all that follows",
+            ));
+        }
+        (false, Some(name)) => match gateway.agents.find(name, gateway.now()) {
+            Some(conversation) => (name.to_owned(), conversation),
+            None => return lapsed(),
+        },
+    };
+    let wants_answer = message.get("method").is_some() && message.get("id").is_some_and(|id| !id.is_null());
+    match (conversation.say(message).await, wants_answer) {
+        (Some(answer), _) => {
+            let mut answer = json(StatusCode::OK, &answer);
+            if let (true, Ok(value)) = (begins, HeaderValue::from_str(&name)) {
+                gateway.agents.keep(name, conversation, gateway.now());
+                answer.headers_mut().insert(SESSION_ID.clone(), value);
+            }
+            answer
+        }
+        (None, false) => StatusCode::ACCEPTED.into_response(),
+        (None, true) => {
+            gateway.agents.end(&name);
+            lapsed()
+        }
+    }
+}
+
+/// `DELETE /mcp`: a client is done.
+pub(crate) async fn end(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(error) = may_come(who, &headers) {
+        return refusal(&error);
+    }
+    match one(&headers, &SESSION_ID).is_some_and(|name| gateway.agents.end(name)) {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => lapsed(),
+    }
+}
+
+/// Only programs with the host's token speak here, in a version that is known.
+fn may_come(who: Who, headers: &HeaderMap) -> Result<(), Error> {
+    if who != Who::Program {
+        return Err(Error::new(
+            Code::Forbidden,
+            "a page is no agent; only a program with the host's token speaks here",
+        ));
+    }
+    match headers.contains_key(&VERSION).then(|| one(headers, &VERSION)) {
+        None => Ok(()),
+        Some(version) if version.is_some_and(|version| SPOKEN.contains(&version)) => Ok(()),
+        Some(_) => Err(Error::new(Code::Usage, "that version of the protocol is not spoken over HTTP here")
+            .hint(format!("`MCP-Protocol-Version` is one of {}", SPOKEN.join(", ")))),
+    }
+}
+
+/// A new conversation and its name, which nobody guesses.
+fn begun(gateway: &Arc<Gateway>, query: &str) -> Result<(String, Arc<Conversation>), Error> {
+    let mut asked = crate::runs::pairs(query);
+    let workspace = asked
+        .remove("workspace")
+        .filter(|folder| std::path::Path::new(folder).is_absolute())
+        .ok_or_else(|| {
+            Error::new(Code::Usage, "an agent needs a folder to work in")
+                .hint("name it, absolute, in the address: `/mcp?workspace=/home/you/project`")
+        })?;
+    let folder = gateway.host.workspace(std::path::Path::new(&workspace))?;
+    let proofs = gateway.host.kernel()?.dir().join("proofs");
+    let options = Options {
+        workspace: folder.to_string_lossy().into_owned(),
+        is_named: true,
+        profile: asked.remove("profile"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        proofs,
+    };
+    let name = Token::new((gateway.agents.draw)()).reveal().to_owned();
+    Ok((name, Arc::new(Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options))))
+}
+
+fn lapsed() -> Response {
+    let error = Error::new(Code::NotFound, "there is no such conversation any more")
+        .hint("begin a new one with `initialize`; the same call again goes on where it was");
+    refusal_as(StatusCode::NOT_FOUND, &error)
+}

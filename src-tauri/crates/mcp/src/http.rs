@@ -1,0 +1,75 @@
+//! A conversation whose messages come one by one, as over HTTP, instead of over standard input and output.
+
+use crate::server::Server;
+use crate::{Hermit, Options};
+use rmcp::ServiceExt as _;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+use tokio::sync::oneshot;
+
+/// Bytes between client and server that nobody has read yet.
+const BETWEEN: usize = 64 * 1024;
+
+type Waiting = Arc<Mutex<BTreeMap<u64, oneshot::Sender<Value>>>>;
+
+/// One conversation of one client. Dropped, it is over.
+pub struct Conversation {
+    to: tokio::sync::Mutex<(DuplexStream, u64)>,
+    waiting: Waiting,
+}
+
+impl Conversation {
+    /// Begins on the runtime of whoever calls this.
+    pub fn begin(hermit: Arc<dyn Hermit>, options: Options) -> Self {
+        let (to, from_client) = duplex(BETWEEN);
+        let (to_client, from) = duplex(BETWEEN);
+        let waiting = Waiting::default();
+        tokio::spawn(async move {
+            // One that never greets, or greets wrongly, is over.
+            if let Ok(running) = Server::new(hermit, options).serve((from_client, to_client)).await {
+                let _ = running.waiting().await;
+            }
+        });
+        tokio::spawn(hear(from, Arc::clone(&waiting)));
+        Self { to: tokio::sync::Mutex::new((to, 0)), waiting }
+    }
+
+    /// One message of the client, and what is answered; none for what wants no answer, or when the conversation is over.
+    /// No progress is told: a call that waits for a person answers so within seconds.
+    pub async fn say(&self, mut message: Value) -> Option<Value> {
+        let id = message.get("id").cloned().filter(|id| !id.is_null() && message.get("method").is_some());
+        if let Some(meta) = message.pointer_mut("/params/_meta").and_then(Value::as_object_mut) {
+            meta.remove("progressToken");
+        }
+        let mut to = self.to.lock().await;
+        let answered = id.is_some().then(|| {
+            to.1 = to.1.wrapping_add(1);
+            let (send, answered) = oneshot::channel();
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(to.1, send);
+            message["id"] = json!(to.1);
+            answered
+        });
+        let line = format!("{message}\n");
+        to.0.write_all(line.as_bytes()).await.ok()?;
+        drop(to);
+        let mut answer = answered?.await.ok()?;
+        answer["id"] = id?;
+        Some(answer)
+    }
+}
+
+/// Hands each answer to whoever waits for it. What the server says besides goes to nobody: there is no stream for it.
+async fn hear(from: DuplexStream, waiting: Waiting) {
+    let mut lines = BufReader::new(from).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let id = message.get("id").and_then(Value::as_u64).filter(|_| message.get("method").is_none());
+        let waits = id.and_then(|id| waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
+        if let Some(waits) = waits {
+            let _ = waits.send(message);
+        }
+    }
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
