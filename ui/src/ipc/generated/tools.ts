@@ -9,12 +9,16 @@ export interface Add {
   server: string;
   /** Program and arguments; with `again`, none is as it was registered. */
   argv?: string[];
+  /** Where it is reached instead (Streamable HTTP); it is then neither started nor has other hosts. */
+  url?: string | null;
   /** Hosts it may reach, as `name:port`. */
   hosts?: string[];
-  /** Environment variables that hold a secret, by its handle. */
+  /** Environment variables that hold a secret, by its handle; of one that is reached, headers. */
   secrets?: Record<string, string>;
   /** Folders beside the system's that its program needs to read. */
   reads?: string[];
+  /** What some of its tools may do, each a class by the tool's name: a person is asked about it with the server. */
+  classes?: Record<string, string>;
   /** Look at a registered server anew. */
   again?: boolean;
   /** The folder it is started in. */
@@ -84,8 +88,10 @@ export interface Server {
   state: ToolServerState;
   /** Why it is not ready, in words. */
   why: string | null;
-  /** Program and arguments. */
+  /** Program and arguments; none where it is reached by an address. */
   argv: string[];
+  /** Where it is reached. */
+  url: string | null;
   hosts: string[];
   /** When it was registered last. */
   since: number;

@@ -828,6 +828,17 @@ export const HEAD_STANDING = [
 ] as const;
 export type HeadStanding = (typeof HEAD_STANDING)[number];
 
+/** Kinds of tools in the one list of them. */
+export const TOOL_KIND = [
+  /** Hermit does it itself. */
+  "built_in",
+  /** A typed list of proposals, which a run follows instead of a model. */
+  "playbook",
+  /** A registered server does it. */
+  "server",
+] as const;
+export type ToolKind = (typeof TOOL_KIND)[number];
+
 /** States of a registered server of tools. */
 export const TOOL_SERVER_STATE = [
   /** Its tools may be called. */

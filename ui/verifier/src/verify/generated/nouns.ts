@@ -88,14 +88,14 @@ export const trustTier = names("untrusted", "observed", "verified", "user_assert
 export const evidenceRef = object({ artifact_id: id("art"), selector: selector, excerpt_hash: digest, capture_method: string, confidence: u16, trust_tier: trustTier });
 export const leftAsIs = object({ receipt_id: id("rcp"), resource: resource, why: string, beside: nullable(relPath) });
 export const program = object({ name: string, path: string, sha256: digest }, "closed");
-export const serverLaunch = object({ argv: array(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
+export const serverLaunch = object({ argv: array(string), url: nullable(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
 export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean) }, "closed");
 export const toolHints = object({ read_only: nullable(boolean), destructive: nullable(boolean), idempotent: nullable(boolean), open_world: nullable(boolean) }, "closed");
 export const serverTool = object({ name: string, title: nullable(string), description: nullable(string), input_schema: string, output_schema: nullable(string), hints: defaulted(toolHints) }, "closed");
 export const toolManifest = object({ tools: array(serverTool) }, "closed");
 export const serverRegistration = object({ server: string, launch: serverLaunch, manifest: toolManifest }, "closed");
 export const register = tagged("op", {
-  server: object({ registration: serverRegistration, was: nullable(serverRegistration) }, "closed"),
+  server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
 });
