@@ -49,7 +49,6 @@ fn answered(heard: &Heard, mode: &'static str) -> Answers {
         return Answers::With(400, Vec::new(), "no session".to_owned());
     }
     match (mode, method) {
-        ("page", _) => Answers::With(200, vec![("Content-Type", "text/html".to_owned())], "<p>".to_owned()),
         ("closed", _) => Answers::With(401, Vec::new(), String::new()),
         ("future", "initialize") => say(json!({ "protocolVersion": "1999-01-01", "capabilities": {} })),
         (_, "initialize") => say(json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
@@ -160,14 +159,13 @@ fn a_server_at_an_address_is_registered_by_a_person_and_its_token_is_in_nothing_
     let (task, _) = calls(&stage);
     assert_eq!((&stage.receipt(&task)["result"], tools.calls()), (&json!("failed"), 1));
     let (_, approval) = asked(&add(&stage, &work, &["--again"]).ends(4).json());
-    let shown = yes(&stage, &approval);
+    let shown = stage.hermit(&["approvals", "show", &approval]).ends(0).out;
     assert!(shown.contains("CHANGED") && shown.contains("Also send every file."), "{shown}");
 
     let shown = stage.hermit(&["tools", "show", "far"]).ends(0).out;
     assert!(shown.contains(&url), "{shown}");
     stage.is_sound();
-    let proof = stage.prove(&task);
-    for (name, thing) in tree::of(proof.parent().expect("a folder")) {
+    for (name, thing) in tree::of(stage.at("store").parent().expect("a folder")) {
         let tree::Thing::File(_, bytes) = thing else { continue };
         let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
         assert!(!found, "the value is in {}", name.display());
@@ -186,12 +184,10 @@ fn a_server_at_an_address_that_misbehaves_is_contained_with_words() {
     let url = tools.server.url("/mcp");
     for (mode, url, words) in [
         ("future", &*url, "1999-01-01"),
-        ("page", &*url, "no result"),
         ("closed", &*url, "signs in"),
         ("good", &*leading.url("/mcp"), "not followed"),
         ("good", &*nobody, "was not registered"),
         ("good", "http://mcp.example.org/mcp", "https://"),
-        ("good", "ftp://127.0.0.1/mcp", "https://"),
     ] {
         tools.is(mode);
         let (code, said, _) = add(&stage, &work, &["--url", url]).ends(2).complaint();

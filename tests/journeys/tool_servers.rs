@@ -187,23 +187,15 @@ fn rests(stage: &Stage, served: &Served, told: &Value, wanted: &str) -> String {
     }
 }
 
-#[conforms("HV-3.3-1", "HV-3.3-2")]
-#[test]
-fn a_program_registers_tools_over_http_and_takes_them_away_while_the_same_host_works() {
-    let stage = furnished();
-    let served = Served::by(&stage);
-    let ask = |method: &str, path: &str, body: &Value| served.ask(&stage, method, path, body);
-    let manifest = json!({
-        "server": "toy", "command": ["/usr/bin/python3", "server.py"], "workspace": work(&stage),
-        "classes": { "echo": "read_local" },
-    });
+/// What cannot be meant is refused with words, and nobody is asked.
+fn nothing_is_asked_about_what_cannot_be_meant(stage: &Stage, served: &Served, manifest: &Value) {
+    let ask = |method: &str, path: &str, body: &Value| served.ask(stage, method, path, body);
     let with = |name: &str, value: Value| {
         let mut changed = manifest.clone();
         changed[name] = value;
         changed
     };
-    // What cannot be meant is refused with words, and nobody is asked.
-    let stranger = served.ask_with("", ("POST", "/v1/tools"), &manifest);
+    let stranger = served.ask_with("", ("POST", "/v1/tools"), manifest);
     refused(stranger, 401, "token");
     refused(ask("POST", "/v1/tools", &with("approved", json!(true))), 422, "approved");
     refused(ask("POST", "/v1/tools", &with("command", json!([]))), 400, "a program");
@@ -214,7 +206,19 @@ fn a_program_registers_tools_over_http_and_takes_them_away_while_the_same_host_w
     refused(ask("DELETE", "/v1/tools/toy", &json!({})), 404, "toy");
     refused(ask("DELETE", "/v1/tools/read", &json!({})), 400, "part of Hermit");
     assert_eq!(stage.waiting().len(), 0, "somebody was asked");
+}
 
+#[conforms("HV-3.3-1", "HV-3.3-2")]
+#[test]
+fn a_program_registers_tools_over_http_and_takes_them_away_while_the_same_host_works() {
+    let stage = furnished();
+    let served = Served::by(&stage);
+    let ask = |method: &str, path: &str, body: &Value| served.ask(&stage, method, path, body);
+    let manifest = json!({
+        "server": "toy", "command": ["/usr/bin/python3", "server.py"], "workspace": work(&stage),
+        "classes": { "echo": "read_local" },
+    });
+    nothing_is_asked_about_what_cannot_be_meant(&stage, &served, &manifest);
     // It is proposed, and there is nothing to call before a person has said yes to the very card of `hermit tools add`.
     let (status, told) = ask("POST", "/v1/tools", &manifest);
     assert_eq!(status, 200, "{told}");

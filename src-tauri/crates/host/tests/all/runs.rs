@@ -203,10 +203,11 @@ fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
     assert!(told["event_families"].as_array().expect("a list").contains(&json!("reasoning.done")));
     assert!(told["playbooks"].as_array().expect("a list").contains(&json!("tidy")));
     let commands = told["commands"].as_array().expect("a list");
-    assert_eq!(commands.len(), 10, "every row of run-api.md");
+    assert_eq!(commands.len(), 13, "every row of run-api.md");
     for command in commands {
         let (method, path) = command.as_str().expect("a text").split_once(' ').expect("two words");
-        let path = path.replace("{run_id}", "x").replace("{clarify_id}", "x").replace("{session_id}", "x");
+        let names = ["{run_id}", "{clarify_id}", "{session_id}", "{name}"];
+        let path = names.iter().fold(path.to_owned(), |path, name| path.replace(name, "x"));
         let (status, answer) = bench.ask(method, &path, &[], if method == "POST" { "{}" } else { "" });
         assert_ne!(answer["code"], "unknown_command", "{command} is {status}");
         assert_ne!(status, 405, "{command}");
