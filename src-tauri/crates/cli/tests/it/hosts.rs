@@ -99,7 +99,11 @@ fn the_one_that_waits_need_not_be_named_and_a_no_with_locked_keys_asks_for_them(
     bench.waiting();
     bench.waiting();
     let several = bench.run(&["approvals", "deny"]).ends_with(2);
-    assert!(several.err.contains("more than one") && several.err.contains("approvals list"), "{}", several.err);
+    assert!(
+        several.err.contains("more than one") && several.err.contains("approvals list"),
+        "{}",
+        several.err
+    );
     assert_eq!(bench.files(), before());
 }
 
