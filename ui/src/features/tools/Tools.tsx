@@ -27,7 +27,7 @@ export function Tools({ of }: { of?: string | undefined }) {
   const navigate = useNavigate();
   return (
     <Screen title="Tools" sub="Servers of tools (MCP)">
-      <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools"><Adding /></Empty>}>
+      <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools">A model can use the tools of an MCP server in any task. Hermit asks you about each call until you say what a tool may do.<Adding /></Empty>}>
         {(found) => {
           const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
           return (
