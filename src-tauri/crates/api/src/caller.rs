@@ -216,6 +216,10 @@ impl Host for Through<'_> {
         self.host.playbooks()
     }
 
+    fn read_playbook(&self, text: &str) -> Result<wire::playbooks::Playbook, Error> {
+        self.host.read_playbook(text)
+    }
+
     fn models(&self, ports: &[u16]) -> Result<wire::models::Found, Error> {
         self.host.models(ports)
     }
@@ -226,6 +230,10 @@ impl Host for Through<'_> {
 
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         self.host.set_model(settings)
+    }
+
+    fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, Error> {
+        self.host.test_models(server)
     }
 
     fn drive(&self, task: TaskId) -> Result<(), Error> {

@@ -149,6 +149,12 @@ pub trait Host: Send + Sync {
     /// Playbooks at hand.
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;
 
+    /// What the text of a playbook is and takes.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`], with the line that is wrong.
+    fn read_playbook(&self, text: &str) -> Result<wire::playbooks::Playbook, wire::Error>;
+
     /// Models that run on this machine, at the usual ports and at these; servers that have a key.
     ///
     /// # Errors
@@ -166,6 +172,12 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// [`wire::Code::Usage`] for what is no setting, or no model of this machine or of a server with a key.
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error>;
+
+    /// Asks a server which models it offers, with the key for it.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for what is no server of this machine nor one with a key.
+    fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error>;
 
     /// Sees to it that somebody drives the task; returns at once.
     ///

@@ -17,7 +17,7 @@ pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
-pub use models::{ModelsAdd, ModelsSet, ModelsVerb};
+pub use models::{ModelsAdd, ModelsSet, ModelsTest, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,

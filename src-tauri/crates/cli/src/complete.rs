@@ -47,6 +47,8 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("models use", "address", &[Kind::Model]),
     ("models set", "address", &[Kind::Model]),
     ("models rm", "url", &[Kind::Server]),
+    ("models test", "server", &[Kind::Server]),
+    ("models test", "secret", &[Kind::Secret]),
     ("models add", "secret", &[Kind::Secret]),
     ("secret set", "name", &[Kind::Secret]),
     ("secret rm", "name", &[Kind::Secret]),

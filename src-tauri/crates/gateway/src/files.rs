@@ -9,7 +9,7 @@ use crate::{Draw, Token};
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::StreamExt as _;
@@ -201,8 +201,9 @@ pub(crate) async fn download(
         Ok(asked) => asked,
         Err(error) => return refusal(&error),
     };
+    let called = disposition(&name);
     match gateway.seated_at(Lane::Usual, move |host| make(host, who, &command, &name, params)).await {
-        Ok(made) => sent(made),
+        Ok(made) => sent(made, called),
         Err(error) => refusal(&error),
     }
 }
@@ -219,7 +220,7 @@ fn make(host: &dyn api::Host, who: Who, command: &str, name: &str, mut params: V
     let field = wire::places(command).find(|(_, what)| *what == Use::Makes).map(|(field, _)| field);
     let no_file = || {
         Error::new(Code::Usage, format!("`{command}` makes no file"))
-            .hint("there are `proof.export`, `gate.export` and `store.backup`")
+            .hint("there are `proof.export`, `gate.export`, `changes.export` and `store.backup`")
     };
     let fields = params.as_object_mut().ok_or_else(no_file)?;
     let dir = tempfile::Builder::new().prefix("hermit-").tempdir().map_err(said("made"))?;
@@ -266,7 +267,7 @@ fn pack(folder: &Path, to: &Path) -> Result<(), Error> {
 }
 
 /// The file, then nothing of it any more.
-fn sent(made: Made) -> Response {
+fn sent(made: Made, called: Option<HeaderValue>) -> Response {
     let Made { mut file, length, answer, dir } = made;
     let (send, receive) = mpsc::channel::<Bytes>(BEHIND_MAX);
     tokio::task::spawn_blocking(move || {
@@ -286,6 +287,7 @@ fn sent(made: Made) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    headers.insert(CONTENT_DISPOSITION, called.unwrap_or(HeaderValue::from_static("attachment")));
     let told = ascii(&answer.to_string());
     if let Some(told) = Some(told).filter(|told| told.len() <= TOLD_BYTES_MAX)
         && let Ok(told) = HeaderValue::from_str(&told)
@@ -293,6 +295,16 @@ fn sent(made: Made) -> Response {
         headers.insert(ANSWER.clone(), told);
     }
     response
+}
+
+/// To be saved under this name and never shown, as RFC 6266 and RFC 8187 write it.
+fn disposition(name: &str) -> Option<HeaderValue> {
+    let byte = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    let name: String = name.bytes().map(byte).collect();
+    HeaderValue::from_str(&format!("attachment; filename*=UTF-8''{name}")).ok()
 }
 
 /// JSON without a byte beyond ASCII.

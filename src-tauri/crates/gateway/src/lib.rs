@@ -52,7 +52,7 @@
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
-//! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export` or `store.backup`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
+//! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export` or `store.backup`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |

@@ -7,7 +7,7 @@ use crate::clock::{Bell, Timer};
 use crate::executors::LocalExecutors;
 use crate::logs::OrLogged as _;
 use crate::notices::Notices;
-use crate::reasoners::{LocalReasoners, chosen, playbooks};
+use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
 use crate::run_stream_thread::RunStream;
 use crate::secrets::SecretBook;
 use crate::small_artifacts::Blobs;
@@ -394,8 +394,16 @@ impl api::Host for Local {
         self.set_up(settings)
     }
 
+    fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
+        self.test_server(server)
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         playbooks()
+    }
+
+    fn read_playbook(&self, text: &str) -> Result<wire::playbooks::Playbook, wire::Error> {
+        read_playbook(text)
     }
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {

@@ -32,8 +32,8 @@ const USUAL: [(u16, &str); 6] = [
 ];
 /// A server on the same machine that has not answered by then is busy with something else.
 const PATIENCE: Duration = Duration::from_millis(1_200);
-const BYTES_MAX: u64 = 1024 * 1024;
-const MODELS_MAX: usize = 100;
+pub(crate) const BYTES_MAX: u64 = 1024 * 1024;
+pub(crate) const MODELS_MAX: usize = 100;
 /// Characters of a model's name.
 const NAME_CHARS_MAX: usize = 160;
 
@@ -107,7 +107,7 @@ fn ask(port: u16) -> Option<Server> {
 }
 
 /// The program behind a server, by what it says of its models' owner.
-fn called(owner: &str) -> Option<&'static str> {
+pub(crate) fn called(owner: &str) -> Option<&'static str> {
     match owner {
         "llamacpp" => Some("llama.cpp"),
         "library" | "ollama" => Some("Ollama"),
@@ -118,7 +118,7 @@ fn called(owner: &str) -> Option<&'static str> {
 }
 
 /// A name that can stand in an address and be seen whole.
-fn is_name(id: &str) -> bool {
+pub(crate) fn is_name(id: &str) -> bool {
     !id.is_empty()
         && id.chars().count() <= NAME_CHARS_MAX
         && id.chars().all(|c| c.is_ascii_graphic() && c != '#')
@@ -167,7 +167,7 @@ fn server(url: &str) -> Result<(String, String), wire::Error> {
 }
 
 /// The address of a model on this machine, or of a server that a person gave a key for.
-fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
+pub(crate) fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
     let parsed: Address = text.parse().map_err(|e: reasoning::Error| {
         wire::Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL`")
     })?;
@@ -186,7 +186,7 @@ fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
 }
 
 /// Models of which a list tells how they are asked: each takes a few requests.
-const ASKED_MAX: usize = 8;
+pub(crate) const ASKED_MAX: usize = 8;
 /// Tokens that may be set.
 const TOKENS: std::ops::RangeInclusive<u32> = model_sizes::CONTEXT_MIN..=10_000_000;
 
@@ -246,9 +246,10 @@ fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), 
     Ok(())
 }
 
-/// A look at how models are asked, which takes no key along.
-struct Look<'c> {
+/// A look at how models are asked; it takes no key along, unless one is named.
+pub(crate) struct Look<'c> {
     config: &'c Config,
+    secret: Option<String>,
     known: Known,
     egress: Arc<dyn ModelHttp>,
 }
@@ -256,15 +257,23 @@ struct Look<'c> {
 impl<'c> Look<'c> {
     fn new(config: &'c Config) -> Self {
         let egress = Outbound::new(config, SecretSlot::default(), SecretBook::default());
-        Self { config, known: Known::default(), egress: Arc::new(egress) }
+        Self::through(config, None, Arc::new(egress))
     }
 
-    fn asked(&self, address: &str) -> Option<Asked> {
+    /// A look by this way out, with this key.
+    pub(crate) fn through(config: &'c Config, secret: Option<String>, egress: Arc<dyn ModelHttp>) -> Self {
+        Self { config, secret, known: Known::default(), egress }
+    }
+
+    pub(crate) fn asked(&self, address: &str) -> Option<Asked> {
         let parsed: Address = address.parse().ok()?;
-        let settings = model_sizes::settings(&parsed, None, self.config, &self.known, &self.egress).ok()?;
+        let settings =
+            model_sizes::settings(&parsed, self.secret.clone(), self.config, &self.known, &self.egress)
+                .ok()?;
         let own = self.config.model(address).cloned().unwrap_or_default();
-        let size = model_sizes::size(&parsed, None, self.config, &own, &self.known, &*self.egress);
-        let price = prices::price(&parsed, None, &own, &self.known, &*self.egress).ok()?;
+        let secret = self.secret.as_deref();
+        let size = model_sizes::size(&parsed, secret, self.config, &own, &self.known, &*self.egress);
+        let price = prices::price(&parsed, secret, &own, &self.known, &*self.egress).ok()?;
         let dollars = |micros: u64| (micros as f64 / 1e6).to_string();
         Some(Asked {
             address: address.to_owned(),

@@ -172,26 +172,57 @@ fn addressed(text: &str, secret: Option<String>, config: &Config) -> Result<Reas
 
 /// The playbooks that come with Hermit, as the wire lists them.
 pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
-    Playbook::shipped()
-        .iter()
-        .map(|playbook| wire::playbooks::Playbook {
-            name: playbook.name().to_owned(),
-            about: playbook.about().to_owned(),
-            description: playbook.description().to_owned(),
-            parameters: playbook
-                .parameters()
-                .iter()
-                .map(|p| wire::playbooks::Parameter {
-                    name: p.name.clone(),
-                    about: p.help.clone(),
-                    standard: Some(p.default.clone()),
-                })
-                .collect(),
-        })
-        .collect()
+    Playbook::shipped().iter().map(on_the_wire).collect()
+}
+
+/// What the text of a playbook is and takes.
+///
+/// # Errors
+/// [`Code::Usage`], with the line that is wrong.
+pub fn read_playbook(text: &str) -> Result<wire::playbooks::Playbook, Error> {
+    let read = Playbook::parse(text);
+    read.map(|playbook| on_the_wire(&playbook)).map_err(|e| {
+        Error::new(Code::Usage, format!("this is no playbook that can be used: {e}"))
+            .hint("correct the file and choose it again; `hermit run --help` shows a playbook")
+    })
+}
+
+fn on_the_wire(playbook: &Playbook) -> wire::playbooks::Playbook {
+    let parameter = |p: &reasoning::playbook::Parameter| wire::playbooks::Parameter {
+        name: p.name.clone(),
+        about: p.help.clone(),
+        standard: Some(p.default.clone()),
+    };
+    wire::playbooks::Playbook {
+        name: playbook.name().to_owned(),
+        about: playbook.about().to_owned(),
+        description: playbook.description().to_owned(),
+        parameters: playbook.parameters().iter().map(parameter).collect(),
+    }
 }
 
 /// Every advice that is given about a model's server, so that a test can try what it names.
 pub fn advice(address: &str, model: &str) -> Vec<String> {
     reasoning::server::advice::every(address, model)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_playbook_of_ones_own_is_told_by_its_text_and_a_wrong_one_by_its_line() {
+        let tidy = shipped("tidy").expect("it comes with Hermit");
+        let own = tidy.text().replace("name: tidy", "name: my-own");
+        let read = read_playbook(&own).expect("it can be used");
+        assert_eq!((read.name.as_str(), read.parameters.len()), ("my-own", tidy.parameters().len()));
+        assert_eq!(read.description, tidy.description());
+        let wrong = read_playbook("playbook: 1\noops: 1\n").expect_err("no such key");
+        assert_eq!(wrong.code, Code::Usage);
+        assert!(wrong.message.contains("line 2") && wrong.message.contains("oops"), "{}", wrong.message);
+        let long = read_playbook(&"#".repeat(model::limits::PLAYBOOK_BYTES_MAX + 1)).expect_err("too long");
+        assert!(long.message.contains("longer than"), "{}", long.message);
+    }
 }

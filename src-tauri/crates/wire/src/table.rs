@@ -89,6 +89,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.call", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
+    ("changes.export", "path", Use::Makes),
     ("gate.export", "path", Use::Makes),
     ("gate.verify", "path", Use::Reads),
     ("proof.export", "path", Use::Makes),
@@ -149,6 +150,7 @@ macro_rules! with_commands {
         "makes room as it was shown, also while tasks are at work" artifacts.collect(Collect) -> Collected, write [];
         "keeps an artifact, whatever a collection would say" artifacts.keep(Keep) -> Artifact, write [];
         "shows what an approval would change, or a receipt has changed, part by part, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
+        "writes the bytes of a file that an approval or a receipt shows" changes.export(Export) -> Exported, read [];
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
         "lists conversations and the task in focus of each" conversations.list(List) -> Conversations, read [tasks];
@@ -195,9 +197,11 @@ macro_rules! with_commands {
         "stops the use of a server of tools until it is registered again" tools.disable(Disable) -> Servers, write [];
         "forgets a server of tools" tools.remove(Remove) -> Servers, write [];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
+        "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
+        "asks a server of models which it offers, with the key for it, and tells what is wrong" models.test(Test) -> Server, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];
         "tells what policy would say to an act" policy.test(Test) -> Judged, free [];

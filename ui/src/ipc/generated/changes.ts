@@ -15,6 +15,16 @@ export interface Show {
   brief?: boolean;
 }
 
+/** The bytes of one side of a file that an approval or a receipt shows. */
+export interface Export {
+  /** The approval or receipt, by identifier. */
+  of: string;
+  /** Digest of the side. */
+  sha256: string;
+  /** Absolute; nothing may be there yet. */
+  path: string;
+}
+
 /** What is deleted comes first, then what is replaced or moved, then what is new. */
 export interface Changes {
   of: string;
@@ -30,6 +40,13 @@ export interface Changes {
   /** Where the files below stand among the rows. */
   from: number;
   files: FileChange[];
+}
+
+/** What was written. */
+export interface Exported {
+  path: string;
+  sha256: string;
+  byte_size: number;
 }
 
 /** Counts of rows. */

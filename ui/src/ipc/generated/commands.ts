@@ -102,6 +102,8 @@ export interface Commands {
   "artifacts.keep": { params: artifacts.Keep; answer: artifacts.Artifact };
   /** shows what an approval would change, or a receipt has changed, part by part, with both sides */
   "changes.show": { params: changes.Show; answer: changes.Changes };
+  /** writes the bytes of a file that an approval or a receipt shows */
+  "changes.export": { params: changes.Export; answer: changes.Exported };
   /** draws what came from what */
   "lineage.draw": { params: lineage.Draw; answer: lineage.Drawing };
   /** shows exactly what was sent to a model and what came back */
@@ -194,12 +196,16 @@ export interface Commands {
   "tools.remove": { params: tools.Remove; answer: tools.Servers };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
+  /** tells what a playbook of one's own does and takes, or where it is wrong */
+  "playbooks.read": { params: playbooks.Read; answer: playbooks.Playbook };
   /** looks for models that run on this machine, and lists the servers that have a key */
   "models.find": { params: models.Find; answer: models.Found };
   /** says who proposes when a task names nobody */
   "models.standard": { params: models.Standard; answer: models.Chosen };
   /** sets what a model takes and how it is asked */
   "models.set": { params: models.Set; answer: models.Asked };
+  /** asks a server of models which it offers, with the key for it, and tells what is wrong */
+  "models.test": { params: models.Test; answer: models.Server };
   /** lists the policy profiles */
   "policy.profiles": { params: policy.Profiles; answer: policy.ProfileList };
   /** lists the rules of a profile */
@@ -293,6 +299,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "artifacts.collect": { access: "write", topics: [] },
   "artifacts.keep": { access: "write", topics: [] },
   "changes.show": { access: "read", topics: ["approvals", "receipts"] },
+  "changes.export": { access: "read", topics: [] },
   "lineage.draw": { access: "read", topics: ["artifacts", "receipts", "knowledge"] },
   "context.show": { access: "read", topics: ["tasks"] },
   "conversations.list": { access: "read", topics: ["tasks"] },
@@ -339,9 +346,11 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.disable": { access: "write", topics: [] },
   "tools.remove": { access: "write", topics: [] },
   "playbooks.list": { access: "free", topics: [] },
+  "playbooks.read": { access: "free", topics: [] },
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },
   "models.set": { access: "write", topics: [] },
+  "models.test": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },
   "policy.test": { access: "free", topics: [] },

@@ -111,6 +111,10 @@ export interface Hit {
   kind: string;
   id: string;
   task_id: string;
+  /** The task's title; none of what belongs to no task, such as a message. */
+  title: Text | null;
+  /** What it is, in words a person knows: of content its kind, with its name where it has one. */
+  what: string;
   /** A JSON pointer into the event, or `/content` of an artifact. */
   part: string;
   at: number;

@@ -26,6 +26,16 @@ export interface Set {
   price_out?: string | null;
 }
 
+/** Asks a server which models it offers: one of this machine, or one elsewhere that a key was given for. */
+export interface Test {
+  /** Its base URL, such as `http://127.0.0.1:8080/v1`. */
+  url: string;
+  /** Protocol that it speaks: `openai`, which is meant when absent, `responses`, `anthropic`, `gemini` or `ollama`. */
+  api?: string | null;
+  /** Handle of the key to send along; the one that was given for this server when absent. */
+  secret?: string | null;
+}
+
 /** Who proposes when a task names nobody. */
 export interface Standard {
   /** Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent. */
@@ -44,14 +54,14 @@ export interface Found {
   set: Asked[];
 }
 
-/** A server on this machine. */
+/** A server of models. */
 export interface Server {
   /** `Ollama` and others, as far as it can be told. */
   name: string;
   /** Its base URL. */
   url: string;
   models: Model[];
-  /** Why it lists no model, when it answers. */
+  /** Why it lists no model. */
   trouble: string | null;
 }
 

@@ -3,6 +3,12 @@
 /** Nothing to say. */
 export type List = Record<string, never>;
 
+/** A playbook of one's own. */
+export interface Read {
+  /** The text of its file. */
+  text: string;
+}
+
 /** All at hand. */
 export interface Playbooks {
   playbooks: Playbook[];

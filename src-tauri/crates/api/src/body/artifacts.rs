@@ -66,7 +66,7 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         class: r.class,
         kind: r.kind,
         uri: text(&r.uri),
-        name: r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::file_names::visible_text),
+        name: name_of(r),
         sha256: r.content_hash.to_string(),
         media_type: r.media_type.clone(),
         byte_size: r.byte_size,
@@ -80,6 +80,11 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         sealed_by: r.sealed_by.clone(),
         present,
     }
+}
+
+/// What an artifact is called, where it has a name.
+pub(crate) fn name_of(r: &rows::ArtifactRow) -> Option<wire::Text> {
+    r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::file_names::visible_text)
 }
 
 /// The address, where it names a file: that is what an artifact without a name is called.

@@ -1,6 +1,7 @@
 //! What an act would change, or has changed, part by part, with the bytes of both sides where they are at hand.
 
 use crate::change_lists::{At, Known, Row, Sheet, small};
+use crate::files::{absolute, make};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;
@@ -14,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use wire::changes::{Changes, Edit, FileChange, Show, Side};
+use wire::changes::{Changes, Edit, Export, Exported, FileChange, Show, Side};
 use wire::{Code, Error, PAGE_ROWS_MAX, Text};
 use words::act::{ChangeKind, NoText, Tense};
 
@@ -22,24 +23,15 @@ use words::act::{ChangeKind, NoText, Tense};
 const SIDE_BYTES_MAX: u64 = kernel::hunks::HUNK_BYTES_MAX;
 /// Bytes of all sides of one answer: a page reads it at one go.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of a file that is written out.
+const EXPORT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
     let limit = match p.limit {
         None => PAGE_ROWS_MAX,
         limit => crate::convert::rows(limit)?,
     };
-    let (of, tense, task, sheet) = if let Ok(id) = p.of.trim().parse::<ApprovalId>() {
-        let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", &id.to_string()))?;
-        (id.to_string(), Tense::Ahead, row.task_id, sheet_of(host, &row)?)
-    } else {
-        let id: ReceiptId =
-            p.of.trim()
-                .parse()
-                .map_err(|_| usage(format!("`{}` names neither an approval nor a receipt", p.of)))?;
-        let found = super::receipts::found(host, &id.to_string())?;
-        let sheet = host.sheets().of(found.statement_sha256, || done(host, id))?;
-        (id.to_string(), Tense::Done, found.task_id, sheet)
-    };
+    let (of, tense, task, sheet) = named(host, &p.of)?;
     let (workspace, root) = workspace(host, task)?;
     let mut sides = Sides { host, root, left: if p.brief { 0 } else { ANSWER_BYTES_MAX }, brief: p.brief };
     let find = p.find.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty());
@@ -64,6 +56,49 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
         from,
         files,
     })
+}
+
+/// An approval or a receipt by its identifier, with its task and its sheet.
+fn named(host: &dyn Host, of: &str) -> Result<(String, Tense, TaskId, Arc<Sheet>), Error> {
+    if let Ok(id) = of.trim().parse::<ApprovalId>() {
+        let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", &id.to_string()))?;
+        return Ok((id.to_string(), Tense::Ahead, row.task_id, sheet_of(host, &row)?));
+    }
+    let id: ReceiptId =
+        of.trim().parse().map_err(|_| usage(format!("`{of}` names neither an approval nor a receipt")))?;
+    let found = super::receipts::found(host, &id.to_string())?;
+    let sheet = host.sheets().of(found.statement_sha256, || done(host, id))?;
+    Ok((id.to_string(), Tense::Done, found.task_id, sheet))
+}
+
+/// Writes the bytes of one side, be they a text or not, where they are kept; bytes that this approval or receipt does not
+/// show are not told of.
+pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
+    let path = absolute("path", &p.path)?;
+    let sha256: Digest = p.sha256.parse().map_err(|_| usage(format!("`{}` is no digest", p.sha256)))?;
+    let (of, _, _, sheet) = named(host, &p.of)?;
+    if !sheet
+        .rows
+        .iter()
+        .flat_map(|row| row.before.iter().chain(&row.after))
+        .any(|side| side.sha256 == sha256)
+    {
+        return Err(not_found("file with these bytes in", &of));
+    }
+    let store = host.artifacts()?;
+    if !store.contains(&sha256).wire()? {
+        return Err(Error::new(
+            Code::NotFound,
+            "the bytes of this file are not kept here, only their digest",
+        ));
+    }
+    let mut content = store.content(&sha256).wire()?;
+    if content.byte_size() > EXPORT_BYTES_MAX {
+        return Err(Error::new(Code::TooLarge, format!("the file is larger than {EXPORT_BYTES_MAX} bytes"))
+            .hint("open it in its folder"));
+    }
+    let (byte_size, _) = make(&path, |out| std::io::copy(&mut content, out).map_err(crate::failed))?;
+    Ok(Exported { path: p.path, sha256: sha256.to_string(), byte_size })
 }
 
 /// The sheet of an approval.

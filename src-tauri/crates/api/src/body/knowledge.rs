@@ -3,16 +3,18 @@
 use crate::convert::{all, ask, opt, opt_text, opt_word, page, text, word};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _};
-use model::artifact::{ArtifactClass, EvidenceRef, Selector};
+use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
 use model::{MemoryId, ReceiptId, TaskId};
+use projections::rows::ArtifactRow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::knowledge::{
     Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
     Invalidated, Memories, Memory, MemoryList, Search,
 };
-use wire::{Code, Error};
+use wire::{Code, Error, Text};
 
 /// Tasks of one search whose changed files are looked through by name.
 const TASKS_OF_FILES_MAX: usize = 20;
@@ -116,8 +118,11 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
     let mut found = query.search(&words, ask(p.after.as_deref(), p.limit)?).wire()?;
     // What was asked for leads to the receipt of what was done.
     let mut receipts: BTreeMap<String, ReceiptId> = BTreeMap::new();
-    let mut own = BTreeSet::new();
+    let (mut own, mut contents, mut titles) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
     for hit in &found.rows {
+        if let Entry::Vacant(free) = titles.entry(hit.task_id) {
+            free.insert(query.task(hit.task_id).wire()?.map(|row| text(&row.title)));
+        }
         match hit.kind {
             EntityType::ActionRequest => {
                 let act = query.action(hit.id.parse().map_err(unnamed)?).wire()?;
@@ -126,20 +131,29 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
             // What Hermit wrote down for itself, such as a contract as JSON, is no answer to a person.
             EntityType::Artifact => {
                 let row = query.artifact(hit.id.parse().map_err(unnamed)?).wire()?;
-                own.extend(row.filter(|row| row.class == ArtifactClass::Audit).map(|_| hit.id.clone()));
+                own.extend(
+                    row.as_ref().filter(|row| row.class == ArtifactClass::Audit).map(|_| hit.id.clone()),
+                );
+                contents.extend(row.map(|row| (hit.id.clone(), content_in_words(&row))));
             }
             _ => {}
         }
     }
     found.rows.retain(|hit| !own.contains(&hit.id));
     let mut files = match p.after {
-        None => changed_files(host, &found.rows, &words)?,
+        None => changed_files(host, &found.rows, &words, &titles)?,
         Some(_) => Vec::new(),
     };
     let mut hits = page(found, |hit| Hit {
         kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
         id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),
         task_id: hit.task_id.to_string(),
+        title: titles.get(&hit.task_id).cloned().flatten(),
+        what: match (receipts.get(&hit.id), contents.get(&hit.id)) {
+            (Some(_), _) => "receipt".to_owned(),
+            (None, Some(words)) => words.clone(),
+            (None, None) => hit.kind.to_string().replace('_', " "),
+        },
         part: hit.part.clone(),
         at: hit.at.0,
         excerpt: text(&hit.excerpt),
@@ -150,7 +164,12 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
 }
 
 /// Receipts that tell what became of a file whose name was searched for, in the tasks that were hit.
-fn changed_files(host: &dyn Host, hits: &[projections::query::Hit], words: &str) -> Result<Vec<Hit>, Error> {
+fn changed_files(
+    host: &dyn Host,
+    hits: &[projections::query::Hit],
+    words: &str,
+    titles: &BTreeMap<TaskId, Option<Text>>,
+) -> Result<Vec<Hit>, Error> {
     let mut tasks: Vec<TaskId> = Vec::new();
     for hit in hits {
         if !tasks.contains(&hit.task_id) {
@@ -163,12 +182,35 @@ fn changed_files(host: &dyn Host, hits: &[projections::query::Hit], words: &str)
             kind: "receipt".to_owned(),
             id: file.receipt_id.to_string(),
             task_id: task.to_string(),
+            title: titles.get(&task).cloned().flatten(),
+            what: "receipt".to_owned(),
             part: "file".to_owned(),
             at: file.at.0,
-            excerpt: wire::Text::Shown(file.told),
+            excerpt: Text::Shown(file.told),
         }));
     }
     Ok(found)
+}
+
+/// What kept content is, as a person would say it, with its name where it has one.
+fn content_in_words(row: &ArtifactRow) -> String {
+    let kind = match row.kind {
+        ArtifactKind::Answer => "answer".to_owned(),
+        ArtifactKind::Message => "message".to_owned(),
+        ArtifactKind::CommandTranscript => "output of a command".to_owned(),
+        ArtifactKind::FileSnapshot => "file as it was read".to_owned(),
+        ArtifactKind::WebSnapshot => "page as it was fetched".to_owned(),
+        ArtifactKind::SearchBundle => "result of a search".to_owned(),
+        ArtifactKind::ActionResult => "result of an action".to_owned(),
+        ArtifactKind::Patch => "change to apply".to_owned(),
+        ArtifactKind::Diff => "change as it was found".to_owned(),
+        ArtifactKind::TestReport => "test report".to_owned(),
+        other => other.as_str().replace('.', " "),
+    };
+    match super::artifacts::name_of(row) {
+        Some(Text::Shown(name)) if !name.is_empty() => format!("{kind}, {name}"),
+        _ => kind,
+    }
 }
 
 fn unnamed(error: impl std::fmt::Display) -> Error {

@@ -2,7 +2,7 @@
 
 use crate::{Host, usage};
 use wire::Error;
-use wire::models::{Asked, Chosen, Find, Found, Set, Standard};
+use wire::models::{Asked, Chosen, Find, Found, Server, Set, Standard, Test};
 
 /// Further ports of one look.
 const PORTS_MAX: usize = 16;
@@ -23,4 +23,10 @@ pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
 pub(crate) fn set(host: &dyn Host, p: Set) -> Result<Asked, Error> {
     host.kernel()?;
     host.set_model(&p)
+}
+
+/// The process that holds the store asks, because it has the keys.
+pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Server, Error> {
+    host.kernel()?;
+    host.test_models(&p)
 }

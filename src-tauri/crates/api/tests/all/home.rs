@@ -234,8 +234,16 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }
 
+    fn test_models(&self, _server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host asks no server"))
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         Vec::new()
+    }
+
+    fn read_playbook(&self, _text: &str) -> Result<wire::playbooks::Playbook, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host reads no playbook"))
     }
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {

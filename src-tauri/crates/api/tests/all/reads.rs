@@ -95,7 +95,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`.
-            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -158,6 +158,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
+        ("models.test", json!({ "url": "http://127.0.0.1:1/v1" })),
         ("ledger.rebuild", json!({})),
         ("ledger.checkpoint", json!({})),
         ("gate.halt", json!({})),

@@ -18,6 +18,8 @@ pub enum ModelsVerb {
     },
     /// Sets what a model takes and how it is asked. What is not named stays as it is.
     Set(ModelsSet),
+    /// Asks a server which models it offers, with the key for it, and says what is wrong.
+    Test(ModelsTest),
     /// Keeps a key for a server of models: every call to a model there takes it.
     Add(ModelsAdd),
     /// Takes a server off the list. Its key stays a secret: `hermit secret rm` forgets it.
@@ -44,6 +46,23 @@ pub struct ModelsAdd {
     /// A provider, or a base URL, which often ends in `/v1`.
     pub url: String,
     /// The name to keep the key under: a-z, 0-9, `_`, `-`, `.`. A provider's own when not given.
+    #[arg(long, value_name = "NAME")]
+    pub secret: Option<String>,
+}
+
+/// `hermit models test`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A server on this machine is asked at any port; one elsewhere only when a key was given for it with `hermit models add`.
+
+Examples:
+  hermit models test http://127.0.0.1:8080/v1
+  hermit models test ollama:http://127.0.0.1:11434
+  hermit models test anthropic")]
+pub struct ModelsTest {
+    /// A provider, a base URL, or a protocol with one: `PROTOCOL:URL`.
+    pub server: String,
+    /// The name of the key to send along; the one that was given for this server when not named.
     #[arg(long, value_name = "NAME")]
     pub secret: Option<String>,
 }

@@ -8,7 +8,7 @@ use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{paragraph, place, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use wire::artifacts::{Artifact, Ingest, Lineage, Show};
 use wire::knowledge::{Beliefs, Decisions, Evidence, Hit, Invalidate, Memories, Search};
 use wire::{Error, exit};
@@ -132,22 +132,18 @@ pub fn search(context: &Context, args: &SearchArgs) -> Came {
         [one] if super::trace::is_file(one) => super::trace::meant(one)?.0,
         words => words.join(" "),
     };
-    let found = session.call(&Search { text: text.clone(), after: None, limit: args.limit })?;
-    let tasks = wire::task::List { search: Some(text), ..wire::task::List::default() };
-    let tasks = if context.out.is_json() { Vec::new() } else { session.call(&tasks)?.rows };
-    let titles: BTreeMap<String, String> =
-        tasks.into_iter().map(|row| (row.task_id, row.title.to_string())).collect();
+    let found = session.call(&Search { text, after: None, limit: args.limit })?;
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
             return out.line("nothing found");
         }
-        by_task(out, &found.rows, &titles);
+        by_task(out, &found.rows);
     })?;
     Ok(exit::DONE)
 }
 
 /// Hits under their tasks, the newest first, each thing once.
-fn by_task(out: &Output, hits: &[Hit], titles: &BTreeMap<String, String>) {
+fn by_task(out: &Output, hits: &[Hit]) {
     let mut tasks: Vec<&str> = Vec::new();
     for hit in hits {
         if !tasks.contains(&hit.task_id.as_str()) {
@@ -156,15 +152,16 @@ fn by_task(out: &Output, hits: &[Hit], titles: &BTreeMap<String, String>) {
     }
     for task in tasks {
         let own: Vec<&Hit> = hits.iter().filter(|hit| hit.task_id == task).collect();
-        let title = titles.get(task).map_or("messages and the store's own records", String::as_str);
+        let title = own.first().and_then(|hit| hit.title.as_ref()).map(ToString::to_string);
+        let title = title.unwrap_or_else(|| "messages and the store's own records".to_owned());
         let at = own.first().map(|hit| time(hit.at)).unwrap_or_default();
-        out.say(Tone::Bold, format!("{at}  {}  {task}", plain(title)));
+        out.say(Tone::Bold, format!("{at}  {}  {task}", plain(&title)));
         let mut seen = BTreeSet::new();
         // Each thing once, and of a receipt each file that was meant.
         let key = |hit: &Hit| (hit.id.clone(), (hit.part == "file").then(|| hit.excerpt.to_string()));
         for hit in own.into_iter().filter(|hit| seen.insert(key(hit))) {
             let text = hit.excerpt.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-            out.line(format!("  {:<14} {}", hit.kind.replace('_', " "), plain(&text)));
+            out.line(format!("  {:<14} {}", plain(&hit.what), plain(&text)));
             if hit.id != task {
                 out.say(Tone::Faint, format!("                 {}", hit.id));
             }

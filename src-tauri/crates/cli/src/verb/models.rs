@@ -2,12 +2,12 @@
 
 use super::Came;
 use super::secret::{local, value};
-use crate::args::{ModelsAdd, ModelsSet, ModelsVerb};
+use crate::args::{ModelsAdd, ModelsSet, ModelsTest, ModelsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use wire::exit;
-use wire::models::{Asked, Find, Found, Set, Standard};
+use wire::models::{Asked, Find, Found, Server, Set, Standard, Test};
 
 /// `hermit models`.
 pub fn models(context: &Context, verb: ModelsVerb) -> Came {
@@ -29,6 +29,7 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             Ok(exit::DONE)
         }
         ModelsVerb::Set(args) => set(context, args),
+        ModelsVerb::Test(args) => test(context, args),
         ModelsVerb::Add(args) => add(context, &args),
         ModelsVerb::Rm { url } => {
             let session = context.writing(Signs::No)?;
@@ -64,6 +65,21 @@ fn set(context: &Context, args: ModelsSet) -> Came {
         out.line(format!("  {}", in_words(asked)));
     })?;
     Ok(exit::DONE)
+}
+
+fn test(context: &Context, args: ModelsTest) -> Came {
+    let (api, url) = host::server_named(&args.server);
+    let config = host::Config::load(&context.home).map_err(host::Error::to_wire)?;
+    let kept = config.secret_for(url.trim_end_matches('/'));
+    // The vault is opened for a key that goes along, and for nothing else.
+    let signs = if args.secret.is_some() || kept.is_some() { Signs::Yes } else { Signs::No };
+    let session = context.writing(signs)?;
+    let tested = session.call(&Test { url, api: Some(api), secret: args.secret });
+    session.close();
+    let tested = tested?;
+    let code = if tested.trouble.is_none() { exit::DONE } else { exit::OTHER };
+    context.out.answer(&tested, |out, tested| serving(out, tested, None))?;
+    Ok(code)
 }
 
 /// How a model is asked, in one line.
@@ -112,6 +128,21 @@ fn add(context: &Context, args: &ModelsAdd) -> Came {
     Ok(exit::DONE)
 }
 
+/// A server with its models, the default one with a mark, or what is wrong with it.
+fn serving(out: &Output, server: &Server, standard: Option<&str>) {
+    out.say(Tone::Bold, format!("{} at {}", plain(&server.name), plain(&server.url)));
+    if let Some(trouble) = &server.trouble {
+        out.say(Tone::Warn, format!("  {}", plain(trouble)));
+    }
+    for model in &server.models {
+        let mark = if standard == Some(model.address.as_str()) { "*" } else { " " };
+        out.line(format!("{mark} {}", plain(&model.address)));
+        if let Some(asked) = &model.asked {
+            out.say(Tone::Faint, format!("    {}", in_words(asked)));
+        }
+    }
+}
+
 fn listed(out: &Output, found: &Found) {
     let standard = found.standard.as_deref();
     if found.servers.is_empty() {
@@ -120,17 +151,7 @@ fn listed(out: &Output, found: &Found) {
         out.line("start Ollama, llama.cpp, LM Studio or vLLM, or name its port with `--port N`");
     }
     for server in &found.servers {
-        out.say(Tone::Bold, format!("{} at {}", plain(&server.name), server.url));
-        if let Some(trouble) = &server.trouble {
-            out.say(Tone::Warn, format!("  {}", plain(trouble)));
-        }
-        for model in &server.models {
-            let mark = if standard == Some(model.address.as_str()) { "*" } else { " " };
-            out.line(format!("{mark} {}", plain(&model.address)));
-            if let Some(asked) = &model.asked {
-                out.say(Tone::Faint, format!("    {}", in_words(asked)));
-            }
-        }
+        serving(out, server, standard);
     }
     let shown = |address: &str| found.servers.iter().flat_map(|s| &s.models).any(|m| m.address == address);
     for asked in found.set.iter().filter(|asked| !shown(&asked.address)) {

@@ -270,6 +270,72 @@ fn no_key_goes_over_plain_http_to_another_machine_and_no_stranger_becomes_the_st
     assert!(settings.contains("models.example.org") && !settings.contains(KEY), "{settings}");
 }
 
+/// A server of models whose list wants this key, or that is no such server.
+fn listing(key: &'static str) -> testkit::Server {
+    testkit::Server::begin(move |heard| {
+        let json = || vec![("Content-Type", "application/json".to_owned())];
+        if heard.line == "GET /elsewhere/models" {
+            return testkit::Answers::With(200, vec![], "<html>hello</html>".to_owned());
+        }
+        if heard.header("authorization") != Some(&format!("Bearer {key}")) {
+            let refused = json!({ "error": { "message": "Incorrect API key provided" } });
+            return testkit::Answers::With(401, json(), refused.to_string());
+        }
+        let list = json!({ "data": [{ "id": "large", "context_length": 65_536 }, { "id": "tiny", "context_length": 8192 }] });
+        testkit::Answers::With(200, json(), list.to_string())
+    })
+}
+
+#[test]
+fn a_server_is_tested_with_its_key_alone_and_what_is_wrong_is_said_in_words() {
+    let (bench, server, other) = (Bench::new(), listing(KEY), listing("another key"));
+    let tested = |words: &[&str], code: i32| {
+        let words = [&["models", "test"], words, &["--json"]].concat();
+        bench.run(&words).ends_with(code)
+    };
+    let url = server.url("/v1");
+    let wants = text(&tested(&[&url], 1).json()["trouble"]);
+    assert!(wants.contains("wants a key") && wants.contains("hermit models add"), "{wants}");
+    assert!(server.heard().iter().all(|heard| heard.header("authorization").is_none()));
+    add(&bench, &url, "ours").ends_with(0);
+    let found = tested(&[&url], 0).json();
+    assert_eq!(found["trouble"], Value::Null);
+    let ids: Vec<String> = found["models"].as_array().unwrap().iter().map(|one| text(&one["id"])).collect();
+    assert_eq!(ids, ["large", "tiny"]);
+    assert_eq!(found["models"][0]["address"], json!(format!("openai:{url}#large")));
+    let asked = &found["models"][0]["asked"];
+    assert_eq!((&asked["context"], text(&asked["from"])), (&json!(65_536), "its server says so".to_owned()));
+    let heard = server.heard();
+    assert!(heard.iter().all(|heard| heard.line == "GET /v1/models"), "a test only looks: {heard:?}");
+    let shown = bench.run(&["models", "test", &format!("openai:{url}#large")]).ends_with(0);
+    assert!(
+        shown.out.contains(&format!("openai:{url}#tiny")) && shown.out.contains("context 65536"),
+        "{}",
+        shown.out
+    );
+    assert!(!shown.out.contains(KEY) && !shown.err.contains(KEY));
+    // A key that is refused; one that may not go there; nobody; something else; somebody else's machine.
+    add(&bench, &other.url("/v1"), "theirs").ends_with(0);
+    let refused = text(&tested(&[&other.url("/v1")], 1).json()["trouble"]);
+    assert!(
+        refused.contains("refuses the key `secret:theirs`") && refused.contains("Incorrect API key"),
+        "{refused}"
+    );
+    let before = server.heard().len();
+    let kept = text(&tested(&[&url, "--secret", "theirs"], 1).json()["trouble"]);
+    assert!(kept.contains("may not go to"), "{kept}");
+    assert_eq!(server.heard().len(), before, "nothing is sent");
+    let page = text(&tested(&[&server.url("/elsewhere")], 1).json()["trouble"]);
+    assert!(page.contains("no list of models") && page.contains("/v1"), "{page}");
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = text(&tested(&[&format!("http://{closed}/v1")], 1).json()["trouble"]);
+    assert!(nobody.contains("nothing answers"), "{nobody}");
+    for away in ["http://192.0.2.1:8080/v1", "https://models.example.org/v1"] {
+        let refused = bench.run(&["models", "test", away]).ends_with(2);
+        assert!(refused.err.contains("hermit models add"), "{}", refused.err);
+    }
+}
+
 /// A server that says these calls one after another, and what it was asked for each.
 fn scripted(calls: Vec<Value>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -81,6 +81,14 @@ fn a_file_that_was_read_is_recalled_by_its_path_and_what_came_of_it_is_explained
         rows.iter().any(|hit| hit["kind"] == "receipt" && text(&hit["id"]).starts_with("rcp_")),
         "{hits}"
     );
+    // What was kept is told by what it is, under its task.
+    let hits = bench.run(&["search", "meeting", "--json"]).ends_with(0).json();
+    let kept = hits["rows"].as_array().unwrap().iter().find(|hit| hit["kind"] == "artifact");
+    let kept = kept.unwrap_or_else(|| panic!("what was read: {hits}"));
+    assert_eq!(kept["title"], "summarise the notes", "{kept}");
+    let what = text(&kept["what"]);
+    assert!(what.starts_with("result of an action, ") && what.contains("meeting 1.md"), "{kept}");
+    assert!(bench.run(&["search", "meeting"]).ends_with(0).out.contains(&what));
 }
 
 #[test]

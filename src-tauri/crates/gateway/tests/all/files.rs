@@ -98,3 +98,51 @@ fn a_file_that_a_page_sends_is_taken_in_and_handed_over() {
         assert_eq!(send(&open, &page, name, b"x").status, 400, "{name}");
     }
 }
+
+#[test]
+fn a_page_downloads_the_bytes_of_a_changed_file_under_its_name_and_no_other_bytes() {
+    let open = open(324);
+    let photo = [0xff_u8, 0xd8, 0x00, 0x80, b'<', b'b', b'>'];
+    std::fs::write(open.home.world.folder.path().join("photo.jpg"), photo).expect("a photo");
+    let answers = vec![testkit::say("delete", json!({ "path": "photo.jpg" })), testkit::done("deleted it")];
+    let task = open.home.world.script("tidy up", answers);
+    open.home.world.drive_allowing(task);
+    let receipts = open.home.must("receipts.list", json!({ "task": task.to_string() }));
+    let rows = receipts["rows"].as_array().expect("rows");
+    let receipt = &rows.iter().find(|row| row["class"] == "tool_execution").expect("a receipt")["receipt_id"];
+    let shown = open.home.must("changes.show", json!({ "of": receipt }));
+    let before = &shown["files"][0]["before"];
+    assert_eq!(
+        (&before["missing"], &before["byte_size"]),
+        (&json!("binary"), &json!(photo.len())),
+        "{shown}"
+    );
+    let page = Page::of(&open);
+    let asked = |sha256: &Value, name: &str| {
+        let params = json!({ "of": receipt, "sha256": sha256 });
+        fetch(&open, &page, &json!({ "command": "changes.export", "name": name, "params": params }))
+    };
+    let got = asked(&before["sha256"], "photo of \"us\" é.html");
+    assert_eq!(
+        (got.status, got.body.as_slice()),
+        (200, &photo[..]),
+        "{}",
+        String::from_utf8_lossy(&got.body)
+    );
+    // It is saved under its name, and never shown, whatever its bytes look like.
+    for (name, value) in [
+        ("content-type", "application/octet-stream"),
+        ("x-content-type-options", "nosniff"),
+        ("content-disposition", "attachment; filename*=UTF-8''photo%20of%20%22us%22%20%C3%A9.html"),
+    ] {
+        assert_eq!(got.header(name), Some(value));
+    }
+    let other =
+        open.home.must("artifacts.list", json!({ "task": task.to_string() }))["rows"][0]["sha256"].clone();
+    assert_eq!(asked(&other, "x").status, 404, "kept bytes that this receipt does not show");
+    assert_eq!(asked(&json!("x"), "x").status, 400);
+    assert_eq!(
+        page.post("/api/changes.export", &json!({ "of": receipt, "sha256": other, "path": "/tmp/x" })).0,
+        403
+    );
+}

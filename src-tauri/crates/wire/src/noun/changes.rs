@@ -19,6 +19,15 @@ params! {
         #[serde(default)]
         brief: bool,
     }
+    /// The bytes of one side of a file that an approval or a receipt shows.
+    Export {
+        /// The approval or receipt, by identifier.
+        of: String,
+        /// Digest of the side.
+        sha256: String,
+        /// Absolute; nothing may be there yet.
+        path: String,
+    }
 }
 
 answers! {
@@ -38,6 +47,9 @@ answers! {
         from: u32,
         files: Vec<FileChange>,
     }
+
+    /// What was written.
+    Exported { path: String, sha256: String, byte_size: u64 }
 
     /// Counts of rows.
     #[derive(Default)]

@@ -90,6 +90,10 @@ answers! {
         kind: String,
         id: String,
         task_id: String,
+        /// The task's title; none of what belongs to no task, such as a message.
+        title: Option<Text>,
+        /// What it is, in words a person knows: of content its kind, with its name where it has one.
+        what: String,
         /// A JSON pointer into the event, or `/content` of an artifact.
         part: String,
         at: i64,

@@ -38,6 +38,18 @@ params! {
         price_out: Option<String>,
     }
 
+    /// Asks a server which models it offers: one of this machine, or one elsewhere that a key was given for.
+    Test {
+        /// Its base URL, such as `http://127.0.0.1:8080/v1`.
+        url: String,
+        /// Protocol that it speaks: `openai`, which is meant when absent, `responses`, `anthropic`, `gemini` or `ollama`.
+        #[serde(default)]
+        api: Option<String>,
+        /// Handle of the key to send along; the one that was given for this server when absent.
+        #[serde(default)]
+        secret: Option<String>,
+    }
+
     /// Who proposes when a task names nobody.
     Standard {
         /// Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent.
@@ -57,14 +69,14 @@ answers! {
         /// Models that something is set for, and the standard.
         set: Vec<Asked>,
     }
-    /// A server on this machine.
+    /// A server of models.
     Server {
         /// `Ollama` and others, as far as it can be told.
         name: String,
         /// Its base URL.
         url: String,
         models: Vec<Model>,
-        /// Why it lists no model, when it answers.
+        /// Why it lists no model.
         trouble: Option<String>,
     }
     /// A model of a server.

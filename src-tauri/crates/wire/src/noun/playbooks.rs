@@ -6,6 +6,11 @@ use crate::table::{answers, params};
 params! {
     /// Nothing to say.
     List {}
+    /// A playbook of one's own.
+    Read {
+        /// The text of its file.
+        text: String,
+    }
 }
 
 answers! {
