@@ -71,6 +71,10 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   await button("Choose hunks").click();
   const hunk = (nth: number) => world.page.getByRole("checkbox", { name: `Approve hunk ${nth} of 3 in letter.txt` });
   await hunk(2).uncheck();
+  // A comment on a line goes along with what is denied, with its place.
+  const file = world.page.getByRole("region", { name: "Replace letter.txt" });
+  await file.getByRole("button", { name: "Comment on letter.txt:30", exact: true }).click();
+  await world.page.keyboard.type("this one stays as it is");
   await world.page.screenshot({ path: join(pictures(), "hunks-390.png"), fullPage: true });
   const wide = await world.page.evaluate(() => document.documentElement.scrollWidth);
   expect(wide).toBeLessThanOrEqual(390);
@@ -84,8 +88,22 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   await button("Approve").click();
   await card().getByRole("link", { name: "Receipt" }).waitFor();
   await expect.poll(() => world.read("letter.txt"), { timeout: 30_000 }).toBe(lines([3, 55]));
-  expect(rows("denied").find((row) => row.task_id === whole?.task_id)?.feedback).toContain("hunk 2 of 3");
+  const told = rows("denied").find((row) => row.task_id === whole?.task_id)?.feedback;
+  expect(told).toContain("hunk 2 of 3");
+  expect(told).toContain("letter.txt:30: this one stays as it is");
+  await expect.poll(() => wishes.asked.at(-1)).toContain("letter.txt:30: this one stays as it is");
+  // The server is tested from the settings: the host asks it, and its model is a choice.
+  await world.go("/settings");
+  const form = world.page.getByRole("form", { name: "Test a model server" });
+  await form.getByLabel("Address").fill(wishes.name.replace(/^openai:|#.*$/g, ""));
+  await form.getByRole("button", { name: "Test" }).click();
+  await world.page.getByText("It answers and offers 1 model.").waitFor();
+  await world.page.getByText(/^Context 128,000,.*\(its server says so\)/).waitFor();
+  expect(await world.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await wishes.end();
+  await form.getByRole("button", { name: "Test" }).click();
+  await world.page.getByText(/^Nothing answers at/).waitFor();
+  await world.go(`/?at=${part?.approval_id ?? ""}`);
   expect(world.complaints).toEqual([]);
 });
 

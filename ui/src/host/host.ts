@@ -119,7 +119,7 @@ export interface Keyring {
 }
 
 /** Commands that make a file, and the parameter that says where. */
-export type Making = "proof.export" | "gate.export" | "store.backup";
+export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup";
 type Placed = "path" | "to";
 
 /** Files of a page, which names no place of the host's machine. */

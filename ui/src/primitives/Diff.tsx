@@ -1,5 +1,6 @@
 // One file's change. Deletions first inside a hunk, folded lines counted and opened in place, nothing cut silently.
-import { type ReactNode, createContext, useContext, useMemo, useState } from "react";
+import { type KeyboardEvent, type ReactNode, createContext, useContext, useMemo, useRef, useState } from "react";
+import { Comment, type Comments, CommentsOn } from "./Comments";
 import { type DiffLine, type Edit, counts, difference, fromEdits, hunks } from "./difference";
 import { Icon } from "./Icon";
 import { Name, Words, hiddenIn } from "./Words";
@@ -13,6 +14,8 @@ export interface Ways {
   origin: (path: string, line: number | null) => void;
   /** Saves the text of a file; null where nothing is downloaded. */
   save: ((path: string, text: string) => void) | null;
+  /** Downloads bytes that are no text, by their digest; null where nothing is downloaded. */
+  take: ((path: string, sha256: string) => void) | null;
 }
 
 /** Null where a difference leads nowhere. */
@@ -93,7 +96,7 @@ export function tally(files: readonly DiffFile[]) {
 
 const MISSING: Record<string, string> = {
   binary: "These bytes are no text. Their digest is what is compared.",
-  large: "Too large to show here. Open it as an artifact to read it in parts.",
+  large: "Too large to show here.",
   gone: "The bytes are not kept here, only their digest.",
   drifted: "The folder holds other bytes now than when this was asked. It cannot be carried out as shown.",
 };
@@ -123,9 +126,15 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const isThere = file.op !== "folder" && (isDone ? file.op !== "delete" : file.before !== null || file.op !== "write");
   const lead: Lead | null = ways === null || !isThere ? null : { side: isDone ? "after" : "before", go: (line) => ways.origin(path, line) };
   const text = file.after?.missing == null ? file.after?.text ?? null : null;
+  // What is shown as no text is kept as bytes: as it would be or was written, of what was deleted as it was.
+  const whole = file.after ?? (isDone ? file.before : null);
+  const bytesOf = whole?.missing === "binary" || whole?.missing === "large" ? whole.sha256 : null;
+  const comments = useContext(CommentsOn);
+  const open: Open | null = comments === null || file.outcome !== null || lines.length === 0 ? null : { path: file.path, comments };
+  const section = useRef<HTMLElement>(null);
   const missing = file.op === "move" ? [] : [...new Set([file.before?.missing, file.after?.missing].filter((why) => why !== null && why !== undefined))];
   return (
-    <section className={styles.file} data-op={file.op} aria-label={`${word(file)} ${file.path}`}>
+    <section ref={section} className={styles.file} data-op={file.op} data-comments={open !== null || undefined} aria-label={`${word(file)} ${file.path}`} onKeyDown={open !== null ? stepLines : undefined}>
       <header>
         <Icon name={file.op === "folder" ? "folder" : "file"} size={14} />
         <span className={styles.word}>{word(file)}</span>
@@ -136,7 +145,9 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
           {del > 0 && <span className={styles.del}>−{del}</span>}
           {add > 0 && <span className={styles.add}>+{add}</span>}
           {size !== null && <span>{bytes(size)}</span>}
+          {open !== null && <button type="button" className={styles.origin} aria-label={`Comment on a line of ${file.path}`} title="Comment on a line: choose it with the arrow keys" onClick={() => lineButtons(section.current)[0]?.focus()}><Icon name="plus" size={14} /></button>}
           {ways?.save != null && text !== null && <button type="button" className={styles.origin} aria-label={`Download ${file.path}`} title={isDone ? "Download it as it was written" : "Download it as it would be written"} onClick={() => ways.save?.(file.path, text)}><Icon name="down_to" size={14} /></button>}
+          {ways?.take != null && bytesOf !== null && <button type="button" className={styles.origin} aria-label={`Download ${file.path}`} title={file.after === null ? "Download it as it was" : isDone ? "Download it as it was written" : "Download it as it would be written"} onClick={() => ways.take?.(file.path, bytesOf)}><Icon name="down_to" size={14} /></button>}
           {lead !== null && <button type="button" className={styles.origin} aria-label={`Where ${path} came from`} title="Where the file came from" onClick={() => lead.go(null)}><Icon name="lineage" size={14} /></button>}
         </span>
       </header>
@@ -154,13 +165,30 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
         </p>
       )}
       {parts.map((part, at) => (
-        <Fragmented key={at} lines={part.lines} skipped={part.skipped} lead={lead}>
+        <Fragmented key={at} lines={part.lines} skipped={part.skipped} lead={lead} open={open}>
           {choice !== undefined && many > 1 && <PickHunk hunk={part.lines.find((line) => line.hunk !== undefined)?.hunk ?? 0} many={many} path={file.path} choice={choice} />}
         </Fragmented>
       ))}
       {parts.length > 0 && skippedAfter > 0 && <p className={styles.same}>{skippedAfter} unchanged {skippedAfter === 1 ? "line" : "lines"}</p>}
     </section>
   );
+}
+
+const lineButtons = (section: Element | null) => [...(section?.querySelectorAll<HTMLElement>("[data-comment]") ?? [])];
+
+/** By keys a person goes from line to line, where one has the keys. */
+function stepLines(event: KeyboardEvent<HTMLElement>) {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || !(event.target instanceof HTMLElement) || event.target.dataset.comment === undefined) return;
+  event.preventDefault();
+  const all = lineButtons(event.currentTarget);
+  all[all.indexOf(event.target) + step]?.focus();
+}
+
+/** A line as a comment names it: by its number as it would be; one that would go, by its number as it is. */
+function placeOf(path: string, line: DiffLine): string {
+  const file = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+  return line.after === null ? `${file}:${line.before ?? 0} as it is now` : `${file}:${line.after}`;
 }
 
 function countHidden(lines: readonly DiffLine[]) {
@@ -184,7 +212,10 @@ function PickHunk({ hunk, many, path, choice }: { hunk: number; many: number; pa
 /** Where a line of a difference leads, by its number on the side that is in the file now. */
 interface Lead { side: "before" | "after"; go: (line: number | null) => void }
 
-function Fragmented({ lines, skipped, lead, children }: { lines: DiffLine[]; skipped: number; lead: Lead | null; children?: ReactNode }) {
+/** A file whose lines can be commented on. */
+interface Open { path: string; comments: Comments }
+
+function Fragmented({ lines, skipped, lead, open, children }: { lines: DiffLine[]; skipped: number; lead: Lead | null; open: Open | null; children?: ReactNode }) {
   const runs: DiffLine[][] = [];
   for (const line of lines) {
     const last = runs.at(-1);
@@ -195,7 +226,7 @@ function Fragmented({ lines, skipped, lead, children }: { lines: DiffLine[]; ski
     <>
       {skipped > 0 && <p className={styles.same}>{skipped} unchanged {skipped === 1 ? "line" : "lines"}</p>}
       {children}
-      {runs.map((run, at) => <Run key={at} lines={run} lead={lead} />)}
+      {runs.map((run, at) => <Run key={at} lines={run} lead={lead} open={open} />)}
     </>
   );
 }
@@ -211,23 +242,45 @@ function LineNumber({ line, lead }: { line: DiffLine; lead: Lead | null }) {
 const SIGN = { same: " ", del: "-", add: "+" } as const;
 const SAID = { same: "", del: "deleted ", add: "added " } as const;
 
-function Run({ lines, lead }: { lines: DiffLine[]; lead: Lead | null }) {
+function Line({ line, isFirst, lead }: { line: DiffLine; isFirst: boolean; lead: Lead | null }) {
+  return (
+    <>
+      <LineNumber line={line} lead={lead} />
+      <span aria-hidden="true">{SIGN[line.kind]}</span>
+      <span className={styles.text}>
+        {isFirst && SAID[line.kind] !== "" && <span className="visually-hidden">{SAID[line.kind]}</span>}
+        <Words of={line.text} />
+      </span>
+    </>
+  );
+}
+
+/** A line with the comment on it. */
+function OpenLine({ line, isFirst, lead, on }: { line: DiffLine; isFirst: boolean; lead: Lead | null; on: Open }) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const place = placeOf(on.path, line);
+  return (
+    <>
+      <div className={styles.line} data-kind={line.kind}>
+        <Line line={line} isFirst={isFirst} lead={lead} />
+        <button ref={button} type="button" tabIndex={-1} data-comment className={styles.comment} aria-label={`Comment on ${place}`} title="Comment on this line" onClick={() => setOpen(true)}>+</button>
+      </div>
+      <Comment on={on.comments} place={place} isOpen={isOpen} open={() => setOpen(true)} close={() => { setOpen(false); button.current?.focus(); }} />
+    </>
+  );
+}
+
+function Run({ lines, lead, open: on }: { lines: DiffLine[]; lead: Lead | null; open: Open | null }) {
   const [open, setOpen] = useState(false);
   const kind = lines[0]?.kind ?? "same";
   const shown = open || kind === "same" || lines.length <= RUN_MAX + 3 ? lines : lines.slice(0, RUN_MAX);
   const rest = lines.length - shown.length;
   return (
     <>
-      {shown.map((line, at) => (
-        <div key={at} className={styles.line} data-kind={line.kind}>
-          <LineNumber line={line} lead={lead} />
-          <span aria-hidden="true">{SIGN[line.kind]}</span>
-          <span className={styles.text}>
-            {at === 0 && SAID[line.kind] !== "" && <span className="visually-hidden">{SAID[line.kind]}</span>}
-            <Words of={line.text} />
-          </span>
-        </div>
-      ))}
+      {shown.map((line, at) => on === null
+        ? <div key={at} className={styles.line} data-kind={line.kind}><Line line={line} isFirst={at === 0} lead={lead} /></div>
+        : <OpenLine key={at} line={line} isFirst={at === 0} lead={lead} on={on} />)}
       {rest > 0 && (
         <p className={styles.more}>
           <button type="button" onClick={() => setOpen(true)}>

@@ -14,6 +14,7 @@ import { useAsk, useNotices } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import type { RiskBand } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
+import { CommentsOn, useComments } from "~/primitives/Comments";
 import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Mark } from "~/primitives/Icon";
@@ -41,7 +42,7 @@ export function Answering({ id, desk }: { id: string; desk: Desk }) {
     <main className={styles.window}>
       <article className={card.card} aria-label="Approval">
         <Answer asked={asked} what="the card" lines={9}>
-          {(approval) => <Whole approval={approval} desk={desk} />}
+          {(approval) => <Whole key={approval.row.approval_id} approval={approval} desk={desk} />}
         </Answer>
       </article>
     </main>
@@ -57,8 +58,9 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
     setSaid(word);
     setTimeout(() => void desk.leave(), AWAY_MS);
   }, [desk]);
+  const comments = useComments();
   return (
-    <>
+    <CommentsOn value={row.status === "pending" && said === null ? comments : null}>
       <header className={card.head}>
         <div className={card.first}>
           <RiskTag risk={row.risk} />
@@ -85,7 +87,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
           <Button onClick={() => void desk.leave()}>Close</Button>
         </footer>
       )}
-    </>
+    </CommentsOn>
   );
 }
 

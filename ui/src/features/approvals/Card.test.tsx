@@ -55,6 +55,34 @@ test("a no goes out with its words", async () => {
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
 });
 
+test("a comment on a line goes out with the denial, behind its file and line, and is written with keys alone", async () => {
+  const host = scene();
+  const { user } = show(host, "/");
+  const here = await card();
+  const file = within(await here.findByRole("region", { name: "Replace src/tax/reverse.ts" }));
+  file.getByRole("button", { name: "Comment on a line of src/tax/reverse.ts" }).focus();
+  await user.keyboard("{Enter}{ArrowDown}{ArrowDown}{Enter}keep the old name{Control>}{Enter}{/Control}");
+  expect(document.activeElement).toBe(file.getByRole("button", { name: "Comment on src/tax/reverse.ts:1" }));
+  await user.keyboard("{ArrowUp}{Enter}why?\nsay it");
+  await user.keyboard("{Escape}");
+  expect(within(here.getByRole("list", { name: "Comments the model will see" })).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["src/tax/reverse.ts:1 keep the old name"]);
+  await user.click(within(await here.findByRole("region", { name: "Delete data/tax-rates.csv" })).getByRole("button", { name: "Comment on data/tax-rates.csv:2 as it is now" }));
+  await user.keyboard("needed\nfor 2026");
+  expect(await seriousFindings()).toEqual([]);
+  await user.type(here.getByLabelText("Reason for denying (the model sees it)"), "try again");
+  await user.click(here.getByRole("button", { name: "Deny with reason" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({
+    approval: APPROVAL, surface: "browser", feedback: "src/tax/reverse.ts:1: keep the old name; data/tax-rates.csv:2 as it is now: needed for 2026; try again",
+  }));
+});
+
+test("a card that was answered takes no comment", async () => {
+  show(scene({ "approvals.show": { ...approval, row: { ...approvalRow, status: "denied", resolved_at: Date.now(), surface: "terminal" } } }), "/");
+  const here = await card();
+  await here.findByRole("region", { name: "Replace src/tax/reverse.ts" });
+  expect(here.queryByRole("button", { name: /^Comment on/ })).toBeNull();
+});
+
 test("a no that ends the task is one click, so that a model cannot ask for the same thing again", async () => {
   const host = scene();
   const { user } = show(host, "/");

@@ -4,6 +4,7 @@ import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { approvalLook, capital, count, folderName, plain, profileName, said, surfaceName } from "~/screen/words";
 import { Button } from "~/primitives/Button";
+import { CommentsOn, useComments } from "~/primitives/Comments";
 import { Copyable } from "~/primitives/Copyable";
 import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
@@ -33,7 +34,7 @@ export function Card({ id, stacked = false }: { id: string; stacked?: boolean })
   return (
     <article className={styles.card} aria-label="Approval" data-stacked={stacked || undefined}>
       <Answer asked={asked} what="the card" lines={9}>
-        {(approval) => <Whole approval={approval} stacked={stacked} />}
+        {(approval) => <Whole key={approval.row.approval_id} approval={approval} stacked={stacked} />}
       </Answer>
     </article>
   );
@@ -44,8 +45,9 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
   const { row } = approval;
   const waits = row.status === "pending";
   const part = usePart();
+  const comments = useComments();
   return (
-    <>
+    <CommentsOn value={waits ? comments : null}>
       <header className={styles.head}>
         <div className={styles.first}>
           <RiskTag risk={row.risk} />
@@ -62,7 +64,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
       {stacked ? (
         // What speaks against it and the answer come before what can be looked up.
         <>
-          <WithOrigin task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
+          <WithOrigin of={row.approval_id} task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
           <aside className={styles.side}><Why approval={approval} packet={packet} /></aside>
           {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
           <aside className={styles.side}><Reach approval={approval} packet={packet} /></aside>
@@ -70,13 +72,13 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
       ) : (
         <>
           <div className={styles.body}>
-            <WithOrigin task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
+            <WithOrigin of={row.approval_id} task={row.task_id}><Evidence approval={approval} packet={packet} part={part} /></WithOrigin>
             <Side approval={approval} packet={packet} />
           </div>
           {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
         </>
       )}
-    </>
+    </CommentsOn>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { many } from "~/primitives/number";
 import { Button } from "~/primitives/Button";
+import { useReason } from "~/primitives/Comments";
 import { TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { useAct, useAsk, useHost } from "~/ipc/client";
@@ -59,6 +60,7 @@ export function PartialApproval({ approval, changes, choice, begin, end }: { app
   const host = useHost();
   const part = useAct("approvals.part");
   const [feedback, setFeedback] = useState("");
+  const words = useReason(feedback);
   const one = changes.total === 1;
   if (choice === undefined) return <div className={styles.part}><div className={styles.buttons}><Button onClick={begin}>{one ? "Choose hunks" : "Choose files"}</Button></div></div>;
   const rows = chosenRows(changes, choice.left);
@@ -68,13 +70,12 @@ export function PartialApproval({ approval, changes, choice, begin, end }: { app
   const inPart = hunks.length === 0 ? "" : `, ${many(hunks.length)} of them in part`;
   const because = part.isPending ? "Saving" : chosen === changes.total && hunks.length === 0 ? "Clear what you do not want" : chosen === 0 ? "Choose at least one, or deny all of it" : null;
   const surface = host.kind === "tauri" ? "main_window" : "browser";
-  const words = feedback.trim();
   return (
     <div className={styles.part} role="group" aria-label="A part of it">
       <p role="status">{many(chosen)} of {many(changes.total)} chosen{inPart}. The rest is denied; you then approve a card of the chosen ones.</p>
       <TextField label="Reason for leaving the rest out (the model sees it)" value={feedback} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.buttons}>
-        <Button because={because} onClick={() => part.mutate({ approval: approval.row.approval_id, only: [], rows, hunks, surface, feedback: words === "" ? null : words })}>Continue with {many(chosen)}</Button>
+        <Button because={because} onClick={() => part.mutate({ approval: approval.row.approval_id, only: [], rows, hunks, surface, feedback: words })}>Continue with {many(chosen)}</Button>
         <Button onClick={end}>Cancel</Button>
       </div>
       {part.error !== null && <Failed error={part.error} />}

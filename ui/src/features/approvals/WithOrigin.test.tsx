@@ -2,6 +2,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { Refused } from "~/host/host";
 import { HostProvider, makeQueryClient } from "~/ipc/client";
 import { APPROVAL, DONE, RECEIPT, changes, changesOf, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
@@ -37,17 +38,25 @@ test("of what was done the lines lead by the numbers that they have since, and t
   expect(router.state.location).toMatchObject({ pathname: "/lineage", search: { of: "/home/you/atlas-billing/a.ts" } });
 });
 
-test("a file is saved as it would be written, byte for byte, where a browser is; and not where its text is not at hand", async () => {
+test("a file is saved as it would be written, byte for byte, where a browser is: a text by the page, other bytes by the host", async () => {
   const saved: [string, string][] = [];
+  const taken: unknown[] = [];
   const host = scene({ "changes.show": changesOf({ ...changes, files: [
     { op: "write", path: "notes/a%20b.md", to: null, same_as: null, before: side("one\n"), after: side("\ufeffone\r\ntwo"), outcome: null },
     { op: "write", path: "photo.jpg", to: null, same_as: null, before: null, after: { ...side(""), text: null, missing: "binary" }, outcome: null },
+    { op: "write", path: "gone.jpg", to: null, same_as: null, before: null, after: { ...side(""), text: null, missing: "gone" }, outcome: null },
   ] }) });
-  Object.assign(host, { files: { save: (text: string, name: string) => { saved.push([text, name]); } } });
+  Object.assign(host, { files: {
+    save: (text: string, name: string) => { saved.push([text, name]); },
+    download: (...asked: unknown[]) => { taken.push(asked); return Promise.reject(new Refused({ code: "not_found", message: "the bytes of this file are not kept here" })); },
+  } });
   const { user } = show(host, "/");
   await user.click(await screen.findByRole("button", { name: "Download notes/a b.md" }));
   expect(saved).toEqual([["\ufeffone\r\ntwo", "a b.md"]]);
-  expect(screen.queryByRole("button", { name: /Download photo/ })).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Download photo.jpg" }));
+  expect(taken).toEqual([["changes.export", { of: APPROVAL, sha256: "c0ffee00".repeat(8) }, "photo.jpg"]]);
+  expect((await screen.findByRole("alert")).textContent).toBe("The bytes of this file are not kept here.");
+  expect(screen.queryByRole("button", { name: /Download gone/ })).toBeNull();
 });
 
 test("in the window that a yes is given in a difference leads nowhere", () => {

@@ -1,6 +1,6 @@
 // What is held true, and on what it rests.
 import { Link } from "@tanstack/react-router";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
@@ -221,8 +221,6 @@ function Search() {
   const [text, setText] = useState("");
   const words = useDeferredValue(text.trim());
   const asked = useAsk("knowledge.search", { text: words, limit: HITS }, { enabled: words !== "", keep: true });
-  const tasks = useAsk("task.list", { search: words }, { enabled: words !== "", keep: true });
-  const titles = useMemo(() => new Map(tasks.data?.rows.map((row) => [row.task_id, said(row.title)])), [tasks.data]);
   return (
     <div className={styles.search}>
       <TextField label="Search for all of these words" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
@@ -232,12 +230,12 @@ function Search() {
             <ul className={styles.hits}>
               {byTask(page.rows).map(([task, hits]) => (
                 <li key={task}>
-                  <h2>{titles.get(task) === undefined ? "Messages and other records" : <Link to="/task/$id" params={{ id: task }}><Words of={titles.get(task) ?? ""} /></Link>}</h2>
+                  <h2>{hits[0]?.title == null ? "Messages and other records" : <Link to="/task/$id" params={{ id: task }}><Words of={said(hits[0].title)} /></Link>}</h2>
                   <ul>
                     {hits.map((hit) => (
                       <li key={`${hit.id} ${hit.part} ${said(hit.excerpt)}`}>
                         <Link to="/task/$id" params={{ id: hit.task_id }} search={/^(rcp|apr|act)_/.test(hit.id) ? { see: hit.id } : {}}><Words of={said(hit.excerpt)} /></Link>
-                        <span>{capital(plain(hit.kind))}, <Time at={hit.at} ago /></span>
+                        <span><Words of={capital(hit.what)} />, <Time at={hit.at} ago /></span>
                       </li>
                     ))}
                   </ul>

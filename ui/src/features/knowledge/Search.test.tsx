@@ -5,7 +5,7 @@ import type { Hit } from "~/ipc/generated/knowledge";
 import { DONE, RECEIPT, WAITS, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
-const hit = (id: string, part: string, excerpt: string, at: number): Hit => ({ task_id: DONE, kind: "receipt", id, part, excerpt, at }) as Hit;
+const hit = (id: string, part: string, excerpt: string, at: number): Hit => ({ task_id: DONE, title: "Tidy the downloads", kind: "receipt", what: "receipt", id, part, excerpt, at });
 
 test("a thing is found once, the newest first, and a change leads to its receipt", async () => {
   const rows = [hit("task_1", "/goal", "Tidy the budget", 1), hit(RECEIPT, "/summary", "Moved budget.xlsx", 2), hit(RECEIPT, "/changes/0", "budget.xlsx", 2)];
@@ -21,8 +21,8 @@ test("a thing is found once, the newest first, and a change leads to its receipt
 test("what is found stands under its task, the task with the newest first, and of a receipt each file", async () => {
   const file = (name: string, at: number): Hit => ({ ...hit(RECEIPT, "file", `moved ${name}`, at), part: "file" });
   const rows = [
-    { ...hit("art_1", "/content", "the budget of May", 9), kind: "artifact", task_id: WAITS },
-    file("budget.xlsx", 2), file("budget.ods", 2), file("budget.ods", 2), { ...hit("ing_1", "/text", "a budget", 1), kind: "ingress", task_id: "task_other" },
+    { ...hit("art_1", "/content", "the budget of May", 9), kind: "artifact", what: "file as it was read, a\u202eb.md", task_id: WAITS, title: "Move tax rates into a typed table" },
+    file("budget.xlsx", 2), file("budget.ods", 2), file("budget.ods", 2), { ...hit("ing_1", "/text", "a budget", 1), kind: "ingress", what: "ingress", task_id: "task_other", title: null },
   ];
   const { user } = show(scene({ "knowledge.search": { rows } }), "/knowledge");
   await user.click(await screen.findByRole("button", { name: "Search" }));
@@ -33,5 +33,6 @@ test("what is found stands under its task, the task with the newest first, and o
   const under = (at: number) => within(heads[at]?.parentElement as HTMLElement).getAllByRole("listitem").map((one) => one.querySelector("a")?.textContent);
   expect(under(0)).toEqual(["the budget of May"]);
   expect(under(1)).toEqual(["moved budget.xlsx", "moved budget.ods"]);
+  expect(within(heads[0]?.parentElement as HTMLElement).getByText(/^File as it was read, a/).textContent).toContain("File as it was read, aU+202Eb.md, ");
   expect(await seriousFindings()).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { Button } from "~/primitives/Button";
 import { Select, TextField } from "~/primitives/Field";
 import { many } from "~/primitives/number";
 import { Failed } from "~/primitives/States";
+import { ModelTest } from "./ModelTest";
 import styles from "./Settings.module.css";
 
 const MODES = [
@@ -75,6 +76,7 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
       <div className={styles.buttons}>
         <Button type="submit" because={because}>Save</Button>
         <Button look="quiet" onClick={close}>Cancel</Button>
+        <ModelTest address={asked.address} />
       </div>
       {set.error !== null && <Failed error={set.error} />}
     </form>

@@ -1,6 +1,6 @@
 // Models are looked for when a person asks, and not before; a key never passes through the window.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor } from "@testing-library/react";
+import { render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { HostProvider, makeQueryClient } from "~/ipc/client";
@@ -22,8 +22,8 @@ const found: Found = {
   looked: [11434, 8080, 8000, 8081], standard: null, providers: [{ url: "https://models.example.org/v1", secret: "away", kept: false }], set: [away],
 };
 
-function shown() {
-  const host = scene({ "models.find": found, "models.standard": { standard: address }, "models.set": asked }, "window");
+function shown(more: Parameters<typeof scene>[0] = {}) {
+  const host = scene({ "models.find": found, "models.standard": { standard: address }, "models.set": asked, ...more }, "window");
   render(<HostProvider value={host}><QueryClientProvider client={makeQueryClient()}><Models /></QueryClientProvider></HostProvider>);
   return { host, user: userEvent.setup() };
 }
@@ -79,6 +79,37 @@ test("a price is shown with where it is known from, and a person's own goes befo
   await user.type(input, "1.75");
   await user.click(screen.getByRole("button", { name: "Save" }));
   expect(host.asked.find((one) => one.name === "models.set")?.params).toEqual({ address: away.address, price_in: "1.75" });
+});
+
+test("a server is tested with a key of one's choice: its models are a choice, and what is wrong is said", async () => {
+  const { host, user } = shown({
+    "secrets.list": { secrets: [{ handle: "away", hosts: ["127.0.0.1:11434"], kept_in: "file", also_in: [], since: 0 }] },
+    "models.test": ({ url, secret }) => ({
+      name: "Ollama", url, models: secret === "away" ? [{ id: "qwen2.5-coder", address, asked }] : [],
+      trouble: secret === "away" ? null : "it wants a key before it lists its models; give it one with `hermit models add`",
+    }),
+  });
+  const form = within(screen.getByRole("form", { name: "Test a model server" }));
+  await user.click(form.getByRole("button", { name: "Test" }));
+  expect(host.times("models.test")).toBe(0);
+  await user.type(form.getByLabelText("Address"), " http://127.0.0.1:11434/v1{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe("It wants a key before it lists its models; give it one with hermit models add.");
+  await user.selectOptions(form.getByLabelText("Key"), "away");
+  await user.click(form.getByRole("button", { name: "Test" }));
+  await screen.findByText("It answers and offers 1 model.");
+  screen.getByText(/Context 32,768, output 4,096 \(the server says so\)/);
+  expect(host.asked.filter((one) => one.name === "models.test").map((one) => one.params)).toEqual([
+    { url: "http://127.0.0.1:11434/v1", api: "openai" }, { url: "http://127.0.0.1:11434/v1", api: "openai", secret: "away" },
+  ]);
+  await user.click(screen.getByRole("button", { name: "Use qwen2.5-coder by default" }));
+  await screen.findByText("default");
+  expect(host.asked.find((one) => one.name === "models.standard")?.params).toEqual({ address });
+  // The form of one model tests its server, and says whether it offers this one.
+  await user.click(screen.getByRole("button", { name: `Change how ${address} is asked` }));
+  const own = within(screen.getByRole("form", { name: `Settings of ${address}` }));
+  await user.click(own.getByRole("button", { name: "Test" }));
+  expect((await own.findByRole("alert")).textContent).toBe("It wants a key before it lists its models; give it one with hermit models add.");
+  expect(await seriousFindings()).toEqual([]);
 });
 
 test("where there is no window for keys, the way to the terminal is shown, and no field takes a key", () => {

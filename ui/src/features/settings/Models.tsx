@@ -4,13 +4,14 @@ import { useState } from "react";
 import { Copyable } from "~/primitives/Copyable";
 import { count } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
-import type { Asked, Found, Server } from "~/ipc/generated/models";
+import type { Found } from "~/ipc/generated/models";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Mark } from "~/primitives/Icon";
-import { Answer, Failed, Said, sentence } from "~/primitives/States";
+import { Answer, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import { ModelForm, inWords } from "./ModelForm";
+import { ServerTest } from "./ServerTest";
+import { How, Serving } from "./Serving";
 import styles from "./Settings.module.css";
 
 /** Ports in what was typed: numbers, whatever stands between them. */
@@ -40,6 +41,7 @@ export function Models() {
           {(found) => <What found={found} choose={(address) => standard.mutate({ address })} />}
         </Answer>
       )}
+      <ServerTest standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       {standard.error !== null && <Failed error={standard.error} />}
       <h3>Keys for servers elsewhere</h3>
       <p>Hermit stores such a key where your own keys are and sends it to its server only. You type it at a terminal or in the app's own window, never here.</p>
@@ -78,31 +80,5 @@ function What({ found, choose }: { found: Found; choose: (address: string | null
         </ul>
       )}
     </>
-  );
-}
-
-/** How a model is asked, and a way to change it. */
-function How({ asked }: { asked: Asked | null }) {
-  const [isOpen, setOpen] = useState(false);
-  if (asked === null) return null;
-  if (isOpen) return <ModelForm asked={asked} close={() => setOpen(false)} />;
-  return <small><Words of={inWords(asked)} /> <Button look="link" aria-label={`Change how ${asked.address} is asked`} onClick={() => setOpen(true)}>Change</Button></small>;
-}
-
-function Serving({ server, standard, choose }: { server: Server; standard: string | null; choose: (address: string) => void }) {
-  return (
-    <div className={styles.serving}>
-      <b><Words of={server.name} /></b> <code>{server.url}</code>
-      {server.trouble !== null && <p>{sentence(server.trouble)}</p>}
-      <ul className={styles.models} aria-label={`Models of ${server.name}`}>
-        {server.models.map((model) => (
-          <li key={model.address}>
-            <Mark name={standard === model.address ? "done" : "idle"} />
-            <div><code><Words of={model.id} /></code><How asked={model.asked} /></div>
-            {standard === model.address ? <span>default</span> : <Button aria-label={`Use ${model.id} by default`} onClick={() => choose(model.address)}>Use by default</Button>}
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }

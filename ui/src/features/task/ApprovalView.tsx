@@ -34,7 +34,7 @@ export function ApprovalView({ id }: { id: string }) {
             ]} />
             <p className={styles.review}><Link to="/" search={{ at: id }}>See the card as it was</Link></p>
             <Answer asked={changes} what="the changes" lines={3}>
-              {(found) => <WithOrigin task={row.task_id}><ChangeList of={id} first={found} /></WithOrigin>}
+              {(found) => <WithOrigin of={id} task={row.task_id}><ChangeList of={id} first={found} /></WithOrigin>}
             </Answer>
           </>
         );

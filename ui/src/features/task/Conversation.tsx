@@ -14,6 +14,7 @@ import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import { modelName, originName, said } from "~/screen/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
+import { Plan } from "./Plan";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 
@@ -52,6 +53,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
         <Take task={task} story={story} agent={agent} isWhole={events.data !== undefined && story.messages.length > 0} />
       </header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
+        <Plan rows={story.rows} see={see} />
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
         <Answer asked={events} what="the conversation" large>

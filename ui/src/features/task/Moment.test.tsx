@@ -2,7 +2,7 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { DONE, RECEIPT, WAITS, doneEvents, doneTask, event, events, scene, task } from "~/test/scene";
-import { show } from "~/test/show";
+import { seriousFindings, show } from "~/test/show";
 
 const listed = (id: string, all: typeof events) => ({ task_id: id, events: all, last_seq: all.length, ended: true });
 
@@ -25,4 +25,26 @@ test("a task at work says what it is reading", async () => {
   show(scene({ "task.show": working, "task_events.list": ({ after_seq }) => listed(WAITS, (after_seq ?? 0) === 0 ? reads : []) }), `/task/${WAITS}`);
   const said = within(await screen.findByRole("log", { name: "What was said" }));
   expect(await said.findByText("Now: read notes/meeting 1.md")).toBeTruthy();
+});
+
+test("a task of several steps shows them as a plan: what is done, what is under way, what is to come", async () => {
+  const step = (seq: number, id: string, title: string) => event(seq, "step.created", { step: { step_id: id, title } });
+  const stands = (seq: number, id: string, to: string) => event(seq, "step.status_changed", { about_step_id: id, to });
+  const steps = [
+    events[0] ?? event(1, "task.created", {}), step(2, "s1", "Read the notes"), step(3, "s2", "Write the summary"), step(4, "s3", "Tidy up"),
+    stands(5, "s1", "running"), stands(6, "s1", "succeeded"), stands(7, "s2", "running"),
+  ];
+  const working = { ...task, row: { ...task.row, run_status: "running" as const, open_approvals: 0 }, waits_for: null };
+  show(scene({ "task.show": working, "task_events.list": ({ after_seq }) => listed(WAITS, (after_seq ?? 0) === 0 ? steps : []) }), `/task/${WAITS}`);
+  const plan = (await screen.findByText("Plan: 1 of 3 steps done")).closest("details") as HTMLElement;
+  expect(within(plan).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Read the notesdone", "Write the summaryunder way", "Tidy upto come"]);
+  expect(within(plan).getAllByRole("listitem").map((one) => one.getAttribute("aria-current"))).toEqual([null, "step", null]);
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a task of one step has no plan", async () => {
+  show(scene({ "task_events.list": ({ after_seq }) => listed(WAITS, (after_seq ?? 0) === 0 ? events : []) }), `/task/${WAITS}`);
+  await screen.findByRole("log", { name: "What was said" });
+  await screen.findAllByText(/Move the rates into a typed table/);
+  expect(screen.queryByText(/^Plan:/)).toBeNull();
 });

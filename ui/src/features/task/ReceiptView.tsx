@@ -37,7 +37,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
             </div>
             <Facts ruled rows={nine(receipt, why.data?.chains[0], task, onSee)} />
             {why.error !== null && <Failed error={why.error} />}
-            <WithOrigin task={receipt.row.task_id}><Changed id={id} /></WithOrigin>
+            <WithOrigin of={id} task={receipt.row.task_id}><Changed id={id} /></WithOrigin>
             <Acts receipt={receipt} />
           </div>
         );

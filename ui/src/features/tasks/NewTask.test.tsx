@@ -2,6 +2,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { FakeHost } from "~/host/fake";
+import { Refused } from "~/host/host";
 import type { Found } from "~/ipc/generated/models";
 import { DONE, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
@@ -50,6 +51,41 @@ test("without any model the page says what to start, and a playbook needs none",
   await user.click(screen.getByRole("radio", { name: /^Tidy/ }));
   await user.click(await begin());
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "playbook", name: "tidy", parameters: {} }));
+});
+
+test("a playbook of one's own is read from its file, its parameters are asked for, and its text goes along", async () => {
+  const host = scene({
+    "task.submit": made,
+    "playbooks.read": ({ text }) => {
+      if (text.includes("oops")) throw new Refused({ code: "usage", message: "this is no playbook that can be used: line 2: there is no key `oops`" });
+      return { name: "notes", about: "Sorts notes", description: "Moves each note.", parameters: [{ name: "into", about: "Where to", standard: "Notes" }] };
+    },
+  });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes");
+  await user.click(await screen.findByRole("radio", { name: /^Your own playbook/ }));
+  await screen.findByText("Choose the file of your playbook.");
+  const field = screen.getByLabelText(/File of the playbook/);
+  await user.upload(field, new File(["playbook: 1\noops: 1"], "bad.yaml"));
+  expect((await screen.findByRole("alert")).textContent).toContain("there is no key oops");
+  await user.upload(field, new File(["playbook: 1"], "notes.yaml"));
+  await screen.findByText("Moves each note.");
+  expect(screen.queryByRole("alert")).toBeNull();
+  await user.type(screen.getByLabelText("Into"), "Old");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "playbook", name: "notes", text: "playbook: 1", parameters: { into: "Old" } }));
+});
+
+test("a goal is given in steps, and a playbook takes none", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes");
+  await screen.findByRole("radio", { name: /big/ });
+  await user.click(screen.getByRole("radio", { name: /^Tidy/ }));
+  expect(screen.queryByLabelText(/^Plan/)).toBeNull();
+  await user.click(screen.getByRole("radio", { name: /^Model/ }));
+  await user.type(await screen.findByLabelText(/^Plan/), "read the notes\n\n  write a summary ");
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ goal: "", steps: [{ objective: "read the notes" }, { objective: "write a summary" }] }));
 });
 
 test("what was attached goes along, by what stands for it", async () => {

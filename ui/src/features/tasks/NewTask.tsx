@@ -8,7 +8,7 @@ import { PROFILE } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
 import type { Reasoner, Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
-import { Select, TextField } from "~/primitives/Field";
+import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
@@ -16,6 +16,7 @@ import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
 import { ModelChoice, known } from "./ModelChoice";
+import { type OwnPlaybook, OwnPlaybookField } from "./OwnPlaybook";
 import styles from "./Tasks.module.css";
 
 const PROFILES = [
@@ -24,6 +25,7 @@ const PROFILES = [
 ];
 
 const MODEL = "model";
+const OWN = "own";
 
 /** `like` is a task whose folder, goal, rules and model are taken over. */
 export function NewTask({ folder, goal: given, like }: { folder?: string; goal?: string; like?: string }) {
@@ -43,7 +45,10 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const [unsent, setUnsent] = useState<{ message: string } | null>(null);
   const [sending, setSending] = useState(false);
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
-  const chosen = playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
+  const [plan, setPlan] = useState("");
+  const steps = who === MODEL ? plan.split("\n").map((line) => line.trim()).filter(Boolean) : [];
+  const [mine, setMine] = useState<OwnPlaybook | null>(null);
+  const chosen = who === OWN ? mine?.playbook : playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
 
@@ -69,20 +74,21 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };
 
   const because = workspace.trim() === "" ? "Name a folder first"
-    : chosen === undefined && goal.trim() === "" ? "Write a goal"
+    : who === OWN && chosen === undefined ? "Choose the file of your playbook"
+    : chosen === undefined && goal.trim() === "" && steps.length === 0 ? "Write a goal"
     : chosen === undefined && address === null ? "Choose a model, or a playbook"
     : chosen === undefined && address?.trim() === "" ? "Give the model's address" : null;
 
   const send = async () => {
     const reasoner: Reasoner = chosen !== undefined
-      ? { kind: "playbook", name: chosen.name, parameters: Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== "" && chosen.parameters.some((p) => p.name === name))) }
+      ? { kind: "playbook", name: chosen.name, ...(who === OWN && mine !== null ? { text: mine.text } : {}), parameters: Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== "" && chosen.parameters.some((p) => p.name === name))) }
       : { kind: "address", address: address?.trim() ?? "" };
     setUnsent(null);
     setSending(true);
     try {
       const attachments = await pathsOf(attached, host.files);
       const made = await submit.mutateAsync({
-        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments,
+        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         idempotency_key: key, channel: "app",
@@ -103,7 +109,8 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         </section>
         <section>
           <h2>What</h2>
-          <GoalField label={chosen === undefined ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+          <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
         </section>
         <section>
           <h2 id="who">Model or playbook</h2>
@@ -114,10 +121,12 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
                 {found.playbooks.map((one) => (
                   <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => setWho(`playbook:${one.name}`)} />
                 ))}
+                <Choice icon="file" on={who === OWN} title="Your own playbook" about="From a file" choose={() => setWho(OWN)} />
               </div>
             )}
           </Answer>
-          {chosen === undefined && <ModelChoice value={address} onChange={own(setModel)} />}
+          {who === OWN && <OwnPlaybookField value={mine} onChange={setMine} />}
+          {chosen === undefined && who !== OWN && <ModelChoice value={address} onChange={own(setModel)} />}
           {chosen !== undefined && <p className={styles.about}>{chosen.description}</p>}
           {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
         </section>
@@ -159,7 +168,7 @@ function takeOver(task: Task, set: Sets) {
   set.setConstraint(task.constraints.join("\n"));
 }
 
-function Choice({ icon, on, title, about, choose }: { icon: "task" | "chip"; on: boolean; title: string; about: string; choose: () => void }) {
+function Choice({ icon, on, title, about, choose }: { icon: "task" | "chip" | "file"; on: boolean; title: string; about: string; choose: () => void }) {
   return (
     <button type="button" role="radio" aria-checked={on} className={styles.choice} onClick={choose}>
       <Icon name={icon} />
