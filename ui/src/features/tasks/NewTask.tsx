@@ -110,7 +110,6 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         <section>
           <h2>What</h2>
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
-          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
         </section>
         <section>
           <h2 id="who">Model or playbook</h2>
@@ -138,6 +137,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
             <TextField label="Title (optional)" value={title} onChange={(event) => setTitle(event.target.value)} />
           </div>
           <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
+          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
           <Attachments value={attached} onChange={setAttached} />
         </section>
         <div className={styles.send}>
