@@ -60,6 +60,8 @@ pub(crate) struct Cell {
     pub(crate) stale: AtomicBool,
 }
 
+type Engines = BTreeMap<Vec<(RuleScope, Digest)>, Arc<PolicyEngine>>;
+
 /// The only writer.
 pub struct Kernel {
     pub(crate) dir: PathBuf,
@@ -72,7 +74,7 @@ pub struct Kernel {
     pub(crate) tasks: Mutex<HashMap<TaskId, Arc<Cell>>>,
     pub(crate) session: String,
     /// Policy with the rules of a person, a project and a task, by the digests of their texts.
-    pub(crate) engines: Mutex<BTreeMap<Vec<(RuleScope, Digest)>, Arc<PolicyEngine>>>,
+    pub(crate) engines: Mutex<Engines>,
     /// Registrations of servers of tools that were read, by the digests of their artifacts.
     pub(crate) registrations: Mutex<BTreeMap<Digest, Arc<ServerRegistration>>>,
     /// The host ends: drivers leave off at the next boundary.

@@ -48,15 +48,22 @@ impl Conversation {
             to.1 = to.1.wrapping_add(1);
             let (send, answered) = oneshot::channel();
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(to.1, send);
-            message["id"] = json!(to.1);
+            renamed(&mut message, json!(to.1));
             answered
         });
         let line = format!("{message}\n");
         to.0.write_all(line.as_bytes()).await.ok()?;
         drop(to);
         let mut answer = answered?.await.ok()?;
-        answer["id"] = id?;
+        renamed(&mut answer, id?);
         Some(answer)
+    }
+}
+
+/// Gives a message another identifier: those of clients are their own, and two clients may use the same.
+fn renamed(message: &mut Value, id: Value) {
+    if let Some(fields) = message.as_object_mut() {
+        fields.insert("id".to_owned(), id);
     }
 }
 

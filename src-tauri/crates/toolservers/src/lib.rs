@@ -24,6 +24,7 @@
 
 mod conversation;
 mod metered;
+#[allow(clippy::disallowed_methods, reason = "it limits how long a greeting and a list of tools may take")]
 mod remote;
 mod schema;
 
