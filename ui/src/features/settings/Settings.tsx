@@ -1,5 +1,5 @@
 // The machine, the store, copies of it, and how this window looks.
-import { useState, useSyncExternalStore } from "react";
+import { useDeferredValue, useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Models } from "./Models";
 import { Notifications } from "./Notifications";
@@ -23,6 +23,8 @@ import { Prose } from "~/primitives/Words";
 import styles from "./Settings.module.css";
 
 export function Settings() {
+  // The second column stands beside or below the first: it comes a moment later and moves nothing that could be pressed.
+  const isSecond = useDeferredValue(true, false);
   return (
     <Screen title="Settings" sub={<span>This machine, keys, models and storage</span>}>
       <div className={styles.settings}>
@@ -34,11 +36,15 @@ export function Settings() {
           <Desktop />
         </div>
         <div>
-          <Machine />
-          <Store />
-          <DiskUsage />
-          <Copies />
-          <Diagnostics />
+          {isSecond && (
+            <>
+              <Machine />
+              <Store />
+              <DiskUsage />
+              <Copies />
+              <Diagnostics />
+            </>
+          )}
         </div>
       </div>
     </Screen>
