@@ -59,12 +59,15 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
     }
     let verifier = pages::verifier(place, &tree, &target.join("ui"))?;
     say("telling its story ...");
+    // The programs lie there by now: cargo builds those of a package for its tests.
+    let programs = target.join("debug");
     let mut story = cargo(&["--test", "house", "journeys::toy"]);
-    run_program(story.env("HERMIT_VERIFY_MJS", verifier.join("verify.mjs")))?;
+    story.env("HERMIT_PROGRAMS", &programs).env("HERMIT_VERIFY_MJS", verifier.join("verify.mjs"));
+    run_program(&mut story)?;
     say("telling it on a page ...");
     let mut page = pages::tool(place, "vitest/vitest.mjs");
     page.current_dir(&tree).args(["run", "--config", "tests/browser/vite.config.ts", "toy"]);
-    run_program(page.env("HERMIT_PROGRAMS", target.join("debug")))?;
+    run_program(page.env("HERMIT_PROGRAMS", &programs))?;
     println!("a tool of {} files went the whole way", FILES.len() + 1);
     Ok(ExitCode::SUCCESS)
 }
