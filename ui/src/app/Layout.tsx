@@ -75,8 +75,6 @@ function Locked() {
   );
 }
 
-const waits = (of: number) => (of === 1 ? "waits for you" : "wait for you");
-
 function Rail() {
   const status = useAsk("host.status", {});
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -94,7 +92,7 @@ function Rail() {
             <Link to={place.path} aria-current={isHere(place.path) ? "page" : undefined}>
               <Icon name={place.icon} />
               <span>{place.label}</span>
-              {place.path === "/" && <Count of={forYou} label={waits} />}
+              {place.path === "/" && <Count of={forYou} />}
               {place.path === "/tasks" && waiting !== undefined && waiting.running > 0 && (
                 <span className={styles.quiet}>{waiting.running}<span className="visually-hidden"> working</span></span>
               )}
@@ -131,7 +129,7 @@ function Tray({ forYou }: { forYou: number }) {
           <div>{at === undefined ? "Hermit" : word}</div>
           <div className={styles.second} title={second}>{at === undefined ? "No answer yet" : second}</div>
         </div>
-        <Count of={forYou} label={waits} />
+        <Count of={forYou} />
       </div>
       <div className={styles.controls}>
         <Button icon="plus" onClick={() => void navigate({ to: "/tasks/new" })}>New</Button>

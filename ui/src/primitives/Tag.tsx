@@ -44,12 +44,13 @@ export function StateWord({ tone, mark, children }: { tone: Tone; mark: MarkName
   );
 }
 
-export function Count({ of, label }: { of: number; label: (of: number) => string }) {
+/** How much waits for a person. */
+export function Count({ of }: { of: number }) {
   if (of === 0) return null;
   return (
     <span className={styles.count}>
       {of > 999 ? "999+" : of}
-      <span className="visually-hidden"> {label(of)}</span>
+      <span className="visually-hidden"> {of === 1 ? "waits" : "wait"} for you</span>
     </span>
   );
 }

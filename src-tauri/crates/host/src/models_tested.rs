@@ -193,13 +193,11 @@ fn reason(bytes: &[u8]) -> String {
 /// Protocol and base URL of a server as a person names it: a provider alone, `PROTOCOL:URL` with or without `#MODEL`, or a URL.
 pub fn server_named(named: &str) -> (String, String) {
     let base = |url: &str| url.split('#').next().unwrap_or(url).to_owned();
-    if let Ok(api) = named.parse::<ModelApi>() {
-        return (api.to_string(), reasoning::address::usual(api).to_owned());
-    }
-    match named.split_once(':').map(|(api, rest)| (api.parse::<ModelApi>(), rest)) {
-        Some((Ok(api), rest)) if rest.contains("://") => (api.to_string(), base(rest)),
-        Some((Ok(api), _)) => (api.to_string(), reasoning::address::usual(api).to_owned()),
-        _ => (ModelApi::standard().to_string(), base(named)),
+    let (api, rest) = named.split_once(':').unwrap_or((named, ""));
+    match api.parse::<ModelApi>() {
+        Ok(api) if rest.contains("://") => (api.to_string(), base(rest)),
+        Ok(api) => (api.to_string(), reasoning::address::usual(api).to_owned()),
+        Err(_) => (ModelApi::standard().to_string(), base(named)),
     }
 }
 

@@ -150,11 +150,11 @@ fn decide(context: &Context, session: &Session, approval: &str, task: &str) -> C
 }
 
 fn deny(context: &Context, approval: Option<String>, feedback: Option<String>) -> Came {
+    // As for a yes: that nothing waits is told before any passphrase is asked for.
+    let approval = named(&context.reading()?, approval)?;
     let session = context.writing(Signs::Yes)?;
     let surface = if context.terminal.is_some() { "terminal" } else { "script" };
-    let came = named(&session, approval).and_then(|approval| {
-        session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()), stop: false })
-    });
+    let came = session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()), stop: false });
     let came = came.and_then(|decided| {
         // The task is told, and goes on as far as it can before this process leaves.
         session.stands(&decided.task_id, std::time::Duration::from_secs(30));
