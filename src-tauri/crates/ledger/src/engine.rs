@@ -7,16 +7,17 @@ use crate::batch::{Committed, Projector};
 use crate::insert::Place;
 use crate::prepare::Prepared;
 use crate::state::State;
-use crate::{Error, rows::int};
+use crate::{Error, rows::int, wal};
 use model::fault::{Faults, Point};
 use rusqlite::Connection;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Pages in the WAL before they are moved into the database between two commits: 16 MB.
 const WAL_PAGES_MAX: i64 = 4_000;
 
 /// Rows written between two looks at the WAL. Few rows need more than a handful of pages.
-const LOOK_EVERY: usize = 256;
+const LOOK_EVERY: usize = 64;
 
 pub(crate) type Answer = Result<Committed, Error>;
 
@@ -196,11 +197,17 @@ impl Engine {
         self.rows >= LOOK_EVERY
     }
 
-    /// Between commits: moves a grown WAL into the database, so that no commit pays for it.
+    /// Between commits: moves a grown WAL into the database, and makes room in it, so that no commit pays for either.
     pub fn tidy(&mut self) {
         self.rows = 0;
-        if self.stopped.is_none() && self.wal_backlog() > WAL_PAGES_MAX {
+        if self.stopped.is_some() {
+            return;
+        }
+        let (frames, moved) = self.wal_frames();
+        if frames - moved > WAL_PAGES_MAX {
             self.move_wal("PASSIVE");
+        } else if let Some(path) = self.conn.path() {
+            wal::make_room(Path::new(&format!("{path}-wal")), frames.unsigned_abs());
         }
     }
 
@@ -211,10 +218,10 @@ impl Engine {
         }
     }
 
-    /// Frames in the WAL that are not in the database yet, as SQLite counts them.
-    fn wal_backlog(&self) -> i64 {
-        let read = |row: &rusqlite::Row<'_>| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?);
-        self.conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], read).unwrap_or(0)
+    /// Frames in the WAL, and those of them that are in the database, as SQLite counts them.
+    fn wal_frames(&self) -> (i64, i64) {
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(2)?));
+        self.conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], read).unwrap_or((0, 0))
     }
 
     /// A WAL that cannot be moved now, because a reader still needs it or the disk is full, is moved later. After

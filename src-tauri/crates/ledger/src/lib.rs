@@ -43,6 +43,7 @@ pub mod severed;
 mod state;
 mod tree;
 pub mod verify;
+mod wal;
 mod writer;
 
 pub use backup::{Backup, backup, restore};

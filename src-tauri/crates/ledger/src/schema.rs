@@ -29,7 +29,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
 const READABLE: u32 = 1;
 
 /// Bytes of a page; a step of a few events fits into a handful of them.
-const PAGE_BYTES: u32 = 4096;
+pub(crate) const PAGE_BYTES: u32 = 4096;
 
 /// Pages the writer keeps in memory. A step touches a dozen pages in as many indexes, and their inner pages with it.
 const CACHE_KIB: i64 = 16 << 10;

@@ -91,7 +91,8 @@ impl Writer {
         projector.prepare(&conn).map_err(|why| Error::Projection { why })?;
         let state = State::load(&conn)?;
         let reader = Reader::open(dir)?;
-        let engine = Engine { conn, epoch, projector, faults, state, stopped: None, rows: 0 };
+        let mut engine = Engine { conn, epoch, projector, faults, state, stopped: None, rows: 0 };
+        engine.tidy();
         Ok(Self {
             commit_queue: CommitQueue::new(engine)?,
             entropy,

@@ -20,8 +20,12 @@ fn image(from: &Path, wal_bytes: Option<u64>) -> tempfile::TempDir {
     to
 }
 
+/// Bytes up to the end of the last frame: those behind it carry other salts than the head.
 fn wal_length(world: &World) -> u64 {
-    fs::metadata(world.path().join("ledger.db-wal")).unwrap().len()
+    const FRAME: usize = 24 + 4096;
+    let wal = fs::read(world.path().join("ledger.db-wal")).unwrap();
+    let frames = wal[32..].chunks(FRAME).take_while(|frame| frame[8..16] == wal[16..24]).count();
+    (32 + frames * FRAME) as u64
 }
 
 #[conforms::conforms("HK-13.1-1")]
@@ -85,7 +89,7 @@ fn garbage_behind_the_last_commit_is_ignored_and_flipped_bytes_never_pass_for_ev
     commit(&writer, vec![plain(id)]);
     let whole = usize::try_from(wal_length(&world)).unwrap();
     for at in (end..whole).step_by(577) {
-        let image = image(world.path(), None);
+        let image = image(world.path(), Some(whole as u64));
         let path = image.path().join("ledger.db-wal");
         let mut wal = fs::read(&path).unwrap();
         wal[at] ^= 0xff;
@@ -96,6 +100,28 @@ fn garbage_behind_the_last_commit_is_ignored_and_flipped_bytes_never_pass_for_ev
         assert_eq!(found.len(), 1, "flipped at {at}");
         assert_eq!(found[0].bytes, before);
     }
+}
+
+#[test]
+fn a_commit_writes_into_room_that_the_wal_has_already() {
+    let world = World::new();
+    let writer = world.writer();
+    let (id, length) = (task(), || fs::metadata(world.path().join("ledger.db-wal")).unwrap().len());
+    let mut lengthened = 0;
+    for _ in 0..600 {
+        let before = length();
+        commit(&writer, vec![saying(id, "text")]);
+        // Only the look between two commits makes it longer, by whole steps.
+        let more = length() - before;
+        assert!(more == 0 || more > 512 << 10, "a commit made it {more} bytes longer");
+        lengthened += usize::from(more > 0);
+    }
+    assert!(lengthened > 0, "{} bytes were never reached", length());
+    let used = wal_length(&world);
+    assert!(used < length(), "{used}");
+    assert_sound(&verify_at(image(world.path(), None).path()));
+    drop(writer);
+    assert_eq!(length(), 0, "a host that ended well leaves everything in one file");
 }
 
 /// Fails once, at the `nth` time the boundary is reached.
