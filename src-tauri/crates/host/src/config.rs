@@ -78,7 +78,7 @@ pub struct ModelSettings {
     pub temperature: Option<String>,
     /// How tools are offered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<reasoning::Mode>,
+    pub mode: Option<reasoning::ToolMode>,
     /// Whether all tools are offered; to a small model only a few are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_tools: Option<bool>,

@@ -4,7 +4,7 @@
 use crate::config::{Config, ModelSettings};
 use crate::prices::{Price, dollars, price, priced};
 use model::task::ModelApi;
-use reasoning::{Address, Head, ModelHttp, Settings};
+use reasoning::{Address, Head, ModelHttp, Settings, ToolMode};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,7 +130,7 @@ pub(crate) fn settings(
         || billions().or_else(|| billions_of(model_of(address))).is_some_and(|most| most <= SMALL_BILLIONS);
     let small = own.all_tools.map_or_else(is_small, |all| !all);
     Ok(Settings {
-        mode: own.mode.unwrap_or_default(),
+        mode: own.mode.unwrap_or(ToolMode::Auto),
         small,
         offer: if own.all_tools == Some(true) { all_tools() } else { Vec::new() },
         without,

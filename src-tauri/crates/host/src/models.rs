@@ -12,7 +12,7 @@ use crate::secrets::SecretBook;
 use crate::{Config, Error, Local};
 use model::secret::SecretTerms;
 use model::task::ModelApi;
-use reasoning::{Address, Mode, ModelHttp};
+use reasoning::{Address, ModelHttp, ToolMode};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::Code;
 use wire::models::{Asked, Found, Model, Price, Server};
+use words::UnknownName;
+use words::task::ToolOffer;
 
 /// Where servers usually listen, and what they are called until they say it themselves.
 const USUAL: [(u16, &str); 6] = [
@@ -218,20 +220,17 @@ fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), 
         settings.without.remove("temperature");
     }
     if let Some(mode) = &wish.mode {
-        settings.mode = match mode.as_str() {
-            "auto" => None,
-            "tools" => Some(Mode::Tools),
-            "json_schema" => Some(Mode::JsonSchema),
-            other => return Err(format!("`{other}` is no mode; there are auto, tools and json_schema")),
-        };
+        let mode: ToolMode = mode.parse().map_err(|e: UnknownName| e.to_string())?;
+        settings.mode = Some(mode).filter(|mode| *mode != ToolMode::Auto);
         settings.without.retain(|name| name != "tools" && name != "response_format");
     }
     if let Some(tools) = &wish.tools {
         settings.all_tools = match tools.as_str() {
             "auto" => None,
-            "all" => Some(true),
-            "few" => Some(false),
-            other => return Err(format!("`{other}` is no choice of tools; there are auto, all and few")),
+            named => Some(
+                named.parse::<ToolOffer>().map_err(|e: UnknownName| format!("{e}, or auto"))?
+                    == ToolOffer::All,
+            ),
         };
     }
     for (wished, set) in
@@ -283,13 +282,8 @@ impl<'c> Look<'c> {
             temperature: settings
                 .temperature_milli
                 .map_or_else(|| "own".to_owned(), |milli| (f64::from(milli) / 1000.0).to_string()),
-            mode: match settings.mode {
-                Mode::Auto => "auto",
-                Mode::Tools => "tools",
-                Mode::JsonSchema => "json_schema",
-            }
-            .to_owned(),
-            tools: if settings.offers_all() { "all" } else { "few" }.to_owned(),
+            mode: settings.mode,
+            tools: if settings.offers_all() { ToolOffer::All } else { ToolOffer::Few },
             price: price.map(|price| Price {
                 input: dollars(price.input),
                 output: dollars(price.output),

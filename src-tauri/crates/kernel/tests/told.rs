@@ -10,7 +10,7 @@ use model::policy::Profile;
 use model::proposal::{Answer, Stop};
 use model::task::{ModelApi, TaskStatus};
 use model::{Body, TaskId};
-use reasoning::{Address, Head, HttpReply, Mode, ModelHttp, ModelHttpError, ModelServer, Settings};
+use reasoning::{Address, Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, Settings, ToolMode};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -84,14 +84,14 @@ impl ModelHttp for Wire {
 }
 
 /// Every form in which a server is asked.
-fn forms() -> Vec<(ModelApi, Mode, &'static [&'static str])> {
-    let tools = ModelApi::ALL.iter().map(|api| (*api, Mode::Tools, [].as_slice()));
-    let schema = [ModelApi::Openai, ModelApi::Gemini].map(|api| (api, Mode::JsonSchema, [].as_slice()));
-    let prompt = (ModelApi::Openai, Mode::JsonSchema, ["response_format", "tools"].as_slice());
+fn forms() -> Vec<(ModelApi, ToolMode, &'static [&'static str])> {
+    let tools = ModelApi::ALL.iter().map(|api| (*api, ToolMode::Tools, [].as_slice()));
+    let schema = [ModelApi::Openai, ModelApi::Gemini].map(|api| (api, ToolMode::JsonSchema, [].as_slice()));
+    let prompt = (ModelApi::Openai, ToolMode::JsonSchema, ["response_format", "tools"].as_slice());
     tools.chain(schema).chain([prompt]).collect()
 }
 
-fn settings(mode: Mode, without: &[&str]) -> Settings {
+fn settings(mode: ToolMode, without: &[&str]) -> Settings {
     let without: BTreeSet<String> = without.iter().map(|name| (*name).to_owned()).collect();
     Settings { mode, without, context_tokens: 128_000, answer_tokens: 8_000, ..Settings::default() }
 }
@@ -256,7 +256,7 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
                 );
             }
         }
-        if mode == Mode::Tools && api == ModelApi::Openai {
+        if mode == ToolMode::Tools && api == ModelApi::Openai {
             let last: Value = serde_json::from_str(sent.last().unwrap()).unwrap();
             let messages = last["messages"].as_array().unwrap();
             for (at, message) in messages.iter().enumerate().filter(|(_, m)| m["tool_calls"].is_array()) {
@@ -316,7 +316,7 @@ fn what_a_server_does_not_take_is_left_out_from_then_on_and_the_work_goes_on() {
         (400, json!({ "error": "this model does not support tools" })),
         (400, json!({ "error": "response_format is not supported" })),
     ]);
-    let task = give(&world, &wire, "look", settings(Mode::Tools, &[]));
+    let task = give(&world, &wire, "look", settings(ToolMode::Tools, &[]));
     assert_eq!(through(&world, world.kernel(), task, 0), completed());
     let sent: Vec<Value> = wire.sent().iter().map(|one| serde_json::from_str(one).unwrap()).collect();
     let holds: Vec<Vec<&str>> = sent
@@ -381,7 +381,7 @@ fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_l
         finish: "length",
         api: ModelApi::Openai,
     });
-    let task = give(&world, &wire, "write a long text", settings(Mode::Tools, &[]));
+    let task = give(&world, &wire, "write a long text", settings(ToolMode::Tools, &[]));
     let end = through(&world, world.kernel(), task, 0);
     assert!(!matches!(&end, DriveOutcome::Waiting(_)), "{end:?}");
     let sent = wire.sent();

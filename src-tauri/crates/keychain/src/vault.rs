@@ -1,31 +1,9 @@
 //! The one role a vault has: bytes by name.
 
 use crate::Error;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use zeroize::Zeroizing;
 
-/// Which vault, as `keys.json` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VaultKind {
-    /// The operating system's keychain; on Linux the Secret Service.
-    Keychain,
-    /// A file under a passphrase.
-    File,
-    /// Nothing durable; tests only.
-    Memory,
-}
-
-impl fmt::Display for VaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Keychain => "keychain",
-            Self::File => "file",
-            Self::Memory => "memory",
-        })
-    }
-}
+pub use words::store::VaultKind;
 
 /// Where bytes sleep by name. Names are 1 to 128 of `a-z0-9._-`, parts joined by `/`.
 pub trait Vault: Send + Sync {

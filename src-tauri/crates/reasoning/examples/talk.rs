@@ -14,7 +14,7 @@ use model::action::ReadItem;
 use model::artifact::TrustTier;
 use model::context::{ContextItem, ContextPack, Section};
 use model::{Digest, RelPath};
-use reasoning::{Address, Input, Mode, ModelServer, Reasoner, Recorder, Settings};
+use reasoning::{Address, Input, ModelServer, Reasoner, Recorder, Settings, ToolMode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +29,8 @@ fn main() -> Result<(), Failure> {
         return Err("give an address, such as `openai:http://127.0.0.1:8080/v1#qwen`, and a folder".into());
     };
     let mode = match rest.first().map(String::as_str) {
-        Some("tools") => Mode::Tools,
-        _ => Mode::JsonSchema,
+        Some("tools") => ToolMode::Tools,
+        _ => ToolMode::JsonSchema,
     };
     let all = rest.get(2).is_some_and(|word| word == "all");
     let context_tokens = if all { 8192 } else { 4096 };

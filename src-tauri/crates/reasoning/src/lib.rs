@@ -44,5 +44,5 @@ pub use port::{
 };
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;
-pub use server::{Mode, ModelServer, Prices, Settings};
+pub use server::{ModelServer, Prices, Settings, ToolMode};
 pub use session::Session;

@@ -17,6 +17,18 @@ crate::names! {
 }
 
 crate::names! {
+    /// What an explanation is of.
+    pub enum ExplainedKind ("subject of an explanation") {
+        /// A receipt.
+        Receipt = "receipt",
+        /// An artifact.
+        Artifact = "artifact",
+        /// A file on disk, or a line of it.
+        Path = "path",
+    }
+}
+
+crate::names! {
     /// Belief states (HK-8.6-4).
     pub enum BeliefStatus ("belief status") {
         /// Held.

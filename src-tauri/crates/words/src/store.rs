@@ -15,6 +15,18 @@ crate::names! {
 }
 
 crate::names! {
+    /// Where keys and secret values are kept.
+    pub enum VaultKind ("vault") {
+        /// The operating system's keychain; on Linux the Secret Service.
+        Keychain = "keychain",
+        /// A file under a passphrase.
+        File = "file",
+        /// Nothing durable; tests only.
+        Memory = "memory",
+    }
+}
+
+crate::names! {
     /// What a project is told by.
     pub enum ProjectSource ("project source") {
         /// The address of a git remote.

@@ -61,6 +61,29 @@ crate::names! {
 }
 
 crate::names! {
+    /// How a model is told of the tools that it may call.
+    pub enum ToolMode ("mode") {
+        /// `json_schema` on this machine, `tools` elsewhere.
+        Auto = "auto",
+        /// The protocol's own `tools`; text answers are left to the loop core's parser.
+        Tools = "tools",
+        /// A schema of the answer with one alternative for each tool: the server enforces the grammar, which small local
+        /// models need. Where the protocol has none, the prompt alone says it.
+        JsonSchema = "json_schema",
+    }
+}
+
+crate::names! {
+    /// How many tools a model is offered.
+    pub enum ToolOffer ("choice of tools") {
+        /// All that there are.
+        All = "all",
+        /// Few, for small models.
+        Few = "few",
+    }
+}
+
+crate::names! {
     /// Whose no it was.
     pub enum RefusedBy ("who refused") {
         /// A rule denied it.

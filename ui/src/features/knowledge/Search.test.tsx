@@ -20,7 +20,7 @@ test("a thing is found once, the newest first, and a change leads to its receipt
 
 test("what is found stands under its task, the task with the newest first, and of a receipt each file", async () => {
   const file = (name: string, at: number): Hit => ({ ...hit(RECEIPT, "file", `moved ${name}`, at), part: "file" });
-  const rows = [
+  const rows: Hit[] = [
     { ...hit("art_1", "/content", "the budget of May", 9), kind: "artifact", what: "file as it was read, a\u202eb.md", task_id: WAITS, title: "Move tax rates into a typed table" },
     file("budget.xlsx", 2), file("budget.ods", 2), file("budget.ods", 2), { ...hit("ing_1", "/text", "a budget", 1), kind: "ingress", what: "ingress", task_id: "task_other", title: null },
   ];

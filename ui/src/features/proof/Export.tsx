@@ -139,7 +139,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>Readable files</th><th className={table.right}>Size</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.artifacts.map((one) => (
-                  <tr key={one.kind}><td>{capital(plain(one.kind))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.kind}><td>{capital((one.kind ?? "unknown").replaceAll("_", " "))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{one.count}</td></tr>
                 ))}</tbody>
               </table>
             )}

@@ -40,8 +40,8 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
   const [context, setContext] = useState(String(asked.context));
   const [output, setOutput] = useState(String(asked.output));
   const [temperature, setTemperature] = useState(asked.temperature);
-  const [mode, setMode] = useState(asked.mode);
-  const [tools, setTools] = useState(asked.tools);
+  const [mode, setMode] = useState<string>(asked.mode);
+  const [tools, setTools] = useState<string>(asked.tools);
   const [priceIn, setPriceIn] = useState(asked.price?.input ?? "");
   const [priceOut, setPriceOut] = useState(asked.price?.output ?? "");
   const because = size(context) === null || size(output) === null ? "Write sizes as numbers of tokens"

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { BeliefStatus, DecisionClass, MemoryStatus, RiskBand, TrustTier } from "./words";
+import type { BeliefStatus, DecisionClass, EntityType, MemoryStatus, RiskBand, TrustTier } from "./words";
 
 /** Which decisions. */
 export interface Decisions {
@@ -107,8 +107,8 @@ export interface Invalidated {
 
 /** One place where the words were found. */
 export interface Hit {
-  /** What it is about: `task`, `artifact`, `belief`, ... */
-  kind: string;
+  /** What it is about. */
+  kind: EntityType;
   id: string;
   task_id: string;
   /** The task's title; none of what belongs to no task, such as a message. */

@@ -1,4 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { ToolMode, ToolOffer } from "./words";
 
 /** Looks where servers of models usually listen on this machine, and nowhere else. */
 export interface Find {
@@ -87,10 +88,8 @@ export interface Asked {
   from: string;
   /** `own`, or a number. */
   temperature: string;
-  /** `auto`, `tools` or `json_schema`. */
-  mode: string;
-  /** `all` or `few`. */
-  tools: string;
+  mode: ToolMode;
+  tools: ToolOffer;
   /** What it costs, where that is known. */
   price: Price | null;
   /** Parameters that its server refuses. */

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Verdict } from "./shared";
+import type { ArtifactKind } from "./words";
 
 /** A task's proof, or one receipt's when it is named. */
 export interface Export {
@@ -74,9 +75,9 @@ export interface Value {
   example: string;
 }
 
-/** Artifacts of one kind. */
+/** Artifacts of one kind; without one where Hermit does not know it. */
 export interface Kind {
-  kind: string;
+  kind: ArtifactKind | null;
   count: number;
   byte_size: number;
 }

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Explanation, Link } from "./receipts";
-import type { EdgeKind, TraceScope } from "./words";
+import type { EdgeKind, ExplainedKind, TraceScope } from "./words";
 
 /** A receipt, an artifact, or a file on disk; with a line, who wrote that line. */
 export interface Explain {
@@ -17,8 +17,7 @@ export interface Recall {
 
 /** The chain behind something. */
 export interface Explained {
-  /** `receipt`, `artifact`, `path`. */
-  kind: string;
+  kind: ExplainedKind;
   subject: string;
   /** How the answer was found, in sentences. */
   told: string[];

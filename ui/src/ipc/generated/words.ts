@@ -357,6 +357,17 @@ export const TRUST_TIER = [
 ] as const;
 export type TrustTier = (typeof TRUST_TIER)[number];
 
+/** What an explanation is of. */
+export const EXPLAINED_KIND = [
+  /** A receipt. */
+  "receipt",
+  /** An artifact. */
+  "artifact",
+  /** A file on disk, or a line of it. */
+  "path",
+] as const;
+export type ExplainedKind = (typeof EXPLAINED_KIND)[number];
+
 /** Belief states (HK-8.6-4). */
 export const BELIEF_STATUS = [
   /** Held. */
@@ -676,6 +687,17 @@ export const KEY_PURPOSE = [
 ] as const;
 export type KeyPurpose = (typeof KEY_PURPOSE)[number];
 
+/** Where keys and secret values are kept. */
+export const VAULT_KIND = [
+  /** The operating system's keychain; on Linux the Secret Service. */
+  "keychain",
+  /** A file under a passphrase. */
+  "file",
+  /** Nothing durable; tests only. */
+  "memory",
+] as const;
+export type VaultKind = (typeof VAULT_KIND)[number];
+
 /** What a project is told by. */
 export const PROJECT_SOURCE = [
   /** The address of a git remote. */
@@ -899,6 +921,26 @@ export const RUN_STATUS = [
   "expired",
 ] as const;
 export type RunStatus = (typeof RUN_STATUS)[number];
+
+/** How a model is told of the tools that it may call. */
+export const TOOL_MODE = [
+  /** `json_schema` on this machine, `tools` elsewhere. */
+  "auto",
+  /** The protocol's own `tools`; text answers are left to the loop core's parser. */
+  "tools",
+  /** A schema of the answer with one alternative for each tool: the server enforces the grammar, which small local models need. Where the protocol has none, the prompt alone says it. */
+  "json_schema",
+] as const;
+export type ToolMode = (typeof TOOL_MODE)[number];
+
+/** How many tools a model is offered. */
+export const TOOL_OFFER = [
+  /** All that there are. */
+  "all",
+  /** Few, for small models. */
+  "few",
+] as const;
+export type ToolOffer = (typeof TOOL_OFFER)[number];
 
 /** Whose no it was. */
 export const REFUSED_BY = [

@@ -145,7 +145,7 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
         Some(_) => Vec::new(),
     };
     let mut hits = page(found, |hit| Hit {
-        kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
+        kind: receipts.get(&hit.id).map_or(hit.kind, |_| EntityType::Receipt),
         id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),
         task_id: hit.task_id.to_string(),
         title: titles.get(&hit.task_id).cloned().flatten(),
@@ -179,7 +179,7 @@ fn changed_files(
     let mut found = Vec::new();
     for task in tasks.into_iter().take(TASKS_OF_FILES_MAX) {
         found.extend(crate::file_names::changed(host, task, words)?.into_iter().map(|file| Hit {
-            kind: "receipt".to_owned(),
+            kind: EntityType::Receipt,
             id: file.receipt_id.to_string(),
             task_id: task.to_string(),
             title: titles.get(&task).cloned().flatten(),

@@ -3,8 +3,9 @@
 use crate::{Host, Wire as _, fold};
 use model::Body;
 use std::collections::BTreeMap;
-use wire::Error;
 use wire::secrets::{List, Secret, Secrets};
+use wire::{Code, Error};
+use words::UnknownName;
 
 pub(crate) fn list(host: &dyn Host, _: List) -> Result<Secrets, Error> {
     let reader = host.reader()?;
@@ -13,7 +14,11 @@ pub(crate) fn list(host: &dyn Host, _: List) -> Result<Secrets, Error> {
         fold::walk(&reader, first.task_id, &mut |_, event, body| {
             match body {
                 Body::SecretRegistered(b) => {
-                    let (handle, hosts, kept_in) = (b.handle.clone(), b.hosts.clone(), b.kept_in.clone());
+                    let (handle, hosts) = (b.handle.clone(), b.hosts.clone());
+                    let kept_in = b
+                        .kept_in
+                        .parse()
+                        .map_err(|e: UnknownName| Error::new(Code::Failed, e.to_string()))?;
                     let (also_in, since) = (Vec::new(), event.occurred_at.0);
                     found.insert(handle.clone(), Secret { handle, hosts, kept_in, also_in, since });
                 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use wire::receipts::Explanation;
 use wire::trace::{Edge, Explain, Explained, Graph as Drawing, Line, Node, Recall, Recalled, Step};
 use wire::{Code, Error};
+use words::knowledge::ExplainedKind;
 
 /// Receipts of one file that are told at most.
 const CHAINS_MAX: usize = 20;
@@ -31,11 +32,19 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
     let (graph, _) = around(&host.query()?, row.task_id)?;
     let told = chain(&graph, row.receipt_id)?;
     let around = [NodeId::Receipt(row.receipt_id)];
-    Ok(explained("receipt", row.receipt_id.to_string(), Vec::new(), None, vec![told], &graph, &around))
+    Ok(explained(
+        ExplainedKind::Receipt,
+        row.receipt_id.to_string(),
+        Vec::new(),
+        None,
+        vec![told],
+        &graph,
+        &around,
+    ))
 }
 
 fn explained(
-    kind: &str,
+    kind: ExplainedKind,
     subject: String,
     told: Vec<String>,
     line: Option<Line>,
@@ -48,7 +57,7 @@ fn explained(
     if let Some(chain) = chains.first() {
         told.splice(0..0, super::explanation::sentences(chain));
     }
-    Explained { kind: kind.to_owned(), subject, told, line, chains, graph: drawing(graph, around) }
+    Explained { kind, subject, told, line, chains, graph: drawing(graph, around) }
 }
 
 /// What stands behind a receipt.
@@ -114,7 +123,15 @@ fn artifact(host: &dyn Host, named: &str) -> Result<Explained, Error> {
         told.push(format!("it is part of no receipt; {} rest on it", receipts.len()));
     }
     let chains = receipts.into_iter().map(|r| chain(&graph, r)).collect::<Result<_, _>>()?;
-    Ok(explained("artifact", id.to_string(), told, None, chains, &graph, &[NodeId::Artifact(id)]))
+    Ok(explained(
+        ExplainedKind::Artifact,
+        id.to_string(),
+        told,
+        None,
+        chains,
+        &graph,
+        &[NodeId::Artifact(id)],
+    ))
 }
 
 /// A file: every change of it that has a receipt, and for a line the one that wrote it.
@@ -149,7 +166,7 @@ fn path(host: &dyn Host, path: &str, line: Option<u32>) -> Result<Explained, Err
         written_by: written.by.as_ref().map(|step| step.receipt_id.to_string()),
         number_then: written.number_then,
     });
-    Ok(explained("path", path.to_owned(), told, line, chains, &graph, &nodes))
+    Ok(explained(ExplainedKind::Path, path.to_owned(), told, line, chains, &graph, &nodes))
 }
 
 fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {

@@ -9,6 +9,7 @@ use std::path::Path;
 use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
 use wire::proof::{Export, Exported, Preview, Previewed, Report, THIS_STORE, Verify};
 use wire::{Error, Verdict, exit};
+use words::artifact::ArtifactKind;
 
 /// `hermit proof`.
 pub fn proof(context: &Context, verb: ProofVerb) -> Came {
@@ -110,7 +111,8 @@ pub fn show_preview(out: &Output, found: &Previewed) {
         out.line(format!("  {:>5} x {}  {}{more}", value.count, plain(&value.pointer), plain(&example)));
     }
     for kind in &found.artifacts {
-        out.line(format!("  {:>5} x {}, whole, {}", kind.count, plain(&kind.kind), size(kind.byte_size)));
+        let name = kind.kind.map_or("unknown", ArtifactKind::as_str);
+        out.line(format!("  {:>5} x {name}, whole, {}", kind.count, size(kind.byte_size)));
     }
     out.say(Tone::Bold, "Stays here; only fingerprints leave");
     out.line(format!("  {} sensitive values, {} artifacts", found.withheld, found.artifacts_withheld));

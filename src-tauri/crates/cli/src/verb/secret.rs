@@ -11,6 +11,7 @@ use model::secret::SecretTerms;
 use std::io::{IsTerminal as _, Read as _};
 use wire::secrets::{List, Secret};
 use wire::{Code, Error, exit};
+use words::store::VaultKind;
 use zeroize::Zeroizing;
 
 /// More than any value.
@@ -48,7 +49,11 @@ fn set(context: &Context, args: &SecretSet) -> Came {
     session.close();
     context.out.answer(&kept?, |out, kept| {
         let Some(secret) = kept.secrets.iter().find(|secret| secret.handle == args.name) else { return };
-        let place = if secret.kept_in == "keychain" { "the system's keychain" } else { "the vault's file" };
+        let place = match secret.kept_in {
+            VaultKind::Keychain => "the system's keychain",
+            VaultKind::File => "the vault's file",
+            VaultKind::Memory => "this process",
+        };
         out.line(format!("`secret:{}` is kept in {place}", secret.handle));
         match secret.hosts.as_slice() {
             [] => out.line("it goes to no host a command reaches; name some with `--host`"),
@@ -70,7 +75,7 @@ fn list(context: &Context) -> Came {
                 hosts => (hosts.join(", "), places(secret)),
             };
             let since = crate::text::time(secret.since);
-            vec![format!("secret:{}", secret.handle), hosts, places, secret.kept_in.clone(), since]
+            vec![format!("secret:{}", secret.handle), hosts, places, secret.kept_in.to_string(), since]
         });
         table(out, &["handle", "may go to", "in", "kept in", "set"], &rows.collect::<Vec<_>>());
     })?;

@@ -362,8 +362,8 @@ impl<'a> Collected<'a> {
         self.facts.artifacts.len() as u64
     }
 
-    pub(super) fn kind_of(&self, digest: &Digest) -> String {
-        self.facts.artifacts.get(digest).map_or("unknown", |kind| kind.as_str()).to_owned()
+    pub(super) fn kind_of(&self, digest: &Digest) -> Option<ArtifactKind> {
+        self.facts.artifacts.get(digest).copied()
     }
 
     /// How many events a bundle of this would show.

@@ -4,6 +4,7 @@ use super::collect::Collected;
 use crate::layout::Named;
 use crate::{Error, Options, PublicKeys, Source};
 use model::TaskId;
+use model::artifact::ArtifactKind;
 use seal::Digest;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,8 +23,8 @@ pub struct Leaf {
 /// Content of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kind {
-    /// Kind of artifact, or `unknown`.
-    pub kind: String,
+    /// Kind of artifact, where it is known.
+    pub kind: Option<ArtifactKind>,
     /// How many.
     pub count: u64,
     /// Their bytes.
@@ -59,7 +60,7 @@ pub fn preview(source: &dyn Source, task: TaskId, options: &Options) -> Result<P
     let options = Options { since: None, ..options.clone() };
     let collected = Collected::of(&keyless, false, task, &options)?;
     let mut leaves: BTreeMap<String, Leaf> = BTreeMap::new();
-    let mut artifacts: BTreeMap<String, Kind> = BTreeMap::new();
+    let mut artifacts: BTreeMap<Option<ArtifactKind>, Kind> = BTreeMap::new();
     let (mut receipts, mut shown) = (0, 0);
     for (name, planned) in collected.files.iter() {
         match Named::parse(&name) {
@@ -74,7 +75,7 @@ pub fn preview(source: &dyn Source, task: TaskId, options: &Options) -> Result<P
             }
             Some(Named::Artifact(digest)) => {
                 let kind = collected.kind_of(&digest);
-                let entry = artifacts.entry(kind.clone()).or_insert(Kind { kind, count: 0, bytes: 0 });
+                let entry = artifacts.entry(kind).or_insert(Kind { kind, count: 0, bytes: 0 });
                 entry.count += 1;
                 entry.bytes += planned.facts().0;
             }

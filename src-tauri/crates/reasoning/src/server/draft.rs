@@ -1,6 +1,6 @@
 //! A streamed or whole answer, put together: words, thoughts and calls, each apart.
 
-use super::{Mode, Prices};
+use super::{Prices, ToolMode};
 use crate::Error;
 use crate::port::Delta;
 use model::limits::{MODEL_ANSWER_BYTES_MAX, MODEL_REASONING_BYTES_MAX};
@@ -215,14 +215,14 @@ impl Draft {
     }
 
     /// The answer, priced.
-    pub fn finish(self, mode: Mode, prices: &Prices) -> Answer {
+    pub fn finish(self, mode: ToolMode, prices: &Prices) -> Answer {
         let calls = self.calls.into_iter().filter(|slot| !slot.name.is_empty());
         let mut calls: Vec<ToolCall> = calls
             .map(|slot| ToolCall { name: slot.name, arguments: arguments_of(&slot.arguments) })
             .collect();
         let mut text = self.text;
         if calls.is_empty()
-            && mode == Mode::JsonSchema
+            && mode == ToolMode::JsonSchema
             && let Some(call) = action_of(&text)
         {
             calls.push(call);

@@ -21,22 +21,10 @@ use model::task::{ModelApi, Proposer};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use words::task::ToolMode;
+
 /// Bytes of rules and of all tools in a request, roughly.
 const TOOLS_BYTES: usize = 12_000;
-
-/// How tools are offered to the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// `json_schema` on loopback, `tools` elsewhere.
-    #[default]
-    Auto,
-    /// The protocol's own `tools`; text answers are left to the loop core's parser.
-    Tools,
-    /// A schema of the answer with one alternative for each tool: the server enforces the grammar, which small local
-    /// models need. Where the protocol has none, the prompt alone says it.
-    JsonSchema,
-}
 
 /// Prices of a million tokens, in micro-units; 0 when none is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -81,7 +69,7 @@ pub const PARAMETERS: [&str; 7] =
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// How tools are offered.
-    pub mode: Mode,
+    pub mode: ToolMode,
     /// Names of the tools that are offered to the model; empty leaves the choice: all of them, but [`FEW_TOOLS`] to a
     /// small model and where the context has no more than [`SMALL_CONTEXT_TOKENS`].
     pub offer: Vec<String>,
@@ -108,7 +96,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            mode: Mode::Auto,
+            mode: ToolMode::Auto,
             offer: Vec::new(),
             small: false,
             without: BTreeSet::new(),
@@ -232,19 +220,19 @@ impl ModelServer {
         self.settings.answer_tokens.min(self.settings.context_tokens / 2)
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> ToolMode {
         let wanted = match self.settings.mode {
             // Where no server of the protocol enforces a grammar, its own tools are the surer way.
-            Mode::Auto if self.remote && !self.settings.small || !self.enforces() => Mode::Tools,
-            Mode::Auto => Mode::JsonSchema,
+            ToolMode::Auto if self.remote && !self.settings.small || !self.enforces() => ToolMode::Tools,
+            ToolMode::Auto => ToolMode::JsonSchema,
             chosen => chosen,
         };
         // What is refused in both forms is written into the prompt, and the answer is read for the call in it.
         let without = self.without();
         match wanted {
-            Mode::Tools if without.contains("tools") => Mode::JsonSchema,
-            Mode::JsonSchema if without.contains("response_format") && !without.contains("tools") => {
-                Mode::Tools
+            ToolMode::Tools if without.contains("tools") => ToolMode::JsonSchema,
+            ToolMode::JsonSchema if without.contains("response_format") && !without.contains("tools") => {
+                ToolMode::Tools
             }
             wanted => wanted,
         }
@@ -400,14 +388,14 @@ impl Reasoner for ModelServer {
             answer_tokens: self.answer_tokens(),
             ..self.settings.clone()
         };
-        let guided = self.settings.small && self.mode() == Mode::JsonSchema;
+        let guided = self.settings.small && self.mode() == ToolMode::JsonSchema;
         let turn = guided.then(|| guide::Turn::of(&offered, pack));
         let tools = Tools {
             offered: &offered,
             usable: turn.as_ref().map_or(&offered, |turn| &turn.usable),
             guided: turn.as_ref().map(|turn| turn.words.as_str()),
         };
-        let by_schema = self.mode() == Mode::JsonSchema && !offered.is_empty();
+        let by_schema = self.mode() == ToolMode::JsonSchema && !offered.is_empty();
         let schema = by_schema.then(|| conversation::actions(tools.usable));
         self.protocol.encode(&Asking {
             model: &self.model,

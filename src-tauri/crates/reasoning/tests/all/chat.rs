@@ -5,7 +5,7 @@ use model::artifact::TrustTier;
 use model::context::{ContextItem, Section};
 use proptest::prelude::*;
 use reasoning::{
-    Address, Head, HttpReply, Input, Mode, ModelHttp, ModelHttpError, ModelServer, Reasoner, Settings,
+    Address, Head, HttpReply, Input, ModelHttp, ModelHttpError, ModelServer, Reasoner, Settings, ToolMode,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ impl ModelHttp for Pieces {
     }
 }
 
-fn server(mode: Mode, egress: Arc<dyn ModelHttp>) -> ModelServer {
+fn server(mode: ToolMode, egress: Arc<dyn ModelHttp>) -> ModelServer {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
     ModelServer::new(&address, Settings { mode, context_tokens: 32_768, ..Settings::default() }, egress)
         .unwrap()
 }
 
-fn sent(mode: Mode, items: Vec<ContextItem>) -> Value {
+fn sent(mode: ToolMode, items: Vec<ContextItem>) -> Value {
     let bytes = server(mode, Arc::new(Pieces(Vec::new()))).encode(&pack(items), &iteration::tools()).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -60,7 +60,7 @@ proptest! {
         places.extend([0, bytes.len()]);
         places.sort_unstable();
         let pieces: Vec<Vec<u8>> = places.windows(2).map(|w| bytes[w[0]..w[1]].to_vec()).collect();
-        let server = server(Mode::Tools, Arc::new(Pieces(pieces)));
+        let server = server(ToolMode::Tools, Arc::new(Pieces(pieces)));
         let pack = pack(Vec::new());
         let input = Input { request: b"{}", pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
         let mut heard = String::new();
@@ -72,7 +72,7 @@ proptest! {
 
     #[test]
     fn no_content_closes_its_fence(text in "(\\[\\[end [0-9a-f]{0,8}\\]\\]|\\[\\[data [0-9a-f]{6}|\n|[a-z ]){0,20}") {
-        let body = sent(Mode::JsonSchema, vec![item(Section::Artifacts, TrustTier::Untrusted, "t", &text)]);
+        let body = sent(ToolMode::JsonSchema, vec![item(Section::Artifacts, TrustTier::Untrusted, "t", &text)]);
         let user = body["messages"][1]["content"].as_str().unwrap();
         let (_, rest) = user.split_once("[[data ").unwrap();
         let mark: String = rest.chars().take(8).collect();
@@ -83,12 +83,14 @@ proptest! {
 
 #[test]
 fn by_schema_each_tool_is_an_alternative_that_names_itself_first() {
-    let body =
-        sent(Mode::JsonSchema, vec![item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "tidy up")]);
+    let body = sent(
+        ToolMode::JsonSchema,
+        vec![item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "tidy up")],
+    );
     let any = body["response_format"]["json_schema"]["schema"]["anyOf"].as_array().unwrap();
     assert_eq!(any.len(), iteration::tools().len());
     assert!(body.get("tools").is_none());
-    let bytes = server(Mode::Auto, Arc::new(Pieces(Vec::new())))
+    let bytes = server(ToolMode::Auto, Arc::new(Pieces(Vec::new())))
         .encode(&pack(Vec::new()), &iteration::tools())
         .unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -99,7 +101,7 @@ fn by_schema_each_tool_is_an_alternative_that_names_itself_first() {
 
 #[test]
 fn by_schema_the_words_name_every_form_of_a_change() {
-    let request = sent(Mode::JsonSchema, Vec::new());
+    let request = sent(ToolMode::JsonSchema, Vec::new());
     let system = request["messages"][0]["content"].as_str().unwrap();
     let forms = "change {items: [{op: write, path, content} | {op: edit, path, edits: [{old, new}]} | {op: delete, path} | \
                  {op: move, from, to}]}:";
@@ -117,14 +119,14 @@ fn a_model_is_told_what_a_command_did_and_not_how_this_machine_ran_it() {
     let result = serde_json::json!({ "result_code": "succeeded", "summary": "it ended", "exit_code": 0, "observed": facts, "transcript": { "argv": ["ls"], "stdout": "a.txt\n" } });
     let title = "command: run ls (action.result)";
     let done = item(Section::Artifacts, TrustTier::Observed, title, &result.to_string());
-    let request = sent(Mode::Tools, vec![done]).to_string();
+    let request = sent(ToolMode::Tools, vec![done]).to_string();
     assert!(request.contains("a.txt") && request.contains(facts[3]), "{request}");
     assert!(facts[..3].iter().all(|fact| !request.contains(fact)), "{request}");
 }
 
 #[test]
 fn natively_tools_are_offered_as_functions() {
-    let body = sent(Mode::Tools, Vec::new());
+    let body = sent(ToolMode::Tools, Vec::new());
     assert_eq!(body["tools"][0]["function"]["name"], "list");
     assert_eq!(
         (&body["stream"], &body["stream_options"]["include_usage"]),
@@ -136,7 +138,7 @@ fn natively_tools_are_offered_as_functions() {
 #[test]
 fn policy_is_a_rule_a_persons_words_stand_open_and_everything_else_is_fenced() {
     let body = sent(
-        Mode::JsonSchema,
+        ToolMode::JsonSchema,
         vec![
             item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "summarise the notes"),
             item(Section::Policy, TrustTier::PolicyAsserted, "p", "never leave the folder"),
@@ -161,7 +163,7 @@ fn what_was_done_becomes_turns_and_the_newest_is_last() {
     let looked = r#"{"results":[{"op":"list","path":"","entries":[{"path":"a.md","kind":"file","byte_size":5},{"path":"sub","kind":"folder"}]}]}"#;
     let changed = r#"{"result_code":"denied","summary":"no","items":[{"op":"write","path":"S.md","outcome":"not_done"}],"feedback":"shorter"}"#;
     let body = sent(
-        Mode::JsonSchema,
+        ToolMode::JsonSchema,
         vec![
             item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "sum up"),
             item(Section::Artifacts, TrustTier::Observed, "change", changed),
@@ -190,7 +192,7 @@ fn a_goal_that_is_no_persons_word_stands_in_its_fence_alone() {
             item(Section::Artifacts, TrustTier::Observed, "look", looked),
             item(Section::Ingress, tier, "New message", message),
         ];
-        let body = sent(Mode::JsonSchema, items);
+        let body = sent(ToolMode::JsonSchema, items);
         let all: Vec<&str> =
             body["messages"].as_array().unwrap().iter().filter_map(|m| m["content"].as_str()).collect();
         let all = all.join("\n");
@@ -212,7 +214,7 @@ fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
         (&["done", "ask"], &["ask", "done"]),
     ] {
         let offer = offer.iter().map(|name: &&str| (*name).to_owned()).collect();
-        let settings = Settings { mode: Mode::Tools, offer, ..Settings::default() };
+        let settings = Settings { mode: ToolMode::Tools, offer, ..Settings::default() };
         let server = ModelServer::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
         let bytes = server.encode(&pack(Vec::new()), &iteration::tools()).unwrap();
         let body: Value = serde_json::from_slice(&bytes).unwrap();
@@ -352,10 +354,10 @@ fn what_was_sent_before_stays_the_beginning_of_what_is_sent_next() {
     };
     let turn = |words: &str| item(Section::Session, TrustTier::Observed, "Turn", words);
     let said = |words: &str| item(Section::Ingress, TrustTier::UserAsserted, "", words);
-    let before = sent(Mode::JsonSchema, vec![goal(), read("a.md"), said("be brief"), turn("read a.md")]);
+    let before = sent(ToolMode::JsonSchema, vec![goal(), read("a.md"), said("be brief"), turn("read a.md")]);
     let news =
         vec![goal(), read("b.md"), read("a.md"), said("in French"), turn("read b.md"), turn("read a.md")];
-    let after = sent(Mode::JsonSchema, news);
+    let after = sent(ToolMode::JsonSchema, news);
     let (before, after) = (before["messages"].as_array().unwrap(), after["messages"].as_array().unwrap());
     let (last, kept) = before.split_last().unwrap();
     assert_eq!(kept, &after[..kept.len()]);

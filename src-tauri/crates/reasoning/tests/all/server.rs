@@ -2,7 +2,7 @@
 
 use crate::bench::pack;
 use crate::post::Post;
-use reasoning::{Address, Error, Input, Mode, ModelServer, Reasoner, Reply, Settings};
+use reasoning::{Address, Error, Input, ModelServer, Reasoner, Reply, Settings, ToolMode};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn ask_at(address: &str, settings: Settings, cancelled: &dyn Fn() -> bool) -> (R
     (reply, heard)
 }
 
-fn ask(response: Vec<u8>, mode: Mode) -> (Result<Reply, Error>, String) {
+fn ask(response: Vec<u8>, mode: ToolMode) -> (Result<Reply, Error>, String) {
     let (address, handle) = once(response);
     let answer = ask_at(&address, Settings { mode, timeout_ms: 10_000, ..Settings::default() }, &|| false);
     handle.join().unwrap();
@@ -75,7 +75,7 @@ const WHOLE: &str = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"co
 #[conforms::conforms("RX-8-1")]
 #[test]
 fn a_streamed_action_becomes_one_call_and_the_loop_core_reads_it() {
-    let (reply, heard) = ask(stream(WHOLE), Mode::JsonSchema);
+    let (reply, heard) = ask(stream(WHOLE), ToolMode::JsonSchema);
     let reply = reply.unwrap();
     assert_eq!(heard, "{\"tool\": \"list\", \"arguments\": {\"path\": \".\"}}");
     assert_eq!(reply.raw, WHOLE.as_bytes());
@@ -91,7 +91,7 @@ fn native_calls_are_put_together_from_their_pieces() {
         data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"name\":\"list\",\"arguments\":{\"path\":\"b\"}}}]}}]}\n\n\
         data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\" \\\"a\\\"}\"}}]}}]}\n\n\
         data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
-    let answer = ask(stream(body), Mode::Tools).0.unwrap().answer;
+    let answer = ask(stream(body), ToolMode::Tools).0.unwrap().answer;
     let calls: Vec<(String, String)> =
         answer.calls.iter().map(|c| (c.name.clone(), c.arguments.to_string())).collect();
     assert_eq!(
@@ -103,7 +103,7 @@ fn native_calls_are_put_together_from_their_pieces() {
 #[test]
 fn a_server_that_does_not_stream_is_understood_too() {
     let body = br#"{"choices":[{"message":{"role":"assistant","content":"all done"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
-    let (reply, heard) = ask(http("200 OK", "application/json", body), Mode::Tools);
+    let (reply, heard) = ask(http("200 OK", "application/json", body), ToolMode::Tools);
     assert_eq!((reply.unwrap().answer.text.as_str(), heard.as_str()), ("all done", "all done"));
 }
 
@@ -150,7 +150,7 @@ fn each_failure_is_its_own_error_with_advice() {
         ),
         (error("429 Too Many Requests", "{\"detail\":\"slow down\"}"), "slow down; wait", true),
     ] {
-        let error = ask(response, Mode::JsonSchema).0.unwrap_err();
+        let error = ask(response, ToolMode::JsonSchema).0.unwrap_err();
         assert!(error.to_string().contains(words), "{words}: {error}");
         assert_eq!(error.may_retry(), retry, "{error}");
     }

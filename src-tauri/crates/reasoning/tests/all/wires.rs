@@ -7,8 +7,8 @@ use model::artifact::TrustTier;
 use model::context::{Act, ContextItem, Section};
 use model::proposal::{Answer, Stop};
 use reasoning::{
-    Address, Delta, Error, Head, HttpReply, Input, Mode, ModelHttp, ModelHttpError, ModelServer, Prices,
-    Reasoner, Scheme, Settings,
+    Address, Delta, Error, Head, HttpReply, Input, ModelHttp, ModelHttpError, ModelServer, Prices, Reasoner,
+    Scheme, Settings, ToolMode,
 };
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ fn asked(wire: &Wire, host: &str, egress: Arc<dyn ModelHttp>, timeout_ms: u64) -
         cached: Some(100_000),
         cache_written: Some(2_000_000),
     };
-    let settings = Settings { mode: Mode::Tools, timeout_ms, prices, ..Settings::default() };
+    let settings = Settings { mode: ToolMode::Tools, timeout_ms, prices, ..Settings::default() };
     let server = ModelServer::new(&address, settings, egress).unwrap();
     let pack = pack(Vec::new());
     let request = server.encode(&pack, &iteration::tools()).unwrap();
@@ -240,7 +240,7 @@ fn result(call: &Value, text: &str) -> ContextItem {
 
 fn sent(wire: &Wire, model: &str, items: Vec<ContextItem>) -> Value {
     let address: Address = format!("{}:http://127.0.0.1:1{}#{model}", wire.api, wire.base).parse().unwrap();
-    let settings = Settings { mode: Mode::Tools, context_tokens: 32_768, ..Settings::default() };
+    let settings = Settings { mode: ToolMode::Tools, context_tokens: 32_768, ..Settings::default() };
     let server = ModelServer::new(&address, settings, Arc::new(Told::default())).unwrap();
     let bytes = server.encode(&pack(items), &iteration::tools()).unwrap();
     serde_json::from_slice(&bytes).unwrap()

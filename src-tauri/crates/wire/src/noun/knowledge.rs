@@ -5,6 +5,7 @@ use crate::table::{answers, params};
 use crate::{Page, Text};
 use words::knowledge::{BeliefStatus, DecisionClass, MemoryStatus, TrustTier};
 use words::policy::RiskBand;
+use words::store::EntityType;
 
 params! {
     /// Which decisions.
@@ -86,8 +87,8 @@ answers! {
     Invalidated { memory_id: String, task_id: String }
     /// One place where the words were found.
     Hit {
-        /// What it is about: `task`, `artifact`, `belief`, ...
-        kind: String,
+        /// What it is about.
+        kind: EntityType,
         id: String,
         task_id: String,
         /// The task's title; none of what belongs to no task, such as a message.

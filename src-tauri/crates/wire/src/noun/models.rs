@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
+use words::task::{ToolMode, ToolOffer};
 
 params! {
     /// Looks where servers of models usually listen on this machine, and nowhere else.
@@ -100,10 +101,8 @@ answers! {
         from: String,
         /// `own`, or a number.
         temperature: String,
-        /// `auto`, `tools` or `json_schema`.
-        mode: String,
-        /// `all` or `few`.
-        tools: String,
+        mode: ToolMode,
+        tools: ToolOffer,
         /// What it costs, where that is known.
         price: Option<Price>,
         /// Parameters that its server refuses.

@@ -4,6 +4,7 @@
 use crate::Verdict;
 use crate::table::{answers, params};
 use std::collections::BTreeMap;
+use words::artifact::ArtifactKind;
 
 /// Whose keys they are that vouch for a proof of the store that checks it.
 pub const THIS_STORE: &str = "this store";
@@ -90,8 +91,8 @@ answers! {
         /// The first of them, as JSON.
         example: String,
     }
-    /// Artifacts of one kind.
-    Kind { kind: String, count: u64, byte_size: u64 }
+    /// Artifacts of one kind; without one where Hermit does not know it.
+    Kind { kind: Option<ArtifactKind>, count: u64, byte_size: u64 }
     /// What a check has shown.
     Report {
         verdict: Verdict,

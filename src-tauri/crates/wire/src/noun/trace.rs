@@ -4,7 +4,7 @@
 use crate::receipts::{Explanation, Link};
 use crate::table::{answers, params};
 use words::artifact::TraceScope;
-use words::knowledge::EdgeKind;
+use words::knowledge::{EdgeKind, ExplainedKind};
 
 params! {
     /// A receipt, an artifact, or a file on disk; with a line, who wrote that line.
@@ -22,8 +22,7 @@ params! {
 answers! {
     /// The chain behind something.
     Explained {
-        /// `receipt`, `artifact`, `path`.
-        kind: String,
+        kind: ExplainedKind,
         subject: String,
         /// How the answer was found, in sentences.
         told: Vec<String>,

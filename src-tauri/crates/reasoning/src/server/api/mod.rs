@@ -8,7 +8,7 @@ mod responses;
 
 use super::conversation::Conversation;
 use super::draft::{Draft, Heard};
-use super::{Mode, Settings};
+use super::{Settings, ToolMode};
 use crate::Error;
 use crate::port::{Head, Scheme};
 use model::proposal::ToolSpec;
@@ -22,7 +22,7 @@ pub struct Asking<'a> {
     /// The base URL.
     pub url: &'a str,
     /// How tools are offered.
-    pub mode: Mode,
+    pub mode: ToolMode,
     /// How the server is asked.
     pub settings: &'a Settings,
     /// What it is told.
@@ -41,7 +41,7 @@ impl Asking<'_> {
 
     /// The tools, where they are offered by the protocol's own means.
     pub fn native(&self) -> Option<&[ToolSpec]> {
-        (self.mode == Mode::Tools && !self.offered.is_empty()).then_some(self.offered)
+        (self.mode == ToolMode::Tools && !self.offered.is_empty()).then_some(self.offered)
     }
 
     /// The grammar, where the server takes one.
