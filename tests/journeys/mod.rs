@@ -6,6 +6,7 @@
 mod agents;
 mod attached;
 mod bad_input;
+mod changing_tools;
 mod committed;
 mod cut_off;
 mod fetched;

@@ -17,39 +17,39 @@ use testkit::{Chat, Large};
 const SERVER: &str = include_str!("data/tool_server.py");
 
 /// A store with the toy server in its folder.
-fn furnished() -> Stage {
+pub fn furnished() -> Stage {
     let stage = Stage::new();
     put(&stage, "server.py", SERVER);
     put(&stage, "mode.txt", "good");
     stage
 }
 
-fn put(stage: &Stage, name: &str, text: &str) {
+pub fn put(stage: &Stage, name: &str, text: &str) {
     std::fs::write(stage.work().join(name), text).expect("a file");
 }
 
-fn work(stage: &Stage) -> String {
+pub fn work(stage: &Stage) -> String {
     stage.work().to_str().expect("UTF-8").to_owned()
 }
 
 /// What `hermit tools …` asks a person: its task and its approval.
-fn asked(answer: &Value) -> (String, String) {
+pub fn asked(answer: &Value) -> (String, String) {
     assert_eq!(answer["waits_for"]["kind"], "approval", "{answer}");
     let id = |value: &Value| value.as_str().expect("an id").to_owned();
     (id(&answer["row"]["task_id"]), id(&answer["waits_for"]["id"]))
 }
 
-fn card(stage: &Stage, approval: &str) -> String {
+pub fn card(stage: &Stage, approval: &str) -> String {
     stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string()
 }
 
-fn yes(stage: &Stage, approval: &str) {
+pub fn yes(stage: &Stage, approval: &str) {
     let (code, screen) = stage.approve(approval);
     assert_eq!(code, 0, "{screen}");
 }
 
 /// Registers the toy server with a person's yes.
-fn register(stage: &Stage, more: &[&str]) -> String {
+pub fn register(stage: &Stage, more: &[&str]) -> String {
     let work = work(stage);
     let mut words = vec!["tools", "add", "toy", "--workspace", &work];
     words.extend(more);
@@ -62,7 +62,7 @@ fn register(stage: &Stage, more: &[&str]) -> String {
     shown
 }
 
-fn classify(stage: &Stage, tool: &str, class: &str, more: &[&str]) {
+pub fn classify(stage: &Stage, tool: &str, class: &str, more: &[&str]) {
     let work = work(stage);
     let mut words = vec!["tools", "classify", "toy", tool, "--class", class, "--workspace", &work];
     words.extend(more);
@@ -71,7 +71,7 @@ fn classify(stage: &Stage, tool: &str, class: &str, more: &[&str]) {
 }
 
 /// A task whose model calls a tool and is done after it.
-fn calls(stage: &Stage, tool: &str, arguments: &Value, code: i32) -> Value {
+pub fn calls(stage: &Stage, tool: &str, arguments: &Value, code: i32) -> Value {
     let model = server::script(&[
         json!({ "tool": tool, "arguments": arguments }),
         json!({ "tool": "done", "arguments": { "summary": "done" } }),
@@ -337,7 +337,7 @@ fn a_server_that_misbehaves_is_contained_with_words() {
 }
 
 /// Processes that have the folder in their words.
-fn alive(stage: &Stage) -> usize {
+pub fn alive(stage: &Stage) -> usize {
     let work = work(stage);
     let words = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
     let all = std::fs::read_dir("/proc").expect("processes").flatten().filter_map(words);

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 
 MODE = "good"
 if os.path.exists("mode.txt"):
@@ -42,6 +43,8 @@ def call(name, arguments):
         CALLS += 1
         return {"content": [{"type": "text", "text": f"call {CALLS}"}]}
     if name == "touch":
+        if MODE == "hangs":
+            time.sleep(600)
         try:
             with open(arguments.get("path", "made.txt"), "w", encoding="utf-8") as file:
                 file.write("made\n")

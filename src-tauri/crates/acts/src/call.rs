@@ -3,16 +3,21 @@
 use crate::{ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
 use model::action::{ActionClass, ExpectedEffect, Reversibility};
 use model::artifact::TrustTier;
+use model::grant::FilesystemScope;
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, CALL_REPLY_BYTES_MAX, TOOL_CALL_MS};
 use model::receipt::{ReplayClass, ResultCode};
 use model::tool_server::{ServerLaunch, ToolTerms};
 use model::witness::Fingerprint;
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Letters of the arguments in a line of a list.
 const LISTED_ARGUMENTS: usize = 160;
+
+/// Where a tool that changes files works.
+pub(crate) const IN_A_COPY: &str = "it works in a copy of the folder, without what looks like keys and without the network: what it changes there is \
+     shown, and comes into the folder only as it is shown";
 
 /// One call of one tool of a registered server. Server, launch, pins, terms and places are the kernel's, from what a
 /// person registered; a proposer gives the name and the arguments.
@@ -50,6 +55,21 @@ impl Call {
         matches!(class, Some(ActionClass::ReadLocal | ActionClass::NetworkRead))
     }
 
+    /// Whether a person said that it changes files: it is called in a staged view of the folder, and nowhere else.
+    pub fn changes_files(&self) -> bool {
+        self.terms.as_ref().is_some_and(|terms| terms.class == ActionClass::WriteLocal)
+    }
+
+    /// Hosts that its server may reach for this call, as `name:port`; a staged view has no network.
+    pub fn reaches(&self) -> &[String] {
+        if self.changes_files() { &[] } else { &self.launch.hosts }
+    }
+
+    /// Secrets that its server may sign in with for this call, by handle.
+    pub fn signs_with(&self) -> impl Iterator<Item = &String> {
+        self.launch.secrets.values().filter(|_| !self.changes_files())
+    }
+
     /// Whether it may be done again when nobody saw how it ended.
     pub fn is_repeatable(&self) -> bool {
         self.terms.as_ref().is_some_and(|terms| terms.repeatable)
@@ -60,15 +80,15 @@ impl Tool for Call {
     /// What a person said, and what follows from how the server is started. Nobody's word is the gravest.
     fn classes(&self) -> BTreeSet<ActionClass> {
         let Some(terms) = &self.terms else { return BTreeSet::from([ActionClass::ExternalEffect]) };
-        let reaches = (!self.launch.hosts.is_empty()).then_some(ActionClass::NetworkRead);
-        let signs = (!self.launch.secrets.is_empty()).then_some(ActionClass::CredentialedApiCall);
+        let reaches = (!self.reaches().is_empty()).then_some(ActionClass::NetworkRead);
+        let signs = self.signs_with().next().map(|_| ActionClass::CredentialedApiCall);
         [terms.class].into_iter().chain(reaches).chain(signs).collect()
     }
 
     fn resources(&self, workspace: WorkspaceId) -> BTreeSet<ResourceId> {
         let files = self.paths.iter().map(|path| ResourceId::File(workspace, path.clone()));
-        let secrets = self.launch.secrets.values().cloned().map(ResourceId::Secret);
-        let hosts = self.launch.hosts.iter().filter_map(|host| {
+        let secrets = self.signs_with().cloned().map(ResourceId::Secret);
+        let hosts = self.reaches().iter().filter_map(|host| {
             let (name, port) = host.rsplit_once(':')?;
             Some(ResourceId::Host(name.to_owned(), port.parse().ok()?))
         });
@@ -86,7 +106,7 @@ impl Tool for Call {
     }
 
     fn counts(&self) -> Counts {
-        let mut counts = Counts { network: !self.launch.hosts.is_empty(), targets: 1, ..Counts::default() };
+        let mut counts = Counts { network: self.sends(), targets: 1, ..Counts::default() };
         self.paths.iter().for_each(|path| counts.add_path(path));
         counts
     }
@@ -97,16 +117,28 @@ impl Tool for Call {
     }
 
     fn sends(&self) -> bool {
-        !self.launch.hosts.is_empty()
+        !self.reaches().is_empty()
+    }
+
+    fn may_be_staged(&self) -> bool {
+        self.changes_files()
+    }
+
+    fn filesystem_scope(&self) -> FilesystemScope {
+        if self.changes_files() { FilesystemScope::Named } else { FilesystemScope::Nothing }
     }
 
     fn reversibility(&self) -> Reversibility {
-        if self.only_looks() { Reversibility::NoEffect } else { Reversibility::Irreversible }
+        match (self.only_looks(), self.changes_files()) {
+            (true, _) => Reversibility::NoEffect,
+            (false, true) => Reversibility::Reversible,
+            (false, false) => Reversibility::Irreversible,
+        }
     }
 
-    /// What failed was not asked of the server, or the server said so.
+    /// What failed was not asked of the server, or the server said so. What ran in a view and left nothing is nothing.
     fn reversibility_without_changes(&self, request: &ActionRequest, _: ResultCode) -> Reversibility {
-        request.way_back()
+        if request.staged.is_some() { Reversibility::NoEffect } else { request.way_back() }
     }
 
     fn replay_class(&self) -> ReplayClass {
@@ -131,12 +163,20 @@ impl Tool for Call {
     }
 
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
-        let kind = if self.only_looks() { LineKind::Effect } else { LineKind::Unrecoverable };
+        let is_known = self.only_looks() || self.changes_files();
+        let kind = if is_known { LineKind::Effect } else { LineKind::Unrecoverable };
         let said = |text: String| Line { kind, text };
         let mut lines = vec![said(self.title()), said(in_words(self.terms.as_ref()))];
         lines.push(said("with these arguments:".to_owned()));
         lines.extend(quoted(&pretty(&self.arguments)).map(said));
-        lines.extend(started(&self.launch));
+        if self.changes_files() {
+            let alone = ServerLaunch { hosts: Vec::new(), secrets: BTreeMap::new(), ..self.launch.clone() };
+            lines.extend(started(&alone));
+            lines.push(Line::effect(IN_A_COPY.to_owned()));
+        } else {
+            lines.extend(started(&self.launch));
+            lines.extend(sees(&self.launch));
+        }
         lines.push(Line::effect(format!(
             "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {TOOL_CALL_MS} ms, goes to the model as {} content",
             match self.trust() {
@@ -211,11 +251,13 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
             visible(name)
         ),
     }));
-    lines.push(Line::effect(
-        "it sees the folder of the task, without what looks like keys, and can change nothing there"
-            .to_owned(),
-    ));
     lines
+}
+
+/// What of the folder a server sees.
+pub(crate) fn sees(launch: &ServerLaunch) -> Option<Line> {
+    let words = "it sees the folder of the task, without what looks like keys, and can change nothing there";
+    launch.url.is_none().then(|| Line::effect(words.to_owned()))
 }
 
 /// Where a server is reached, and how one signs in there.

@@ -1,6 +1,6 @@
 //! Changing what Hermit may do: which tools of servers there are, what they may do, and a person's rules of policy.
 
-use crate::call::{in_words, pretty, quoted, started};
+use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started};
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::receipt::{ReplayClass, ResultCode};
@@ -174,6 +174,7 @@ fn of_server(
         lines.extend(differences(was, now));
     }
     lines.extend(started(&now.launch));
+    lines.extend(sees(&now.launch));
     for (tool, terms) in terms {
         lines.extend(judged(&now.server, tool, terms));
     }
@@ -287,6 +288,9 @@ fn judged(server: &str, tool: &str, terms: &ToolTerms) -> Vec<Line> {
         lines.push(risk(
             "it is then called WITHOUT asking you, in every task that may look at files".to_owned(),
         ));
+    }
+    if matches!(terms.class, ActionClass::WriteLocal) {
+        lines.push(Line::effect(IN_A_COPY.to_owned()));
     }
     lines
 }

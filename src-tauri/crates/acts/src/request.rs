@@ -2,7 +2,6 @@
 
 use crate::Action;
 use crate::items::changed_paths;
-use crate::sensitive_paths::is_capability;
 use crate::tools::gravest_first;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
 use model::{
@@ -40,7 +39,7 @@ pub struct ActionRequest {
     pub proposed_at: UnixMs,
     /// Artifacts that were in the proposer's context.
     pub evidence_refs: Vec<ArtifactId>,
-    /// What a command did in a staged view, before anybody was asked: exactly this is committed (governance.md 5).
+    /// What a command, or a tool of a server, did in a staged view, before anybody was asked: exactly this is committed (governance.md 5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
     /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
@@ -63,15 +62,19 @@ impl ActionRequest {
             || matches!(self.action, Action::Call(_))
     }
 
-    /// Every class in it, the gravest first, never empty: those of its act, and what a staged run of a command would
-    /// change of Hermit itself (HK-16.4).
+    /// Every class in it, the gravest first, never empty: those of its act, and those that a staged run of it would add:
+    /// what a command changes of Hermit itself, and whatever a tool of a server does to files (HK-16.4).
     pub fn classes(&self) -> Vec<ActionClass> {
         let mut classes = self.action.classes();
-        let staged = self.staged.iter().flat_map(|staged| &staged.items);
-        if staged.flat_map(changed_paths).any(is_capability)
-            && !classes.contains(&ActionClass::CapabilityChange)
-        {
-            classes.push(ActionClass::CapabilityChange);
+        let Some(staged) = &self.staged else { return classes };
+        let found = crate::items::classes(&staged.items);
+        let counts = |class: &ActionClass| {
+            matches!(self.action, Action::Call(_)) || *class == ActionClass::CapabilityChange
+        };
+        let new: Vec<_> =
+            found.into_iter().filter(|class| counts(class) && !classes.contains(class)).collect();
+        if !new.is_empty() {
+            classes.extend(new);
             gravest_first(&mut classes);
         }
         classes

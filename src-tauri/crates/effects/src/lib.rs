@@ -79,7 +79,7 @@ pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
     Ended, Endpoint, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers, ToolSession,
-    Unspoken,
+    Unspoken, words_of,
 };
 pub use stage::{Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};

@@ -24,9 +24,16 @@ fn what_looks_like_a_key_is_hidden_from_a_command_that_does_not_name_it_and_is_n
         let staging = staging.unwrap_or_else(|why| panic!("{why:?}"));
         assert!(staging.printed.contains("plain"), "{}", staging.printed);
         assert!(!staging.printed.contains("KEYLINE"), "{}", staging.printed);
-        let hidden: Vec<String> = staging.reach.hidden.iter().map(ToString::to_string).collect();
+        let hidden: Vec<String> =
+            staging.reach.iter().flat_map(|reach| &reach.hidden).map(ToString::to_string).collect();
         assert_eq!(hidden, [".env", ".ssh", "conf/dev", "sub/server.key"]);
-        assert_eq!((staging.reach.secrets.as_slice(), &staging.staged.look_first), (&[][..], &None));
+        assert_eq!(
+            (
+                staging.reach.as_ref().map_or(&[][..], |reach| reach.secrets.as_slice()),
+                &staging.staged.look_first
+            ),
+            (&[][..], &None)
+        );
         let changed: Vec<String> = staging.changes.iter().map(|one| one.path.to_string()).collect();
         assert_eq!(changed, ["new.txt", "y"], "nothing of what is hidden counts as deleted");
         let outcome = world.perform(&requested(&world, request, &staging));
@@ -38,7 +45,8 @@ fn what_looks_like_a_key_is_hidden_from_a_command_that_does_not_name_it_and_is_n
         let (_, named) = stage(&world, "cat ./.env; cat ../*/.ssh/id_rsa");
         let named = named.unwrap_or_else(|why| panic!("{why:?}"));
         assert!(named.printed.contains("KEYLINE env"), "what it names it sees: {}", named.printed);
-        let secrets: Vec<String> = named.reach.secrets.iter().map(ToString::to_string).collect();
+        let secrets: Vec<String> =
+            named.reach.iter().flat_map(|reach| &reach.secrets).map(ToString::to_string).collect();
         assert_eq!(secrets, [".env", ".ssh"]);
         assert!(named.staged.look_first.is_some(), "and a person sees first what it printed");
 

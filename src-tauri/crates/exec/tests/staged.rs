@@ -39,7 +39,7 @@ pub fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Uns
 pub fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
     let items = &staging.staged.items;
     request.staged = Some(staging.staged.clone());
-    request.reach = Some(staging.reach.clone());
+    request.reach = staging.reach.clone();
     request.target_resources =
         acts::resources_of(world.id, &request.action, request.staged.as_ref(), request.reach.as_ref());
     for item in items {

@@ -25,6 +25,7 @@ mod refuse;
 mod rules;
 mod seen;
 mod stopped;
+mod swept;
 mod think;
 mod trial;
 

@@ -190,8 +190,9 @@ pub struct ToolTerms {
 }
 
 /// Classes that a person can say a tool has.
-pub const TOOL_CLASSES: [ActionClass; 7] = [
+pub const TOOL_CLASSES: [ActionClass; 8] = [
     ActionClass::ReadLocal,
+    ActionClass::WriteLocal,
     ActionClass::NetworkRead,
     ActionClass::NetworkWrite,
     ActionClass::CredentialedApiCall,
@@ -201,6 +202,22 @@ pub const TOOL_CLASSES: [ActionClass; 7] = [
 ];
 
 impl ToolTerms {
+    /// Whether they can be meant of a tool of a server that is started or reached so.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check_with(&self, launch: &ServerLaunch) -> Result<(), String> {
+        if self.class == ActionClass::WriteLocal && launch.url.is_some() {
+            return Err(format!(
+                "a server that is reached by an address sees no folder, so none of its tools is `{}`; say `{}` of one that \
+                 changes something there",
+                self.class,
+                ActionClass::NetworkWrite
+            ));
+        }
+        self.check()
+    }
+
     /// Whether they can be meant.
     ///
     /// # Errors
@@ -213,6 +230,12 @@ impl ToolTerms {
                 self.class,
                 all.join(", ")
             ));
+        }
+        if self.class == ActionClass::WriteLocal && !self.hosts.is_empty() {
+            return Err(
+                "a tool that changes files is called without the network, so none of its arguments is a host"
+                    .to_owned(),
+            );
         }
         let pointers = self.paths.iter().chain(&self.hosts);
         if pointers.clone().count() > limits::TOOL_POINTERS_MAX {

@@ -31,14 +31,23 @@ const fn npm() -> &'static str {
 
 /// Fetches the packages that `package-lock.json` names, if those at hand are others.
 fn packages(place: &Place) -> Result<(), Problem> {
+    packages_of(&place.root, "the pages")
+}
+
+/// Fetches the servers of tools by others that tests use.
+pub fn servers(place: &Place) -> Result<(), Problem> {
+    packages_of(&place.root.join("tests/servers"), "the servers of tools that tests use")
+}
+
+fn packages_of(folder: &Path, whose: &str) -> Result<(), Problem> {
     let locked =
-        fs::read(place.root.join("package-lock.json")).map_err(|e| format!("cannot read the lock: {e}"))?;
-    let stamp = place.root.join("node_modules/.hermit-lock");
+        fs::read(folder.join("package-lock.json")).map_err(|e| format!("cannot read the lock: {e}"))?;
+    let stamp = folder.join("node_modules/.hermit-lock");
     if fs::read(&stamp).is_ok_and(|last| last == locked) {
         return Ok(());
     }
-    say("fetching the packages of the pages ...");
-    run(Command::new(npm()).current_dir(&place.root).args(FETCH).stdout(Stdio::null()))?;
+    say(&format!("fetching the packages of {whose} ..."));
+    run(Command::new(npm()).current_dir(folder).args(FETCH).stdout(Stdio::null()))?;
     fs::write(&stamp, locked).map_err(|e| format!("cannot write `{}`: {e}", stamp.display()))
 }
 

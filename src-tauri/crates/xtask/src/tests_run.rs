@@ -165,7 +165,7 @@ fn lend_stock_tools(cargo: &mut Command, whole: bool) {
     }
 }
 
-/// Builds the verifier in TypeScript, which tests hold against the one in Rust.
+/// Builds the verifier in TypeScript, which tests hold against the one in Rust, and fetches servers of tools by others.
 fn lend_second_verifier(place: &Place, cargo: &mut Command) {
     if !pages::at_hand() {
         return;
@@ -173,6 +173,9 @@ fn lend_second_verifier(place: &Place, cargo: &mut Command) {
     match pages::build(place) {
         Ok(folder) => _ = cargo.env("HERMIT_VERIFY_MJS", folder.join("verify.mjs")),
         Err(problem) => say(&format!("{problem}; going on without the second verifier")),
+    }
+    if let Err(problem) = pages::servers(place) {
+        say(&format!("{problem}; going on without servers of tools by others"));
     }
 }
 

@@ -143,6 +143,25 @@ test("a command that has run in a copy shows its difference as a difference, and
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("a tool of a server that has worked in a copy shows which tool, its arguments, its answer and its difference", async () => {
+  const called = cardOf({
+    action_request: {
+      action: { tool: "call", server: "files", name: "write_file", arguments: '{"path":"a.txt"}', launch: { argv: ["/usr/bin/node", "index.js", "."] } },
+      staged: { exit_code: null, notes: [], left_out: [], started_at: 1000, finished_at: 2500 },
+    },
+    staged: { changes: [], printed: "Successfully wrote", printed_bytes: 18 },
+  });
+  show(scene({ "approvals.show": called }), "/");
+  const here = await card();
+  expect(await here.findByRole("region", { name: "Delete data/tax-rates.csv" })).toBeTruthy();
+  expect(here.getByRole("region", { name: "What the tool did in a copy" })).toBeTruthy();
+  expect(here.getByLabelText("Arguments").textContent).toContain('"path": "a.txt"');
+  expect(here.getByLabelText("What it answered").textContent).toBe("Successfully wrote");
+  expect(here.getByText(/it answered after 1.5 s/)).toBeTruthy();
+  expect(here.getByText("/usr/bin/node index.js .")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
 test("a command that changed nothing asks whether the model may see what it printed, and shows it", async () => {
   show(scene({ "approvals.show": ran(), "changes.show": changesOf({ ...changes, files: [] }) }), "/");
   const here = await card();

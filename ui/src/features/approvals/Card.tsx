@@ -104,12 +104,12 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
         {(changes) => {
           const ran = packet?.ran ?? null;
           const { sum } = changes;
-          if (changes.total === 0) return ran === null ? <Effects approval={approval} /> : <StagedCommand ran={ran} changes={0} />;
+          if (changes.total === 0) return ran === null ? <Effects approval={approval} /> : <StagedCommand packet={packet} ran={ran} changes={0} />;
           // Lines are counted where every difference is at hand.
           const lines = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
           return (
             <>
-              {ran !== null && <StagedCommand ran={ran} changes={changes.total} />}
+              {ran !== null && <StagedCommand packet={packet} ran={ran} changes={changes.total} />}
               <div className={styles.sum}>
                 <strong>{approval.row.status === "pending" ? "Exactly what would change" : "Proposed changes"}</strong>
                 {sum.deleted > 0 && <span className={styles.grave}>{many(sum.deleted)} to delete</span>}

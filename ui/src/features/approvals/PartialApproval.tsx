@@ -20,7 +20,7 @@ import styles from "./Changes.module.css";
 export function hasParts(packet: Packet | null, changes: Changes): boolean {
   if (packet === null) return false;
   if (hasHunks(packet)) return changes.total > 1 || changes.files.some((file) => hunksOf(diffFile(file)) > 1);
-  return changes.total > 1 && (packet.action.tool === "rollback" || (packet.action.tool === "command" && packet.ran !== null));
+  return changes.total > 1 && (packet.action.tool === "rollback" || ((packet.action.tool === "command" || packet.action.tool === "call") && packet.ran !== null));
 }
 
 /** What is proposed can be taken hunk by hunk; what a command left and what an undo takes back, by whole files. */

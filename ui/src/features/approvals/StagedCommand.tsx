@@ -1,24 +1,33 @@
-// What a command did in a copy of the folder before anybody was asked: how it ended, and what it printed.
+// What a command, or a tool of a server, did in a copy of the folder before anybody was asked: how it ended, and what it said.
 import { capital, count } from "~/screen/words";
 import { bytes } from "~/primitives/Diff";
 import { Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Name, Words } from "~/primitives/Words";
-import type { Ran } from "./packet";
+import { type Packet, type Ran, callOf, quoted } from "./packet";
 import { readable } from "./files";
 import styles from "./Card.module.css";
 
-export function StagedCommand({ ran, changes }: { ran: Ran; changes: number }) {
+export function StagedCommand({ packet, ran, changes }: { packet: Packet | null; ran: Ran; changes: number }) {
+  const call = callOf(packet);
+  const what = call === null ? { it: "command", said: "it printed", title: "What it printed", again: "the command does not run again" } : { it: "tool", said: "it answered", title: "What it answered", again: "the tool is not called again" };
+  const end = call !== null ? "it answered" : ran.exitCode === null ? "it was stopped" : `exit code ${ran.exitCode}`;
   const left = ran.leftOut.reduce((sum, one) => sum + one.entries, 0);
   const shown = new TextEncoder().encode(ran.printed).length;
   return (
-    <section className={styles.ran} aria-label="What the command did in a copy">
+    <section className={styles.ran} aria-label={`What the ${what.it} did in a copy`}>
       <p>
-        Already run in a copy of the folder, without the network: {ran.exitCode === null ? "it was stopped" : `exit code ${ran.exitCode}`} after {took(ran.tookMs)}.{" "}
-        {changes === 0 ? "It changed nothing. You are asked whether the model may see what it printed." : `Your folder is untouched. If you approve, exactly ${changes === 1 ? "this change is" : `these ${many(changes)} changes are`} copied over; the command does not run again.`}
+        Already run in a copy of the folder, without the network: {end} after {took(ran.tookMs)}.{" "}
+        {changes === 0 ? `It changed nothing. You are asked whether the model may see what ${what.said}.` : `Your folder is untouched. If you approve, exactly ${changes === 1 ? "this change is" : `these ${many(changes)} changes are`} copied over; ${what.again}.`}
       </p>
+      {call !== null && (
+        <figure>
+          <figcaption><b><Words of={call.tool} /></b> of the server <b><Words of={call.server} /></b>, started as <code><Words of={call.argv.map(quoted).join(" ")} /></code>, with these arguments:</figcaption>
+          <pre tabIndex={0} aria-label="Arguments"><Words of={call.given} /></pre>
+        </figure>
+      )}
       {ran.error !== "" && <p data-tone="grave"><Mark name="failed" /><span>It failed: <Words of={ran.error} /></span></p>}
-      {ran.lookFirst !== "" && <p data-tone="grave"><Mark name="high" /><span>Read what it printed before you approve: <Words of={ran.lookFirst} /></span></p>}
+      {ran.lookFirst !== "" && <p data-tone="grave"><Mark name="high" /><span>Read what {what.said} before you approve: <Words of={ran.lookFirst} /></span></p>}
       {left > 0 && (
         <p>
           <Mark name="moderate" />
@@ -29,10 +38,10 @@ export function StagedCommand({ ran, changes }: { ran: Ran; changes: number }) {
         </p>
       )}
       {ran.notes.map((note) => <p key={note}><Mark name="low" /><span><Words of={capital(note)} /></span></p>)}
-      {ran.printedBytes === 0 ? <p>It printed nothing.</p> : (
+      {ran.printedBytes === 0 ? <p>{capital(what.said)} nothing.</p> : (
         <figure>
-          <figcaption>What it printed{shown < ran.printedBytes && `, the last ${bytes(shown)} of ${bytes(ran.printedBytes)}`}</figcaption>
-          <pre tabIndex={0} aria-label="What it printed"><Words of={ran.printed} /></pre>
+          <figcaption>{what.title}{shown < ran.printedBytes && `, the last ${bytes(shown)} of ${bytes(ran.printedBytes)}`}</figcaption>
+          <pre tabIndex={0} aria-label={what.title}><Words of={ran.printed} /></pre>
         </figure>
       )}
     </section>

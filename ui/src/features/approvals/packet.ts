@@ -91,6 +91,21 @@ export function commandOf(packet: Packet): { argv: string[]; cwd: string; networ
   return { argv: list(packet.action["argv"]).map(word), cwd: word(packet.action["cwd"]), network: packet.action["network"] === true };
 }
 
+/** The call of a tool of a server that is one: which tool, with which arguments, and how its server is started. */
+export function callOf(packet: Packet | null): { server: string; tool: string; argv: string[]; given: string } | null {
+  if (packet?.action.tool !== "call") return null;
+  const given = word(packet.action["arguments"]);
+  return { server: word(packet.action["server"]), tool: word(packet.action["name"]), argv: list(record(packet.action["launch"])["argv"]).map(word), given: laidOut(given) };
+}
+
+function laidOut(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
 /** A word as a shell would need it, so that where one ends is seen. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -15,6 +15,7 @@ import styles from "./Tools.module.css";
 const CLASSES: readonly { value: ActionClass; says: string }[] = [
   { value: "external_effect", says: "You are asked each time." },
   { value: "read_local", says: "It only looks at files of the folder. The rules for reading files apply." },
+  { value: "write_local", says: "It changes files of the folder. It works in a copy, without the network; you see what it changed there before any of it is done." },
   { value: "network_read", says: "It only reads from the network. The rules for reading from the network apply." },
   { value: "network_write", says: "It sends or changes something elsewhere." },
   { value: "credentialed_api_call", says: "It uses one of your accounts." },
@@ -32,9 +33,11 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
   const [repeatable, setRepeatable] = useState(tool.repeatable);
   const [trusted, setTrusted] = useState(tool.trusted);
   const [typed, setFolder] = useState<string | null>(null);
+  // What changes files has no network.
+  const isFiles = kind === "write_local";
   const folder = typed ?? said(folders.data?.workspaces[0]?.folder);
   const named = (of: Part) => Object.entries(parts).filter(([, part]) => part === of).map(([pointer]) => pointer);
-  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: named("hosts"), repeatable, trusted, workspace: folder.trim(), channel: "app" });
+  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: isFiles ? [] : named("hosts"), repeatable, trusted, workspace: folder.trim(), channel: "app" });
   if (classify.data !== undefined) {
     return (
       <p className={styles.asked} role="status">
@@ -53,7 +56,7 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
         <Select
           key={pointer} label={`Its argument ${pointer.slice(1)}`} value={parts[pointer] ?? "nothing"}
           onChange={(event) => setParts({ ...parts, [pointer]: event.target.value === "paths" ? "paths" : event.target.value === "hosts" ? "hosts" : "nothing" })}
-          options={[{ value: "nothing", label: "is just a value" }, { value: "paths", label: "is a path in the folder" }, { value: "hosts", label: "is a host" }]}
+          options={[{ value: "nothing", label: "is just a value" }, { value: "paths", label: "is a path in the folder" }, ...(isFiles ? [] : [{ value: "hosts", label: "is a host" }])]}
         />
       ))}
       <Check label="A call may be repeated when nobody saw how it ended" checked={repeatable} onChange={(event) => setRepeatable(event.target.checked)} />

@@ -79,6 +79,23 @@ test("a tool is classified with its paths and hosts, and a person is asked befor
   });
 });
 
+test("a tool that changes files has no hosts among its arguments, and the form says how it works", async () => {
+  const host = world();
+  const { user } = show(host, "/tools?of=files");
+  const send = within(await screen.findByRole("article", { name: "send" }));
+  await user.click(send.getByRole("button", { name: "Classify" }));
+  const form = within(send.getByRole("form"));
+  await user.selectOptions(form.getByLabelText("Its argument all"), "hosts");
+  await user.selectOptions(form.getByLabelText("What it does"), "write_local");
+  expect(form.getByText(/works in a copy, without the network/)).toBeTruthy();
+  expect(form.queryByRole("option", { name: "is a host" })).toBeNull();
+  await user.type(form.getByLabelText("Folder in which you are asked"), "/home/you/work");
+  await user.click(form.getByRole("button", { name: "Ask me to approve this" }));
+  await send.findByRole("link", { name: "Review it" });
+  const params = host.asked.find((one) => one.name === "tools.classify")?.params;
+  expect(params).toMatchObject({ class: "write_local", hosts: [] });
+});
+
 test("a server that says something else says so, and is not offered for classifying", async () => {
   const changed = world({ state: "changed", why: "it says something else now of: send", tools: server.tools.map((tool) => ({ ...tool, changed: tool.name === "send" })) });
   const { user } = show(changed, "/tools");

@@ -110,7 +110,7 @@ function Whole({ shown }: { shown: Shown }) {
         secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}>{server.url === null
           ? <><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</>
           : <>the header <code><Words of={variable} /></code> carries <code>secret:<Words of={handle} /></code>, to this address only</>}</div>)],
-        ["Folder", server.url === null ? "the task's folder, read-only; files that look like keys are hidden" : "none; it gets only what the arguments of a call hold"],
+        ["Folder", server.url === null ? "the task's folder, read-only, or a copy of it for a tool that changes files; files that look like keys are hidden" : "none; it gets only what the arguments of a call hold"],
         shown.reads.length === 0 ? null : ["Also reads", shown.reads.map((place) => <div key={place}><Words of={place} /></div>)],
         server.url !== null ? null : ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],
         ["Registered", <span key="since" className={styles.pin}><Time at={server.since} /><Hash of={server.manifest_sha256} what="what it says of its tools" /></span>],

@@ -78,6 +78,6 @@ impl Alive {
 }
 
 /// What looks like a key in the folder, which a server that is started does not see.
-pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
+pub(crate) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
     if launch.url.is_some() { Vec::new() } else { process::hidden(executors, launch) }
 }

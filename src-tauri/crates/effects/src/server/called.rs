@@ -26,26 +26,26 @@ const KEPT_MAX: usize = 16;
 
 /// How a call went, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Record {
+pub(super) struct Record {
     /// The tool was not called, for this reason.
-    not_called: Option<String>,
+    pub(super) not_called: Option<String>,
     /// It may have been called, and nobody answered.
-    lost: Option<String>,
+    pub(super) lost: Option<String>,
     /// What the server answered, as JSON text.
-    answer: Option<String>,
+    pub(super) answer: Option<String>,
     /// Why the answer is no success.
-    refused: Option<String>,
+    pub(super) refused: Option<String>,
     /// What the server says it offers now, where that differs from when it was registered.
-    changed: Option<ToolManifest>,
+    pub(super) changed: Option<ToolManifest>,
     /// Its server was started for this call, and remembers nothing of calls before.
     #[serde(default)]
-    started: bool,
+    pub(super) started: bool,
     /// What else was seen, in words.
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Record {
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             not_called: None,
             lost: None,
@@ -57,11 +57,11 @@ impl Record {
         }
     }
 
-    fn not_called(why: String) -> Self {
+    pub(super) fn not_called(why: String) -> Self {
         Self { not_called: Some(why), ..Self::empty() }
     }
 
-    fn lost(why: String) -> Self {
+    pub(super) fn lost(why: String) -> Self {
         Self { lost: Some(why), ..Self::empty() }
     }
 }
@@ -94,7 +94,7 @@ fn prepare(
         scope.covers_path(path)?;
     }
     let lacks = |all: &[String], granted: &[String]| all.iter().find(|one| !granted.contains(one)).cloned();
-    if let Some(host) = lacks(&asked.launch.hosts, scope.hosts()) {
+    if let Some(host) = lacks(asked.reaches(), scope.hosts()) {
         return Err(Error::OutOfScope(format!("the grant does not name the host `{host}`")));
     }
     if let Some(handle) = lacks(&secrets_of(&asked.launch), scope.secrets()) {
@@ -103,7 +103,16 @@ fn prepare(
     if executors.spool.written(request.action_request_id, ASKED)?.is_some() && !asked.is_repeatable() {
         return Err(Error::Request("this very call was made before, and is not made again".to_owned()));
     }
-    // A pin that cannot be read blocks.
+    if asked.changes_files() {
+        let say =
+            "a tool that changes files is called in a copy of the folder, and what it did there is missing";
+        return Err(Error::Request(say.to_owned()));
+    }
+    as_registered(executors, asked)
+}
+
+/// The server as it was registered. A pin that cannot be read, or is another, blocks.
+pub(super) fn as_registered(executors: &Executors, asked: &Call) -> Result<ServerRegistration, Error> {
     let unread = |why: String| Error::Request(format!("the server's registration cannot be read: {why}"));
     let bytes = executors.contents.read(&asked.registration_sha256).map_err(unread)?;
     let pinned: ServerRegistration =
@@ -138,11 +147,7 @@ fn exchange(
     };
     let changed = (manifest != pinned.manifest).then(|| manifest.clone());
     let said = if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
-        Err(format!(
-            "the server `{0}` says something else of `{1}` than when it was registered; it was not called, and a person \
-             looks at the difference with `hermit tools add {0} --again`",
-            asked.server, asked.name
-        ))
+        Err(says_otherwise(asked))
     } else {
         crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
             executors.spool.write_down(id, ASKED, asked.arguments.as_bytes())
@@ -165,6 +170,15 @@ fn exchange(
         executors.sessions.put(key(request, asked), process);
     }
     keep(executors, id, record)
+}
+
+/// Why a tool is not called whose words have changed.
+pub(super) fn says_otherwise(asked: &Call) -> String {
+    format!(
+        "the server `{0}` says something else of `{1}` than when it was registered; it was not called, and a person looks at \
+         the difference with `hermit tools add {0} --again`",
+        asked.server, asked.name
+    )
 }
 
 /// The server by the attempt that calls it.
@@ -224,7 +238,7 @@ fn keep(executors: &Executors, id: ActionRequestId, record: Record) -> Record {
 }
 
 /// An answer held against what the tool says its results are. It was called, whatever it answered.
-fn answered(executors: &Executors, tool: Option<&ServerTool>, reply: &ToolReply) -> Record {
+pub(super) fn answered(executors: &Executors, tool: Option<&ServerTool>, reply: &ToolReply) -> Record {
     let clean = executors.redactor.now().json(reply.result.clone(), true).rest;
     let record = Record { answer: Some(clean.to_string()), ..Record::empty() };
     if reply.is_error {
@@ -321,7 +335,7 @@ fn outcome(
 }
 
 /// What whoever proposed the call is told of it.
-fn told(asked: &Call, record: &Record, result_code: ResultCode) -> Output {
+pub(super) fn told(asked: &Call, record: &Record, result_code: ResultCode) -> Output {
     let mut answer: Value =
         record.answer.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     name_media(&mut answer);
@@ -377,7 +391,7 @@ fn name_media(answer: &mut Value) {
 }
 
 /// What a server says it offers now.
-fn changed(asked: &Call, manifest: &ToolManifest) -> Option<Output> {
+pub(super) fn changed(asked: &Call, manifest: &ToolManifest) -> Option<Output> {
     let now = ServerRegistration {
         server: asked.server.clone(),
         launch: asked.launch.clone(),

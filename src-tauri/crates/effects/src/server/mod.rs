@@ -2,14 +2,16 @@
 //! started; or reached by an address, over the way out that is lent. What they are asked and what they answer goes through a port, so that the protocol is another room's.
 //!
 //! A server sees the folder and cannot change it; what looks like a key is covered. It lives for one look at what it offers,
-//! or as long as the attempt that calls it.
+//! or as long as the attempt that calls it. A tool that changes files is called in a staged view, by a server of its own.
 
 mod alive;
 mod called;
 mod process;
 mod reached;
 mod sessions;
+pub(crate) mod staged;
 
+pub(crate) use alive::hidden;
 pub(crate) use called::{call, settle};
 pub use reached::Endpoint;
 pub use sessions::ServerSessions;
@@ -131,7 +133,7 @@ impl Executors {
     /// In words, when it cannot be started or reached, does not say what it offers, or says the value of a secret.
     pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
-        let hidden = alive::hidden(self, &launch);
+        let hidden = hidden(self, &launch);
         let mut server = Alive::begin(self, &launch, hidden).map_err(|e| e.to_string())?;
         let manifest = server.manifest(self, &|| false)?;
         let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;
@@ -176,6 +178,13 @@ impl Executors {
         };
         launch.argv.iter().enumerate().filter_map(file).collect()
     }
+}
+
+/// The texts of an answer, one below the other.
+pub fn words_of(answer: &serde_json::Value) -> String {
+    let blocks = answer.get("content").and_then(serde_json::Value::as_array);
+    let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// Handles of the secrets that a server signs in with.

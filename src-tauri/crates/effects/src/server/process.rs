@@ -4,7 +4,7 @@ use super::{Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_laun
 use crate::command::process_limits::ProcessUse;
 use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
-use crate::command::view::{WayOut, view};
+use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
 use crate::{Error, Executors};
 use acts::Action;
@@ -29,8 +29,8 @@ pub(super) struct Process {
     used: ProcessUse,
     outlet: Option<Outlet>,
     complaint: Arc<Mutex<VecDeque<u8>>>,
-    /// Its own folder, for the socket of its proxy.
-    folder: PathBuf,
+    /// Its own folder, for the socket of its proxy; none where it works in a staged view.
+    folder: Option<PathBuf>,
     /// What looked like a key when it was started: it sees none of that.
     hidden: Vec<RelPath>,
 }
@@ -75,9 +75,31 @@ impl Process {
             let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
             view.proxy = Some(WayOut { socket, roots, told });
         }
+        let mut started = Self::spawn(executors, launch, &view, uses_network)?;
+        (started.outlet, started.folder, started.hidden) = (outlet, Some(folder.to_owned()), hidden);
+        Ok(started)
+    }
+
+    /// Starts a server in a staged view of the folder, without the network.
+    pub(super) fn start_staged(
+        executors: &Executors,
+        launch: &ServerLaunch,
+        view: &mut View,
+    ) -> Result<Self, Error> {
+        check_launch(launch)?;
+        view.reads = launch.reads.iter().map(PathBuf::from).collect();
+        Self::spawn(executors, launch, view, false)
+    }
+
+    fn spawn(
+        executors: &Executors,
+        launch: &ServerLaunch,
+        view: &View,
+        network: bool,
+    ) -> Result<Self, Error> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         let program = launch.argv.first().map_or("", String::as_str);
-        let command = executors.sandbox.server(&view, &launch.argv, uses_network, SERVER_CPU_S * cores);
+        let command = executors.sandbox.server(view, &launch.argv, network, SERVER_CPU_S * cores);
         let mut command = command.ok_or_else(|| {
             let say = "this machine has no sandbox for a server of tools; install bubblewrap";
             Error::Request(say.to_owned())
@@ -92,8 +114,7 @@ impl Process {
             hear(stderr, Arc::clone(&complaint));
         }
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
-        let folder = folder.to_owned();
-        Ok(Self { child, session: None, used, outlet, complaint, folder, hidden })
+        Ok(Self { child, session: None, used, outlet: None, complaint, folder: None, hidden: Vec::new() })
     }
 
     /// What it says it offers now; it is greeted before it is asked for the first time.
@@ -169,7 +190,9 @@ impl Drop for Process {
         drop(self.session.take());
         end_all(&mut self.child);
         drop(self.outlet.take());
-        let _ = remove_tree(&self.folder);
+        if let Some(folder) = &self.folder {
+            let _ = remove_tree(folder);
+        }
     }
 }
 

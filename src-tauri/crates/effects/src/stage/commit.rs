@@ -37,7 +37,7 @@ pub(crate) fn commit(
     Outcome {
         result_code,
         changes: done.changes,
-        outputs: outputs(executors, staged, &mut observed),
+        outputs: outputs(executors, request, staged, &mut observed),
         ran: ran(executors, request, staged, *started),
         sandbox_level: staged.sandbox_level,
         observed,
@@ -49,6 +49,7 @@ pub(crate) fn commit(
 fn in_words(request: &ActionRequest, staged: &Staged) -> String {
     let words = match &request.action {
         Action::Command(acts::Command { argv, .. }) => argv.join(" "),
+        Action::Call(call) => format!("{} of the server {}", call.name, call.server),
         _ => String::new(),
     };
     let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
@@ -63,11 +64,21 @@ fn in_words(request: &ActionRequest, staged: &Staged) -> String {
     format!("`{words}` ran for {took} ms in a staged view; {count}{changes} carried over, nothing ran again")
 }
 
-fn outputs(executors: &Executors, staged: &Staged, observed: &mut Vec<String>) -> Vec<Output> {
-    let both = [
-        (ArtifactKind::CommandTranscript, &staged.transcript_sha256, "what the staged command printed"),
-        (ArtifactKind::Diff, &staged.diff_sha256, "what the staged command changed"),
-    ];
+fn outputs(
+    executors: &Executors,
+    request: &ActionRequest,
+    staged: &Staged,
+    observed: &mut Vec<String>,
+) -> Vec<Output> {
+    let (kind, said, changed) = match request.action {
+        Action::Call(_) => (ArtifactKind::ActionResult, "what the tool answered", "what the tool changed"),
+        _ => (
+            ArtifactKind::CommandTranscript,
+            "what the staged command printed",
+            "what the staged command changed",
+        ),
+    };
+    let both = [(kind, &staged.transcript_sha256, said), (ArtifactKind::Diff, &staged.diff_sha256, changed)];
     let mut outputs = Vec::new();
     for (kind, sha256, about) in both {
         match executors.contents.read(sha256) {
@@ -89,10 +100,13 @@ fn ran(
     staged: &Staged,
     started: UnixMs,
 ) -> model::receipt::Ran {
-    let mut ran = executors.ran("hermit.command.staged", request, started);
-    if let Action::Command(acts::Command { argv, .. }) = &request.action {
-        ran.argv = Some(Sensitive::from(argv.clone()));
-    }
+    let (executor, argv) = match &request.action {
+        Action::Command(acts::Command { argv, .. }) => ("hermit.command.staged", argv.clone()),
+        Action::Call(call) => ("hermit.call.staged", call.launch.argv.clone()),
+        _ => ("hermit.staged", Vec::new()),
+    };
+    let mut ran = executors.ran(executor, request, started);
+    ran.argv = Some(Sensitive::from(argv));
     ran.executable_sha256 = staged.executable_sha256;
     ran.exit_code = staged.exit_code;
     ran

@@ -1,5 +1,5 @@
-//! A command's effect before anybody is asked: it runs in a copy-on-write view of the lease root, behind the walls,
-//! with the network held; what it changed there is found by digest, and nothing of it is in the folder (governance.md 5).
+//! The effect of a command, or of a tool of a server that changes files, before anybody is asked: it runs in a copy-on-write view of
+//! the lease root, behind the walls, with the network held; what it changed there is found by digest, and nothing of it is in the folder (governance.md 5).
 //!
 //! A staged run has no effect, so it needs no authorization and may be made anew after a crash. What it left waits in
 //! the spool, under the attempt, until it is committed by [`commit`] or forgotten by [`Executors::unstage`].
@@ -12,13 +12,12 @@ mod leftovers;
 mod overlay;
 mod text;
 mod touched;
+mod work;
 
 pub use text::difference;
 
 pub(crate) use text::text;
 
-use crate::command::run::{Asked, Ran, spawn, transcript, words};
-use crate::command::spool::{self, Mark};
 use crate::command::view::view;
 use crate::{Error, Executors, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
 use acts::Action;
@@ -31,6 +30,7 @@ use serde_json::json;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use work::{Came, Work};
 
 /// How often the size of what a running command leaves behind is looked at.
 const WEIGH: Duration = Duration::from_millis(500);
@@ -44,7 +44,7 @@ pub struct Staging {
     pub staged: Staged,
     /// Every change as a person reads it, deletions first.
     pub changes: Vec<StagedChange>,
-    /// What it printed, artifact `command.transcript`.
+    /// What it printed, artifact `command.transcript`; what a tool answered, artifact `action.result`.
     pub transcript: Output,
     /// Its changes, artifact `diff`.
     pub diff: Output,
@@ -52,8 +52,8 @@ pub struct Staging {
     pub printed: String,
     /// Bytes it printed in all.
     pub printed_bytes: u64,
-    /// What its words lead to, and what it did not see.
-    pub reach: Reach,
+    /// What the words of a command lead to, and what it did not see.
+    pub reach: Option<Reach>,
 }
 
 /// Why there is no staged run. The folder is untouched in either case.
@@ -63,6 +63,8 @@ pub enum Unstaged {
     Cannot(String),
     /// It was tried and came to nothing that could be committed; the proposer is told.
     Failed(String),
+    /// The server of a tool says something else of it than when it was registered: why, and what it says now.
+    Changed(String, Output),
 }
 
 impl From<Error> for Unstaged {
@@ -77,10 +79,10 @@ impl Executors {
     /// # Errors
     /// Why not, in words for the card.
     pub fn stageable(&self, action: &Action) -> Result<(), String> {
-        let Action::Command(acts::Command { network, .. }) = action else {
-            return Err("only commands are staged".to_owned());
-        };
-        if *network {
+        if !matches!(action, Action::Command(_) | Action::Call(_)) {
+            return Err("only commands and calls of tools are staged".to_owned());
+        }
+        if !action.as_tool().may_be_staged() {
             return Err("it asks for the network, which a staged run does not have".to_owned());
         }
         if !self.sandbox.is_confined() {
@@ -105,7 +107,7 @@ impl Executors {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
         self.stageable(action).map_err(Unstaged::Cannot)?;
-        let asked = words(action)?;
+        let work = Work::of(self, action)?;
         let hosts = self.spool.host_began(attempt)?;
         if hosts > STAGE_HOSTS_MAX {
             self.spool.host_lives(attempt)?;
@@ -115,8 +117,7 @@ impl Executors {
                  nothing was done, and it is not tried again"
             )));
         }
-        let reach = self.reach_of(action, true);
-        let staged = self.stage_asked(attempt, &asked, &reach, cancelled, progress);
+        let staged = self.stage_work(attempt, &work, cancelled, progress);
         self.spool.host_lives(attempt)?;
         if staged.is_err() {
             // A staged run that came to nothing leaves nothing; what resists is swept by the next one.
@@ -153,11 +154,10 @@ impl Executors {
         self.spool.unstage(attempt)
     }
 
-    fn stage_asked(
+    fn stage_work(
         &self,
         attempt: AttemptId,
-        asked: &Asked<'_>,
-        reach: &Reach,
+        work: &Work<'_>,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
@@ -165,7 +165,7 @@ impl Executors {
         let mut methods = overlay::methods(&self.sandbox).iter().copied().peekable();
         let mut tries = 0;
         while let Some(method) = methods.peek().copied() {
-            match self.once(attempt, (asked, reach), method, &said, cancelled, progress) {
+            match self.once(attempt, work, method, &said, cancelled, progress) {
                 Ok(staging) => return Ok(staging),
                 Err(Once::Over(over)) => return Err(over),
                 Err(Once::NotThisWay(why)) => {
@@ -190,7 +190,7 @@ impl Executors {
     fn once(
         &self,
         attempt: AttemptId,
-        (asked, reach): (&Asked<'_>, &Reach),
+        work: &Work<'_>,
         method: StageMethod,
         said: &[String],
         cancelled: &dyn Fn() -> bool,
@@ -200,8 +200,8 @@ impl Executors {
         let (folder, mark) = self.spool.begin_staged(attempt)?;
         let begin = touched::moment(&folder)?;
         let clock = Instant::now();
-        let mut seen = view(self, asked.cwd, &folder)?;
-        seen.mask(&reach.hidden, &folder)?;
+        let mut seen = view(self, work.cwd(), &folder)?;
+        seen.mask(work.hidden(), &folder)?;
         self.at(Point::StageLay, Edge::Before)?;
         let laid = overlay::lay(self, method, &folder, &mut seen)?;
         self.at(Point::StageLay, Edge::After)?;
@@ -212,23 +212,16 @@ impl Executors {
         let scale = Scale::new(laid.grows());
         let stop = || cancelled() || scale.is_over();
         self.at(Point::StageRun, Edge::Before)?;
-        let mut ran = spawn(self, asked, &seen, &folder, mark, &mut false, &stop, progress)?;
-        if self.sandbox.marks_start() {
-            ran.mark = spool::mark(&folder)
-                .map_err(|source| Error::Spool { doing: "reading the mark of a staged run", source })?;
-        }
-        if let (StageMethod::Overlay, Mark::Nothing) = (method, &ran.mark) {
-            return Err(Once::NotThisWay(ran.error().unwrap_or_default()));
-        }
+        let came = work.run(self, &mut seen, (&folder, mark, method), &stop, progress)?;
         if cancelled() {
             return Err(Once::Over(Unstaged::Failed("it was cancelled; nothing was done".to_owned())));
         }
         scale.check()?;
-        notes.extend(ran.left_out());
+        notes.extend(came.notes.iter().cloned());
         self.at(Point::StageRun, Edge::After)?;
         self.at(Point::StageDiff, Edge::Before)?;
         let touched::Seen { touched, left_out } = touched::find(self, &laid)?;
-        let hidden = |path: &&RelPath| reach.hidden.iter().any(|hidden| path.is_within(hidden));
+        let hidden = |path: &&RelPath| work.hidden().iter().any(|hidden| path.is_within(hidden));
         if let Some(path) = touched.keys().find(hidden) {
             let say = format!(
                 "nothing was done: it changed `{path}`, which was hidden from it because it looks like a key or a \
@@ -241,7 +234,7 @@ impl Executors {
         laid.clear();
         self.at(Point::StageDiff, Edge::After)?;
         let times = (started_at, self.clock.now());
-        Ok(self.staging((asked, reach), &ran, method, times, notes, found)?)
+        Ok(self.staging(work, came, method, times, notes, found)?)
     }
 
     /// Passes a boundary of the staged run: nothing of it is an effect, and whoever comes after a crash runs it anew.
@@ -255,18 +248,19 @@ impl Executors {
 
     fn staging(
         &self,
-        (asked, reach): (&Asked<'_>, &Reach),
-        ran: &Ran,
+        work: &Work<'_>,
+        came: Came,
         method: StageMethod,
         (started_at, finished_at): (UnixMs, UnixMs),
         mut notes: Vec<String>,
         found: diff::Diff,
     ) -> Result<Staging, Error> {
-        let no_form = || Error::Request("what the command printed has no canonical form".to_owned());
-        let transcript = transcript(asked, ran, ran.code()).ok_or_else(no_form)?;
-        let mut diff = json!({ "method": method.as_str(), "argv": asked.argv, "changes": found.changes });
-        if let (Some(diff), false) = (diff.as_object_mut(), found.left_out.is_empty()) {
-            diff.insert("left_out".to_owned(), json!(found.left_out));
+        let mut diff = json!({ "method": method.as_str(), "changes": found.changes });
+        if let Some(diff) = diff.as_object_mut() {
+            diff.extend(work.named());
+            if !found.left_out.is_empty() {
+                diff.insert("left_out".to_owned(), json!(found.left_out));
+            }
         }
         let bytes = seal::canon::canonical_value(&diff)
             .map_err(|e| Error::Request(format!("the changes have no canonical form: {e}")))?;
@@ -274,34 +268,35 @@ impl Executors {
             kind: ArtifactKind::Diff,
             media_type: "application/json".to_owned(),
             bytes,
-            about: format!("what `{}` changed", asked.argv.join(" ")),
+            about: format!("what `{}` changed", work.title()),
         };
         notes.extend(found.notes);
+        let reach = work.reach();
         let staged = Staged {
             method,
             sandbox_level: self.sandbox.level(),
             items: found.items,
-            transcript_sha256: Digest::of(&transcript.bytes),
+            transcript_sha256: Digest::of(&came.transcript.bytes),
             diff_sha256: Digest::of(&diff.bytes),
-            exit_code: ran.code(),
-            error: ran.error(),
-            executable_sha256: ran.program,
+            exit_code: came.exit_code,
+            error: came.error,
+            executable_sha256: came.program,
             started_at,
             finished_at,
             notes,
-            look_first: look_first(reach),
+            look_first: reach.and_then(look_first),
             left_out: found.left_out,
         };
-        let printed = [ran.stdout.kept(), ran.stderr.kept()].concat();
+        let printed = came.printed;
         let tail = printed.get(printed.len().saturating_sub(PRINTED_BYTES)..).unwrap_or(&[]);
         Ok(Staging {
             staged,
             changes: found.changes,
-            transcript,
+            transcript: came.transcript,
             diff,
             printed: String::from_utf8_lossy(tail).into_owned(),
-            printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
-            reach: reach.clone(),
+            printed_bytes: came.printed_bytes,
+            reach: reach.cloned(),
         })
     }
 }

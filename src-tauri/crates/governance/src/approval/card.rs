@@ -4,7 +4,7 @@ use super::lookalikes;
 use super::reach;
 use super::staged;
 use crate::{PART, risk, witness};
-use acts::{ApprovalPacket, Line, LineKind, items, visible};
+use acts::{Action, ApprovalPacket, Line, LineKind, items, visible};
 use model::action::{InsteadOf, Reversibility};
 use model::policy::RiskBand;
 
@@ -37,7 +37,12 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         effects.push(not_staged(why));
     }
     if let (Some(staged), Some(view)) = (&request.staged, &packet.staged) {
-        effects = staged::lines(request, staged, view);
+        let seen = staged::lines(request, staged, view);
+        match action {
+            // What a server is and what it was asked is told by nothing that it did.
+            Action::Call(_) => effects.splice(0..0, seen).for_each(drop),
+            _ => effects = seen,
+        }
     }
     effects.into_iter().for_each(|line| add(line.kind, line.text));
     lookalikes::lines(request).into_iter().for_each(|line| add(line.kind, line.text));

@@ -18,8 +18,12 @@ pub(super) fn lines(request: &ActionRequest, staged: &Staged, view: &StagedView)
             text: format!("LOOK at what it printed: {}", visible(why)),
         });
     }
+    let (printed, answered) = match request.action {
+        Action::Call(_) => ("it answered", "what it answered"),
+        _ => ("it printed", "what it printed"),
+    };
     lines.push(Line::effect(match view.changes.len() {
-        0 => "it changed nothing; if you approve, the model reads what it printed".to_owned(),
+        0 => format!("it changed nothing; if you approve, the model reads {answered}"),
         1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),
         many => format!("your yes carries over exactly these {many} changes; nothing runs again"),
     }));
@@ -30,7 +34,7 @@ pub(super) fn lines(request: &ActionRequest, staged: &Staged, view: &StagedView)
     if view.changes.iter().any(|one| one.no_text.is_some()) {
         lines.push(Line::effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
     }
-    printed(view, &mut lines);
+    said(view, printed, &mut lines);
     lines
 }
 
@@ -55,23 +59,27 @@ fn left_out(staged: &Staged) -> Option<String> {
 fn ran(request: &ActionRequest, staged: &Staged) -> String {
     let argv = request.action.as_tool().argv();
     let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
-    let (words, folder) = match &request.action {
-        Action::Command(command) => (words.join(" "), visible_path(&command.cwd)),
-        _ => (words.join(" "), visible_path(&RelPath::ROOT)),
+    let what = match &request.action {
+        Action::Command(command) => format!("{} in {}", words.join(" "), visible_path(&command.cwd)),
+        Action::Call(call) => {
+            format!("\"{}\" of the server \"{}\"", visible(&call.name), visible(&call.server))
+        }
+        _ => format!("{} in {}", words.join(" "), visible_path(&RelPath::ROOT)),
     };
     let copy = match staged.method {
         StageMethod::Overlay => "a layer over the folder",
         StageMethod::Reflink => "a copy of the folder that shares its bytes",
         StageMethod::Copy => "a copy of the folder",
     };
-    let end = match staged.exit_code {
-        Some(code) => format!("ended with status {code}"),
-        None => "was ended".to_owned(),
+    let end = match (staged.exit_code, &request.action) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, Action::Call(_)) => "answered".to_owned(),
+        (None, _) => "was ended".to_owned(),
     };
     let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
     format!(
-        "{words} in {folder} has ALREADY RUN, in {copy}, without the network, and {end} after {took} ms; the folder \
-         itself is untouched"
+        "{what} has ALREADY RUN, in {copy}, without the network, and {end} after {took} ms; the folder itself is \
+         untouched"
     )
 }
 
@@ -135,18 +143,18 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
     }
 }
 
-fn printed(view: &StagedView, lines: &mut Vec<Line>) {
+/// The end of what it printed or answered.
+fn said(view: &StagedView, printed: &str, lines: &mut Vec<Line>) {
     if view.printed_bytes == 0 {
-        lines.push(Line::effect("it printed nothing".to_owned()));
+        lines.push(Line::effect(format!("{printed} nothing")));
         return;
     }
     let (all, shown) = (view.printed_bytes, view.printed.len() as u64);
     let head = match shown < all {
-        true => format!(
-            "the last {shown} of the {all} bytes it printed (all: `{}`):",
-            view.transcript.artifact_id
-        ),
-        false => "it printed:".to_owned(),
+        true => {
+            format!("the last {shown} of the {all} bytes {printed} (all: `{}`):", view.transcript.artifact_id)
+        }
+        false => format!("{printed}:"),
     };
     lines.push(Line { kind: LineKind::Quoted, text: head });
     for line in view.printed.lines() {

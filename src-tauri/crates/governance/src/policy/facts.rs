@@ -122,15 +122,18 @@ const fn confines(level: SandboxLevel) -> bool {
     }
 }
 
-/// Whether a command has run in a staged view behind walls, changed nothing, reached nobody, and could read nothing that
+/// Whether a command, or a tool of a server, has run in a staged view behind walls, changed nothing, reached nobody, and could read nothing that
 /// a person would have been asked about.
 fn has_had_no_effect(request: &ActionRequest) -> bool {
-    let Action::Command(acts::Command { network: false, hosts, secrets, .. }) = &request.action else {
-        return false;
+    let is_alone = match &request.action {
+        Action::Command(acts::Command { network, hosts, secrets, .. }) => {
+            !network && hosts.is_empty() && secrets.is_empty()
+        }
+        Action::Call(call) => call.changes_files(),
+        _ => false,
     };
     let Some(staged) = &request.staged else { return false };
-    hosts.is_empty()
-        && secrets.is_empty()
+    is_alone
         && staged.items.is_empty()
         && staged.look_first.is_none()
         && request.reach.as_ref().is_none_or(|reach| reach.secrets.is_empty() && reach.unsure.is_none())

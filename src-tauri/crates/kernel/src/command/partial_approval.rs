@@ -316,7 +316,7 @@ fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BT
     let has_parts = match &asked.action {
         Action::Change(_) => true,
         Action::Rollback(_) => !by_hunk,
-        Action::Command(_) => asked.staged.is_some(),
+        Action::Command(_) | Action::Call(_) => asked.staged.is_some(),
         _ => false,
     };
     let items = asked.items();

@@ -59,6 +59,7 @@ impl Kernel {
             _ => launch.clone(),
         };
         self.check_secrets(&launch)?;
+        terms.values().try_for_each(|terms| terms.check_with(&launch)).map_err(Error::Input)?;
         let workspace_id = self.workspace(root)?;
         let executors = self.executors_at(root, workspace_id)?;
         let (launch, manifest) = executors
@@ -82,9 +83,9 @@ impl Kernel {
         root: &Path,
         (channel, idempotency_key): (Channel, String),
     ) -> Result<Submitted, Error> {
-        terms.check().map_err(Error::Input)?;
         let record = self.server_record(server)?;
         let registration = self.registered(&record)?;
+        terms.check_with(&registration.launch).map_err(Error::Input)?;
         let words = registration
             .manifest
             .tool(tool)
@@ -224,9 +225,13 @@ impl Kernel {
         };
         let told: Value = serde_json::from_slice(&bytes)
             .map_err(|e| Error::Broken(format!("what a tool answered is malformed: {e}")))?;
-        let blocks = told.pointer("/answer/content").and_then(Value::as_array).cloned().unwrap_or_default();
-        let texts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
-        let shown: String = texts.join("\n").chars().take(ANSWER_SHOWN).collect();
+        let shown: String = told
+            .get("answer")
+            .map(effects::words_of)
+            .unwrap_or_default()
+            .chars()
+            .take(ANSWER_SHOWN)
+            .collect();
         Ok(format!("It answered: {shown}"))
     }
 }

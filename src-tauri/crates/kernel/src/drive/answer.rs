@@ -58,6 +58,7 @@ impl Kernel {
         };
         let trial = match &plan.act {
             Some(Proposal::Act(command @ Action::Command(_))) => self.trial_of(tx, command)?,
+            Some(Proposal::Call { name, arguments }) => self.trial_of_call(tx, name, arguments)?,
             _ => Trial::Not(None),
         };
         match trial {

@@ -1,11 +1,13 @@
 //! Calls of tools of servers: what a model is offered, and from its call to what is judged, shown and done.
 
 use super::normalise::Unfit;
+use super::trial::Trial;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tool_registry::ServerRecord;
+use crate::tx::Tx;
 use acts::{Action, Call};
 use model::limits::{OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX};
 use model::proposal::ToolSpec;
@@ -126,6 +128,20 @@ impl Kernel {
         };
         let action = Action::Call(call);
         Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
+    }
+
+    /// Tries a call of a tool that changes files, as a command is tried. What cannot be meant is told when it is judged.
+    pub(super) fn trial_of_call(
+        &self,
+        tx: &mut Tx<'_>,
+        offered: &str,
+        arguments: &str,
+    ) -> Result<Trial, Error> {
+        let executors = self.executors(tx)?;
+        match self.call_of(tx, &*executors, offered, arguments)? {
+            Ok(call) if call.as_tool().may_be_staged() => self.trial_of(tx, &call),
+            Ok(_) | Err(_) => Ok(Trial::Not(None)),
+        }
     }
 
     /// Ends the servers that an attempt has called. One that is not ended is ended when nobody has called it for a while.

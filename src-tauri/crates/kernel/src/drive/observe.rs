@@ -183,7 +183,7 @@ impl Kernel {
             return self.told_instead(tx, (request, instead), outcome, outputs);
         }
         if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_), Some(seen)) =
-            (&request.action, outputs.first())
+            (&request.action, outputs.first().filter(|_| request.staged.is_none()))
         {
             return Ok(seen.clone());
         }
@@ -206,7 +206,7 @@ impl Kernel {
         let denied = part.map(|part| self.words_with(part)).transpose()?;
         let left_out = part.map(|part| self.hunks_left(part)).transpose()?.flatten();
         let summary = summary_of(request, outcome);
-        let told = json!({
+        let mut told = json!({
             "result_code": outcome.result_code.as_str(),
             "summary": match part {
                 Some(part) => format!("a person approved a part of `{}`, and denied the rest: {summary}", part.asked),
@@ -220,6 +220,12 @@ impl Kernel {
             "transcript": text(ArtifactKind::CommandTranscript),
             "error": outcome.error,
         });
+        if let (Action::Call(_), Some(answer), Some(told)) =
+            (&request.action, text(ArtifactKind::ActionResult), told.as_object_mut())
+        {
+            let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+            told.insert("answer".to_owned(), answer.get("answer").cloned().unwrap_or_default());
+        }
         let new = NewArtifact::audit(ArtifactKind::ActionResult)
             .class(ArtifactClass::Evidence)
             .trust(trust_of(&request.action, &[]))
@@ -366,6 +372,9 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
         (Some(code), 0) => format!("the command ended with status {code}"),
         (Some(code), _) => {
             format!("the command ended with status {code}; {done} of {all} changes carried over")
+        }
+        (None, 0) if request.staged.is_some() => {
+            "it changed nothing, so nothing was to be committed".to_owned()
         }
         (None, 0) if matches!(request.action, Action::Fetch(_)) => {
             // The second line says what came back; without one nothing did.

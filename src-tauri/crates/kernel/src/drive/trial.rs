@@ -1,5 +1,5 @@
-//! Approve what it did, not what it said: a command that policy does not deny is tried in a staged view before anybody is
-//! asked, and what it did there is what the request says (governance.md 5).
+//! Approve what it did, not what it said: a command, or a tool of a server that changes files, that policy does not deny is
+//! tried in a staged view before anybody is asked, and what it did there is what the request says (governance.md 5).
 //!
 //! A trial has no effect. That it starts, and what policy said of the words alone, is on record before; a host that dies
 //! in between tries again. What it came to is in the request that is made of it, and the bytes wait in the spool.
@@ -13,7 +13,7 @@ use crate::decide::may_be_tried;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, next};
 use crate::ports::Executors;
-use crate::state::{Stage, TaskState, Turn};
+use crate::state::{TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
@@ -24,7 +24,6 @@ use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{TrialEnded, TrialOutcome, TrialStarted};
 use model::fault::Point;
 use model::principal::PrincipalType;
-use model::receipt::ResultCode;
 use model::witness::{Fingerprint, Found};
 use model::{ActionRequestId, AttemptId, PolicyResultId, ResourceId, Sensitive, WorkspaceId};
 use seal::Digest;
@@ -52,6 +51,8 @@ pub(super) enum Known {
     NotStaged(String),
     /// It was tried and came to nothing: the proposer is told.
     Failed(String),
+    /// The server of a tool says something else of it by now: why it was not called, and what it says.
+    Changed(String, effects::Output),
     /// Policy says no by now, so nothing was tried.
     Forbidden,
 }
@@ -71,7 +72,7 @@ impl Kernel {
     pub(super) fn trial_of(&self, tx: &mut Tx<'_>, command: &Action) -> Result<Trial, Error> {
         let executors = self.executors(tx)?;
         if let Err(why) = executors.stageable(command) {
-            return Ok(Trial::Not(Some(Known::NotStaged(why))));
+            return Ok(Trial::Not(Some(not_staged(command, why))));
         }
         let wish = "to see what it would do";
         let Normalised { request, bytes, .. } = self.request_of(tx, &*executors, command.clone(), wish)?;
@@ -136,7 +137,7 @@ impl Kernel {
             }
             return Ok(None);
         }
-        let then = self.follow_trial(&mut tx, trial, known)?;
+        let then = self.follow_trial(&mut tx, &request, known)?;
         self.go_through(cell, tx, then)
     }
 
@@ -157,13 +158,21 @@ impl Kernel {
                     Known::Failed(why)
                 }
             },
-            Err(Unstaged::Cannot(why)) => Known::NotStaged(why),
+            Err(Unstaged::Cannot(why)) => not_staged(&request.action, why),
             Err(Unstaged::Failed(why)) => Known::Failed(why),
+            Err(Unstaged::Changed(why, now)) => Known::Changed(why, now),
         })
     }
 
     /// What a trial came to becomes the request, or is told to whoever proposed the command.
-    fn follow_trial(&self, tx: &mut Tx<'_>, trial: ActionRequestId, known: Known) -> Result<Then, Error> {
+    fn follow_trial(&self, tx: &mut Tx<'_>, request: &ActionRequest, known: Known) -> Result<Then, Error> {
+        let known = match known {
+            Known::Changed(why, now) => {
+                self.note_changed(tx, &request.action, &now.bytes)?;
+                Known::Failed(why)
+            }
+            known => known,
+        };
         let (answer, proposals) = self.stored_answer(tx)?;
         let plan = Plan::of(proposals.map_err(Error::Broken)?);
         tx.hand.trial = match tx.attempt().map(|attempt| &attempt.turn) {
@@ -173,10 +182,11 @@ impl Kernel {
         let (outcome, reason) = match &known {
             Known::Staged(_) => (TrialOutcome::Staged, None),
             Known::NotStaged(why) => (TrialOutcome::NotStaged, Some(why.clone())),
-            Known::Failed(why) => (TrialOutcome::Failed, Some(why.clone())),
+            Known::Failed(why) | Known::Changed(why, _) => (TrialOutcome::Failed, Some(why.clone())),
             Known::Forbidden => (TrialOutcome::Failed, Some("policy does not allow it any more".to_owned())),
         };
-        tx.push(TrialEnded { action_request_id: trial, outcome, reason: reason.map(Sensitive::from) });
+        let action_request_id = request.action_request_id;
+        tx.push(TrialEnded { action_request_id, outcome, reason: reason.map(Sensitive::from) });
         let known = Some(known).filter(|known| !matches!(known, Known::Forbidden));
         self.follow_answer(tx, &answer, plan, known)
     }
@@ -231,12 +241,14 @@ impl Kernel {
     ) -> Result<(), Error> {
         let request = &mut normalised.request;
         match known {
-            Known::NotStaged(why) | Known::Failed(why) => request.not_staged = Some(why.clone()),
+            Known::NotStaged(why) | Known::Failed(why) | Known::Changed(why, _) => {
+                request.not_staged = Some(why.clone());
+            }
             Known::Forbidden => {}
             Known::Staged(staging) => {
                 let items = &staging.staged.items;
                 request.staged = Some(staging.staged.clone());
-                request.reach = Some(staging.reach.clone());
+                request.reach = staging.reach.clone();
                 request.target_resources = acts::resources_of(
                     workspace,
                     &request.action,
@@ -306,14 +318,20 @@ impl Kernel {
         let said = read(&transcript)?;
         let text = |name: &str| said.get(name).and_then(|v| v.as_str()).unwrap_or_default().to_owned();
         let bytes = |name: &str| said.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default();
-        let printed = text("stdout") + &text("stderr");
+        let printed = match said.get("answer") {
+            Some(answer) => effects::words_of(answer),
+            None => text("stdout") + &text("stderr"),
+        };
         let from = printed.char_indices().rev().nth(PRINTED_CHARS).map_or(0, |(at, _)| at);
         Ok(Some(StagedView {
             diff,
             transcript,
             changes,
             printed: printed.get(from..).unwrap_or_default().to_owned(),
-            printed_bytes: bytes("stdout_bytes").saturating_add(bytes("stderr_bytes")),
+            printed_bytes: match said.get("answer") {
+                Some(answer) => effects::words_of(answer).len() as u64,
+                None => bytes("stdout_bytes").saturating_add(bytes("stderr_bytes")),
+            },
         }))
     }
 
@@ -382,63 +400,15 @@ impl Kernel {
         }
         Ok(())
     }
-
-    /// Forgets what a host has left in the spool when it died, but for what is still needed.
-    pub(crate) fn sweep_spool(&self) {
-        match self.ports.executors.sweep(self) {
-            Ok(0) => {}
-            Ok(swept) => tracing::info!(swept, "what a host that died has left of its acts is forgotten"),
-            Err(error) => tracing::warn!(error, "what a host that died has left of its acts is still there"),
-        }
-    }
-
-    /// The task of an attempt that is at work.
-    fn at_work(&self, attempt: AttemptId) -> Result<Option<TaskState>, Error> {
-        let broken = |e: projections::Error| Error::Broken(e.to_string());
-        let Some(row) = self.query()?.attempt(attempt).map_err(broken)? else { return Ok(None) };
-        let state = self.task(row.task_id)?;
-        Ok(Some(state).filter(|s| !s.task.status.is_terminal() && s.current == Some(attempt)))
-    }
-
-    fn is_staged_run_wanted(&self, attempt: AttemptId) -> Result<bool, Error> {
-        let Some(state) = self.at_work(attempt)? else { return Ok(false) };
-        match state.attempt().and_then(crate::state::AttemptState::act).map(|act| &act.stage) {
-            None | Some(Stage::Observed { .. } | Stage::Resolved(_)) => Ok(false),
-            Some(_) => Ok(self.request_in_hand(&state)?.staged.is_some()),
-        }
-    }
-
-    fn is_act_open(&self, act: ActionRequestId) -> Result<bool, Error> {
-        let row = self.query()?.action(act).map_err(|e| Error::Broken(e.to_string()))?;
-        let certain = |code: ResultCode| code != ResultCode::UnknownOutcome;
-        Ok(row.is_none_or(|row| !row.result_code.is_some_and(certain)))
-    }
-
-    /// Nothing of a staged run is needed any more. What stays behind harms nobody and is swept by the next one.
-    pub(crate) fn unstage(&self, state: &TaskState, attempt: AttemptId) {
-        if state.task.workspace_hint.is_none() {
-            return;
-        }
-        if let Err(error) =
-            self.executors(state).and_then(|executors| executors.unstage(attempt).map_err(Error::Input))
-        {
-            tracing::warn!(%attempt, %error, "what a staged run left is still there");
-        }
-    }
 }
 
-/// What cannot be told is kept: it harms nobody.
-impl effects::Needed for Kernel {
-    fn staged(&self, attempt: AttemptId) -> bool {
-        self.is_staged_run_wanted(attempt).unwrap_or(true)
-    }
-
-    fn attempt(&self, attempt: AttemptId) -> bool {
-        self.at_work(attempt).map_or(true, |state| state.is_some())
-    }
-
-    fn act(&self, act: ActionRequestId) -> bool {
-        self.is_act_open(act).unwrap_or(true)
+/// What cannot be staged here: a command may run in the folder itself, after a yes; a tool of a server may not.
+fn not_staged(action: &Action, why: String) -> Known {
+    match action {
+        Action::Call(_) => Known::Failed(format!(
+            "nothing was done: a tool that changes files is called in a copy of the folder, and there is none here: {why}"
+        )),
+        _ => Known::NotStaged(why),
     }
 }
 

@@ -1,0 +1,161 @@
+//! What is run in a staged view: a command, or a server of tools for one call.
+
+use super::{Once, Unstaged};
+use crate::command::run::{Asked, spawn, transcript, words};
+use crate::command::spool::{self, Mark};
+use crate::command::view::View;
+use crate::server::staged::{self, NoAnswer};
+use crate::{Error, Executors, Output, Progress};
+use acts::{Action, Call};
+use model::action::{Reach, StageMethod};
+use model::{Digest, RelPath};
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::path::Path;
+
+/// What is run, with what it must not see.
+#[allow(clippy::large_enum_variant, reason = "made once for each staged run")]
+pub(super) enum Work<'a> {
+    Command { asked: Asked<'a>, reach: Reach },
+    Call { call: &'a Call, hidden: Vec<RelPath>, root: RelPath },
+}
+
+/// What one run came to, beside what it changed.
+pub(super) struct Came {
+    /// What it printed or answered.
+    pub(super) transcript: Output,
+    pub(super) exit_code: Option<i32>,
+    /// Why it is no success.
+    pub(super) error: Option<String>,
+    /// The digest of its program.
+    pub(super) program: Option<Digest>,
+    /// What a person reads of it.
+    pub(super) printed: Vec<u8>,
+    pub(super) printed_bytes: u64,
+    pub(super) notes: Vec<String>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn of(executors: &Executors, action: &'a Action) -> Result<Self, Error> {
+        match action {
+            Action::Call(call) => {
+                let hidden = crate::server::hidden(executors, &call.launch);
+                Ok(Self::Call { call, hidden, root: RelPath::ROOT })
+            }
+            _ => Ok(Self::Command { asked: words(action)?, reach: executors.reach_of(action, true) }),
+        }
+    }
+
+    /// Where it begins.
+    pub(super) fn cwd(&self) -> &RelPath {
+        match self {
+            Self::Command { asked, .. } => asked.cwd,
+            Self::Call { root, .. } => root,
+        }
+    }
+
+    /// Places that it must not see.
+    pub(super) fn hidden(&self) -> &[RelPath] {
+        match self {
+            Self::Command { reach, .. } => &reach.hidden,
+            Self::Call { hidden, .. } => hidden,
+        }
+    }
+
+    /// What the words of a command lead to.
+    pub(super) fn reach(&self) -> Option<&Reach> {
+        match self {
+            Self::Command { reach, .. } => Some(reach),
+            Self::Call { .. } => None,
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::Command { asked, .. } => asked.argv.join(" "),
+            Self::Call { call, .. } => format!("{} of the server {}", call.name, call.server),
+        }
+    }
+
+    /// What it is, beside its changes.
+    pub(super) fn named(&self) -> Map<String, Value> {
+        let named = match self {
+            Self::Command { asked, .. } => json!({ "argv": asked.argv }),
+            Self::Call { call, .. } => json!({ "server": call.server, "tool": call.name }),
+        };
+        named.as_object().cloned().unwrap_or_default()
+    }
+
+    /// Runs it once in the view.
+    pub(super) fn run(
+        &self,
+        executors: &Executors,
+        view: &mut View,
+        (folder, mark, method): (&Path, File, StageMethod),
+        stop: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Came, Once> {
+        match self {
+            Self::Command { asked, .. } => {
+                command(executors, asked, view, (folder, mark, method), stop, progress)
+            }
+            // The mark says that this process is at work here, until it is dropped.
+            Self::Call { call, .. } => called(executors, call, view, (mark, method), stop),
+        }
+    }
+}
+
+fn command(
+    executors: &Executors,
+    asked: &Asked<'_>,
+    view: &View,
+    (folder, mark, method): (&Path, File, StageMethod),
+    stop: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Came, Once> {
+    let mut ran = spawn(executors, asked, view, folder, mark, &mut false, stop, progress)?;
+    if executors.sandbox.marks_start() {
+        ran.mark = spool::mark(folder)
+            .map_err(|source| Error::Spool { doing: "reading the mark of a staged run", source })?;
+    }
+    if let (StageMethod::Overlay, Mark::Nothing) = (method, &ran.mark) {
+        return Err(Once::NotThisWay(ran.error().unwrap_or_default()));
+    }
+    let no_form = || Error::Request("what the command printed has no canonical form".to_owned());
+    let transcript = transcript(asked, &ran, ran.code()).ok_or_else(no_form)?;
+    Ok(Came {
+        transcript,
+        exit_code: ran.code(),
+        error: ran.error(),
+        program: ran.program,
+        printed: [ran.stdout.kept(), ran.stderr.kept()].concat(),
+        printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
+        notes: ran.left_out().into_iter().collect(),
+    })
+}
+
+fn called(
+    executors: &Executors,
+    call: &Call,
+    view: &mut View,
+    (_mark, method): (File, StageMethod),
+    stop: &dyn Fn() -> bool,
+) -> Result<Came, Once> {
+    let answered = staged::call(executors, call, view, stop).map_err(|no| match no {
+        NoAnswer::NotGreeted(why) if method == StageMethod::Overlay => Once::NotThisWay(why),
+        NoAnswer::NotGreeted(why) | NoAnswer::Failed(why) | NoAnswer::Changed(why, None) => {
+            Once::Over(Unstaged::Failed(format!("nothing was done: {why}")))
+        }
+        NoAnswer::Changed(why, Some(now)) => Once::Over(Unstaged::Changed(why, now)),
+    })?;
+    let printed = answered.words.into_bytes();
+    Ok(Came {
+        transcript: answered.told,
+        exit_code: None,
+        error: answered.error,
+        program: call.launch.pins.first().map(|pin| pin.sha256),
+        printed_bytes: printed.len() as u64,
+        printed,
+        notes: vec!["server: started for this call, in the view".to_owned()],
+    })
+}
