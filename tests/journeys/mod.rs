@@ -15,6 +15,7 @@ mod first_minutes;
 mod foreign;
 mod goals;
 mod golden;
+mod guests;
 mod injected;
 mod keys;
 mod killed;

@@ -68,8 +68,9 @@ impl Tool for Change {
         items::one_line(&self.items)
     }
 
-    fn lines(&self, _: &ActionRequest) -> Vec<Line> {
-        self.items.iter().map(items::line).collect()
+    fn lines(&self, request: &ActionRequest) -> Vec<Line> {
+        let work = request.guest.iter().flat_map(crate::guest::of_work);
+        self.items.iter().map(items::line).chain(work).collect()
     }
 
     fn expected(&self, workspace: WorkspaceId, found: &[Fingerprint]) -> Vec<ExpectedEffect> {

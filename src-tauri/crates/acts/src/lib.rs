@@ -45,6 +45,8 @@ macro_rules! each_tool {
             call::Call = "call",
             /// Change what Hermit may do: tools of servers, and a person's rules of policy.
             register::Register = "register",
+            /// Let the agent of another program work in a staged view.
+            guest::Guest = "guest",
         }
     };
 }
@@ -55,6 +57,7 @@ mod change;
 mod command;
 mod counts;
 mod fetch;
+mod guest;
 pub mod items;
 mod line;
 mod observe;
@@ -79,6 +82,7 @@ pub use change::Change;
 pub use command::{Command, parts as command_parts};
 pub use counts::Counts;
 pub use fetch::Fetch;
+pub use guest::{Guest, untold};
 pub use items::changed_paths;
 pub use line::{Line, LineKind, count, place};
 pub use observe::{Observe, read_path};

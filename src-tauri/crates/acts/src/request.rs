@@ -4,6 +4,7 @@ use crate::Action;
 use crate::items::changed_paths;
 use crate::tools::gravest_first;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
+use model::guest::GuestWork;
 use model::{
     ActionRequestId, ArtifactId, AttemptId, PrincipalId, RelPath, ResourceId, StepId, TaskId, UnixMs,
     WorkspaceId,
@@ -51,6 +52,9 @@ pub struct ActionRequest {
     /// What this is done instead of, because policy allows no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<InsteadOf>,
+    /// Of a change set: the guest that made it in its view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<GuestWork>,
 }
 
 impl ActionRequest {

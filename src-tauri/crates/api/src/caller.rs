@@ -140,6 +140,14 @@ impl Host for Through<'_> {
             {
                 Err(forbidden("a page names no file of this machine"))
             }
+            // A page chooses among what Hermit knows; a command line, and what it may read, is typed at a terminal.
+            wire::task::Reasoner::Guest { agent, reads, .. }
+                if self.caller == Caller::Page && (agent.contains(['/', ' ', '\\']) || !reads.is_empty()) =>
+            {
+                Err(forbidden(
+                    "a page names no program of this machine; choose one of the agents that Hermit knows",
+                ))
+            }
             _ => self.host.reasoning(choice),
         }
     }
@@ -210,6 +218,10 @@ impl Host for Through<'_> {
 
     fn fresh_key(&self) -> String {
         self.host.fresh_key()
+    }
+
+    fn guests(&self) -> Result<wire::guests::Agents, Error> {
+        self.host.guests()
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

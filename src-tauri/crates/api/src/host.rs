@@ -146,6 +146,12 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Usage`] or [`wire::Code::NotFound`], with what there is.
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error>;
 
+    /// Agents of other programs that can work as guests, and which of them are here.
+    ///
+    /// # Errors
+    /// [`wire::Code::Unavailable`] without a store.
+    fn guests(&self) -> Result<wire::guests::Agents, wire::Error>;
+
     /// Playbooks at hand.
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;
 

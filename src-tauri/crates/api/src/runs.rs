@@ -54,6 +54,7 @@ pub fn model_name(model: &ModelChoice) -> String {
         ModelChoice::Tools { .. } => "a change of servers of tools".to_owned(),
         ModelChoice::Scripted { name } => format!("scripted:{name}"),
         ModelChoice::Session { client, version } => format!("session:{client} {version}"),
+        ModelChoice::Guest { guest, .. } => format!("guest:{guest}"),
     }
 }
 

@@ -29,8 +29,8 @@ pub use standing::GrantsAllow;
 pub use tools::{ToolsAdd, ToolsClassify, ToolsTry, ToolsVerb};
 pub use watch::WatchArgs;
 pub use work::{
-    ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs,
-    RollbackArgs, RunArgs, TaskVerb, WorkspaceVerb,
+    AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,
+    ResolveArgs, RollbackArgs, RunArgs, TaskVerb, WorkspaceVerb,
 };
 
 use crate::live::Show;
@@ -134,6 +134,9 @@ pub enum Verb {
     /// Models on this machine, and the servers elsewhere that have a key.
     #[command(subcommand)]
     Models(ModelsVerb),
+    /// Agents of other programs, which can work as guests on a copy of your folder.
+    #[command(subcommand)]
+    Agents(AgentsVerb),
     /// Playbooks, which need no model: lists them, or shows one with its parameters.
     Playbooks {
         /// One of them.

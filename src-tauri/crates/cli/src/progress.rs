@@ -346,6 +346,7 @@ const fn waits_for(proposer: Proposer) -> &'static str {
         Proposer::Rollback => "Planning the undo",
         Proposer::Session => "Waiting for the other agent",
         Proposer::Tools => "Preparing the question",
+        Proposer::Guest => "Preparing the agent's turn",
     }
 }
 

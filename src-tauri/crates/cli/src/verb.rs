@@ -1,5 +1,6 @@
 //! One function for each verb.
 
+mod agents;
 mod approvals;
 mod bytes;
 mod checkpoint;
@@ -66,6 +67,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Unlock(args) => keys::unlock(context, &args),
         Verb::Lock => keys::lock(context),
         Verb::Models(verb) => models::models(context, verb),
+        Verb::Agents(verb) => agents::agents(context, &verb),
         Verb::Playbooks { name } => playbooks::playbooks(context, name.as_deref()),
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Tools(verb) => tools::tools(context, verb),

@@ -188,6 +188,7 @@ impl World {
             not_staged: None,
             reach: None,
             instead_of: None,
+            guest: None,
         }
     }
 

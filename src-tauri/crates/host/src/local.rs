@@ -379,6 +379,9 @@ impl api::Host for Local {
 
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
         // Read anew: the standard and the keys of servers may have been set meanwhile.
+        if let wire::task::Reasoner::Guest { .. } = choice {
+            return crate::guests::chosen(choice, &self.kernel()?.secrets());
+        }
         chosen(choice, &Config::load(&self.home).map_err(Error::to_wire)?)
     }
 
@@ -396,6 +399,10 @@ impl api::Host for Local {
 
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         self.test_server(server)
+    }
+
+    fn guests(&self) -> Result<wire::guests::Agents, wire::Error> {
+        Ok(crate::guests::agents(&self.kernel()?.secrets()))
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

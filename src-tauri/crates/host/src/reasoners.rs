@@ -113,6 +113,7 @@ pub fn chosen(asked: &Asked, config: &Config) -> Result<Reasoning, Error> {
             )),
         },
         Asked::Address { address } => addressed(address, None, config),
+        Asked::Guest { .. } => crate::guests::chosen(asked, &std::collections::BTreeMap::new()),
         Asked::Playbook { name, text, parameters } => {
             let playbook = match text {
                 Some(text) => Playbook::parse(text).map_err(|e| {

@@ -12,6 +12,7 @@ mod calls;
 mod came;
 mod downgrade;
 mod end;
+mod guest;
 mod judge;
 mod lease;
 pub(crate) mod normalise;

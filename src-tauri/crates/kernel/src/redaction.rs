@@ -35,6 +35,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Patch
         | K::ReceiptBundle
         | K::ToolManifest
+        | K::GuestLaunch
         | K::PolicyRules
         | K::CapabilityGrant => Rule::Exact,
         K::ActionResult | K::CommandTranscript | K::SearchBundle | K::WebSnapshot | K::TestReport => {
@@ -44,6 +45,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::EnvironmentSnapshot
         | K::WorkspaceSnapshot
         | K::Diff
+        | K::GuestReport
         | K::Image
         | K::BinaryAttachment
         | K::BeliefExtract

@@ -82,6 +82,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::Diff
         | Kind::EnvironmentSnapshot
         | Kind::FileSnapshot
+        | Kind::GuestReport
         | Kind::Image
         | Kind::Patch
         | Kind::SearchBundle
@@ -106,6 +107,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::StepContract
         | Kind::TaskContract
         | Kind::ToolManifest
+        | Kind::GuestLaunch
         | Kind::PolicyRules
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -24,6 +24,7 @@ pub mod decision;
 pub mod event;
 pub mod fault;
 pub mod grant;
+pub mod guest;
 pub mod id;
 pub mod ingress;
 pub mod knowledge;

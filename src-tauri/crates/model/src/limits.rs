@@ -170,7 +170,11 @@ pub const TOOL_NAME_MAX: usize = 128;
 pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
 /// Arguments of one tool that are named as places or hosts.
 pub const TOOL_POINTERS_MAX: usize = 16;
-/// Bytes of all words, hosts and folders with which a server of tools is started: a card shows them.
+/// How long one turn of a guest may take: agents work for many minutes, and a person can end one at any time.
+pub const GUEST_MS_MAX: u64 = 60 * 60 * 1000;
+/// Bytes that a guest may leave behind in its view and its HOME at once.
+pub const GUEST_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Bytes of all words, hosts and folders with which a server of tools or a guest is started: a card shows them.
 pub const LAUNCH_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the arguments of one call: what is larger is a file.
 pub const CALL_ARGUMENTS_BYTES_MAX: usize = 256 * 1024;

@@ -130,6 +130,13 @@ pub enum ModelChoice {
         /// Its version.
         version: String,
     },
+    /// Another program's agent, which works by itself in a staged view of the folder.
+    Guest {
+        /// The preset's name, or the program's.
+        guest: String,
+        /// The artifact that says how it is started.
+        launch: ArtifactId,
+    },
 }
 
 impl ModelChoice {
@@ -143,6 +150,7 @@ impl ModelChoice {
             Self::Tools { .. } => Proposer::Tools,
             Self::Scripted { .. } => Proposer::Scripted,
             Self::Session { .. } => Proposer::Session,
+            Self::Guest { .. } => Proposer::Guest,
         }
     }
 }

@@ -28,6 +28,7 @@
 pub mod address;
 pub mod answer_text;
 mod error;
+pub mod guest;
 pub mod playbook;
 pub mod port;
 pub mod recorded;
@@ -38,6 +39,7 @@ pub mod session;
 
 pub use address::Address;
 pub use error::Error;
+pub use guest::Guest;
 pub use playbook::{Playbook, PlaybookReasoner};
 pub use port::{
     Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Reasoner, Reply, Scheme,

@@ -28,7 +28,7 @@ mod text;
 pub use error::{Code, Error, exit};
 pub use notice::{Notice, Topic, topics_of};
 pub use noun::{
-    agent, approvals, artifacts, changes, context, conversations, erasure, gate, grants, host, keys,
+    agent, approvals, artifacts, changes, context, conversations, erasure, gate, grants, guests, host, keys,
     knowledge, ledger, lineage, models, playbooks, policy, proof, receipts, secrets, store, task,
     task_events, tools, trace, workspaces,
 };

@@ -196,6 +196,7 @@ macro_rules! with_commands {
         "shows a server of tools with every word that it says" tools.show(Show) -> Shown, read [store];
         "stops the use of a server of tools until it is registered again" tools.disable(Disable) -> Servers, write [];
         "forgets a server of tools" tools.remove(Remove) -> Servers, write [];
+        "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];

@@ -79,6 +79,10 @@ crate::names! {
         Playbook = "playbook",
         /// A server of tools: how it is started, and what it says it offers.
         ToolManifest = "tool.manifest",
+        /// A guest: which agent of another program, how it is started, and what it may reach.
+        GuestLaunch = "guest.launch",
+        /// What a turn of a guest came to: what it changed in its view, and what it told of itself.
+        GuestReport = "guest.report",
         /// A person's own rules of policy, all of them.
         PolicyRules = "policy.rules",
         /// A transcript of model answers.

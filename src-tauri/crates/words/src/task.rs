@@ -293,18 +293,20 @@ crate::names! {
         Session = "session",
         /// The kernel, which puts a change of servers of tools to a person.
         Tools = "tools",
+        /// Another program's agent, which works by itself in a staged view of the folder.
+        Guest = "guest",
     }
 }
 
 impl Proposer {
     /// Whether it reads a context that has to fit, turn by turn; else it knows what it wants, however many turns it takes.
     pub const fn reads_context(self) -> bool {
-        !matches!(self, Self::Playbook | Self::Session)
+        !matches!(self, Self::Playbook | Self::Session | Self::Guest)
     }
 
     /// Whether its tokens count against the budget.
     pub const fn spends_tokens(self) -> bool {
-        !matches!(self, Self::Playbook | Self::Scripted | Self::Session)
+        !matches!(self, Self::Playbook | Self::Scripted | Self::Session | Self::Guest)
     }
 
     /// Whether somebody outside leads it call by call: it ends when they or a person say so, and no rule of a loop

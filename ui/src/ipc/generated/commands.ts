@@ -8,6 +8,7 @@ import type * as conversations from "./conversations";
 import type * as erasure from "./erasure";
 import type * as gate from "./gate";
 import type * as grants from "./grants";
+import type * as guests from "./guests";
 import type * as host from "./host";
 import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
@@ -194,6 +195,8 @@ export interface Commands {
   "tools.disable": { params: tools.Disable; answer: tools.Servers };
   /** forgets a server of tools */
   "tools.remove": { params: tools.Remove; answer: tools.Servers };
+  /** lists agents of other programs that can work as guests, and which of them are here */
+  "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
   /** tells what a playbook of one's own does and takes, or where it is wrong */
@@ -345,6 +348,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.show": { access: "read", topics: ["store"] },
   "tools.disable": { access: "write", topics: [] },
   "tools.remove": { access: "write", topics: [] },
+  "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },
   "models.find": { access: "free", topics: [] },

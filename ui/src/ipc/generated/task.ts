@@ -9,7 +9,9 @@ export type Reasoner =
   /** An address as a person writes it, such as `openai:http://127.0.0.1:8080/v1#model`. */
   | { kind: "address"; address: string }
   /** A playbook: a shipped name, or the text of one. */
-  | { kind: "playbook"; name: string; text?: string | null; parameters?: Record<string, string> };
+  | { kind: "playbook"; name: string; text?: string | null; parameters?: Record<string, string> }
+  /** The agent of another program, which works as a guest in a staged view of the folder. */
+  | { kind: "guest"; agent: string; hosts?: string[]; secrets?: Record<string, string>; reads?: string[]; environment?: Record<string, string> };
 
 /** Limits of what a task may spend; what is absent takes the standard. */
 export interface Budget {

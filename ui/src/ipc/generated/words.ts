@@ -287,6 +287,10 @@ export const ARTIFACT_KIND = [
   "playbook",
   /** A server of tools: how it is started, and what it says it offers. */
   "tool.manifest",
+  /** A guest: which agent of another program, how it is started, and what it may reach. */
+  "guest.launch",
+  /** What a turn of a guest came to: what it changed in its view, and what it told of itself. */
+  "guest.report",
   /** A person's own rules of policy, all of them. */
   "policy.rules",
   /** A transcript of model answers. */
@@ -1107,6 +1111,8 @@ export const PROPOSER = [
   "session",
   /** The kernel, which puts a change of servers of tools to a person. */
   "tools",
+  /** Another program's agent, which works by itself in a staged view of the folder. */
+  "guest",
 ] as const;
 export type Proposer = (typeof PROPOSER)[number];
 
@@ -1218,5 +1224,6 @@ export const TOOL = [
   "rollback",
   "call",
   "register",
+  "guest",
 ] as const;
 export type Tool = (typeof TOOL)[number];

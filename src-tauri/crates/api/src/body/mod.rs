@@ -11,6 +11,7 @@ pub(crate) mod erasure;
 mod explanation;
 pub(crate) mod gate;
 pub(crate) mod grants;
+pub(crate) mod guests;
 pub(crate) mod host;
 pub(crate) mod keys;
 pub(crate) mod knowledge;

@@ -33,7 +33,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
     // An answer that was kept is what the proposer said; without one the words are Hermit's own.
     let by_model = latest.is_some_and(|a| a.answer_ref.is_some())
-        && contract.as_ref().is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. }));
+        && contract
+            .as_ref()
+            .is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. } | ModelChoice::Guest { .. }));
     let summary_by = latest
         .and_then(|a| a.summary.as_ref())
         .map(|_| if by_model { WordsBy::Model } else { WordsBy::Hermit });

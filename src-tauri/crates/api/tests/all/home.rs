@@ -219,6 +219,7 @@ impl Host for Home {
             }
             wire::task::Reasoner::Address { address } => Ok(Reasoning::Scripted { name: address.clone() }),
             wire::task::Reasoner::Standard => Err(api::usage("no model is set up")),
+            wire::task::Reasoner::Guest { .. } => Err(api::usage("this host knows no agent")),
         }
     }
 
@@ -236,6 +237,10 @@ impl Host for Home {
 
     fn test_models(&self, _server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         Err(wire::Error::new(wire::Code::Unavailable, "this host asks no server"))
+    }
+
+    fn guests(&self) -> Result<wire::guests::Agents, wire::Error> {
+        Ok(wire::guests::Agents { agents: Vec::new() })
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

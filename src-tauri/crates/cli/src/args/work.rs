@@ -13,6 +13,7 @@ Examples:
   hermit run --playbook ./mine.yaml --workspace notes
   hermit run \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
+  hermit run --agent codex \"add a test for the parser\" --workspace ~/src/mine
 
 At a terminal it shows what it is doing, asks for your approval, and prints the result; with `--screen` it uses the \
 whole terminal for that. Ctrl-C pauses it, and on the screen Esc, too; nothing is lost. Without a terminal it ends with 4 as soon as it waits for you; `hermit approvals approve` continues it. \
@@ -21,6 +22,22 @@ pub struct RunArgs {
     /// A playbook that comes with Hermit, or the path of one.
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     pub playbook: Option<String>,
+    /// The agent of another program, which works as a guest on a copy of the folder: one of `hermit agents list`, or its
+    /// command line; `{goal}` in it stands for the goal, which else comes last.
+    #[arg(long, value_name = "NAME|COMMAND", conflicts_with_all = ["model", "playbook"])]
+    pub agent: Option<String>,
+    /// A host that the agent may reach, as `name:port`, instead of those that are known for it; repeat it for several.
+    #[arg(long, value_name = "HOST:PORT", requires = "agent")]
+    pub agent_host: Vec<String>,
+    /// An environment variable of the agent that holds a stand-in for a secret; repeat it for several.
+    #[arg(long, value_name = "VARIABLE=SECRET", requires = "agent")]
+    pub agent_key: Vec<String>,
+    /// Another environment variable of the agent; repeat it for several.
+    #[arg(long, value_name = "VARIABLE=VALUE", requires = "agent")]
+    pub agent_env: Vec<String>,
+    /// A folder outside that the agent may read, such as that of its libraries; repeat it for several.
+    #[arg(long, value_name = "DIR", requires = "agent")]
+    pub agent_read: Vec<PathBuf>,
     /// What you want to be done.
     #[arg(value_name = "GOAL", conflicts_with_all = ["goal", "goal_file"])]
     pub words: Option<String>,
@@ -86,6 +103,13 @@ pub struct ListArgs {
     /// The most rows to print.
     #[arg(long, value_name = "N")]
     pub limit: Option<u32>,
+}
+
+/// `hermit agents`.
+#[derive(Debug, Subcommand)]
+pub enum AgentsVerb {
+    /// Lists the agents that Hermit knows, and which of them are here.
+    List,
 }
 
 /// `hermit task`.

@@ -78,6 +78,10 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         (None, None) => String::new(),
     };
     let nothing = goal.trim().is_empty() && args.steps.is_empty();
+    if nothing && args.agent.is_some() {
+        return Err(Error::new(Code::Usage, "say what the agent is to do")
+            .hint("such as `hermit run --agent codex \"add a test for the parser\"`"));
+    }
     if nothing && args.playbook.is_none() && args.model.is_none() {
         return Err(Error::new(Code::Usage, "name a goal or a playbook").hint(
             "try `hermit run --playbook tidy --workspace DIR`, or `hermit run \"what you want\" --model …`",
@@ -142,6 +146,9 @@ fn read_goal(path: &Path) -> Result<String, Error> {
 
 fn reasoner(args: &RunArgs) -> Result<Reasoner, Error> {
     let parameters = parameters(&args.params)?;
+    if let Some(agent) = &args.agent {
+        return guest(args, agent);
+    }
     if let Some(name) = &args.playbook {
         return Ok(Reasoner::Playbook { name: name.clone(), text: playbook_file(name)?, parameters });
     }
@@ -152,6 +159,27 @@ fn reasoner(args: &RunArgs) -> Result<Reasoner, Error> {
     Ok(match &args.model {
         Some(address) => Reasoner::Address { address: address.clone() },
         None => Reasoner::Standard,
+    })
+}
+
+/// The agent of another program, with what it may reach.
+fn guest(args: &RunArgs, agent: &str) -> Result<Reasoner, Error> {
+    let pairs = |given: &[String], option: &str| {
+        let pair = |text: &String| {
+            let parted = text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
+            parted.ok_or_else(|| {
+                Error::new(Code::Usage, format!("`{text}` names no variable"))
+                    .hint(format!("write it as `{option} VARIABLE=…`"))
+            })
+        };
+        given.iter().map(pair).collect::<Result<BTreeMap<_, _>, Error>>()
+    };
+    Ok(Reasoner::Guest {
+        agent: agent.to_owned(),
+        hosts: args.agent_host.clone(),
+        secrets: pairs(&args.agent_key, "--agent-key")?,
+        reads: args.agent_read.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?,
+        environment: pairs(&args.agent_env, "--agent-env")?,
     })
 }
 

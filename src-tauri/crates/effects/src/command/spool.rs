@@ -11,6 +11,7 @@ use crate::{Error, Executors};
 use acts::{Action, ActionRequest};
 use model::{ActionRequestId, AttemptId, RelPath};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the name of a folder begins with that belongs to no act.
 const PROBE: &str = "probe-";
+/// What the name of the HOME of an attempt's guest begins with.
+const GUEST: &str = "guest-";
 
 /// The folder for transcripts, outside every workspace.
 #[derive(Debug, Clone)]
@@ -232,6 +235,8 @@ impl Spool {
             let of = |begin: &str| name.strip_prefix(begin).and_then(|id| id.parse::<AttemptId>().ok());
             if let Some(attempt) = of("stage-").filter(|attempt| !needed.staged(*attempt)) {
                 self.unstage(attempt)?;
+            } else if let Some(attempt) = of(GUEST).filter(|attempt| !needed.attempt(*attempt)) {
+                self.forget_home(attempt)?;
             } else if let Some(attempt) = of("hosts-").filter(|attempt| !needed.attempt(*attempt)) {
                 self.host_lives(attempt)?;
             } else if name.starts_with(PROBE) && !name.starts_with(&own) {
@@ -245,6 +250,34 @@ impl Spool {
             swept += 1;
         }
         Ok(swept)
+    }
+
+    /// The HOME of an attempt's guest, made anew with these files unless it goes on with what is there.
+    pub(crate) fn home(
+        &self,
+        attempt: AttemptId,
+        files: &BTreeMap<RelPath, String>,
+        goes_on: bool,
+    ) -> Result<PathBuf, Error> {
+        let fail = fail("making a guest's HOME");
+        let home = self.0.join(format!("{GUEST}{attempt}"));
+        if goes_on && home.is_dir() {
+            return Ok(home);
+        }
+        self.forget_home(attempt)?;
+        fs::create_dir_all(&home).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&home)).map_err(fail)?;
+        for (path, text) in files {
+            let at = crate::workspace::names::below(&home, path.as_bytes()).map_err(fail)?;
+            let folder = at.parent().unwrap_or(&home);
+            fs::create_dir_all(folder).and_then(|()| fs::write(&at, text)).map_err(fail)?;
+        }
+        Ok(home)
+    }
+
+    /// Forgets the HOME of an attempt's guest; one that never was is fine.
+    pub(crate) fn forget_home(&self, attempt: AttemptId) -> Result<(), Error> {
+        remove_tree(&self.0.join(format!("{GUEST}{attempt}"))).map_err(fail("forgetting a guest's HOME"))
     }
 
     /// Forgets a staged run, whatever the command did to its folders.

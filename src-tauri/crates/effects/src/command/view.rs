@@ -32,6 +32,10 @@ pub(crate) struct View {
     pub(crate) reads: Vec<PathBuf>,
     /// Its way out.
     pub(crate) proxy: Option<WayOut>,
+    /// What is its HOME and outlives it; else it has an empty one.
+    pub(crate) home: Option<PathBuf>,
+    /// More of its environment, which stands before all else.
+    pub(crate) told: Vec<(String, OsString)>,
 }
 
 /// A command's way to the network.
@@ -62,6 +66,8 @@ impl View {
             read_only: false,
             reads: Vec::new(),
             proxy: None,
+            home: None,
+            told: Vec::new(),
         }
     }
 
@@ -110,8 +116,13 @@ impl View {
             ("USER", "hermit".into()),
             ("HERMIT", "1".into()),
         ];
-        let reach = self.proxy.iter().flat_map(|way| way.told.clone());
-        all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(reach).collect()
+        let reach = self.proxy.iter().flat_map(|way| way.told.clone()).chain(self.told.clone());
+        let mut environment: Vec<(String, OsString)> = Vec::new();
+        for (name, value) in all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(reach) {
+            environment.retain(|(known, _)| *known != name);
+            environment.push((name, value));
+        }
+        environment
     }
 }
 
@@ -148,5 +159,7 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
         read_only: false,
         reads,
         proxy,
+        home: None,
+        told: Vec::new(),
     })
 }

@@ -38,6 +38,9 @@ impl Sandbox {
         }
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
+        if let Some(home) = &view.home {
+            command.arg("--bind").arg(home).arg("/tmp/home");
+        }
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
         if let Some(way) = &view.proxy {
             command.arg("--ro-bind").arg(&way.socket).arg(crate::egress_proxy::INSIDE);

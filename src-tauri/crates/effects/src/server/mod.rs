@@ -13,6 +13,7 @@ pub(crate) mod staged;
 
 pub(crate) use alive::hidden;
 pub(crate) use called::{call, settle};
+pub(crate) use process::hidden_from;
 pub use reached::Endpoint;
 pub use sessions::ServerSessions;
 
@@ -151,8 +152,10 @@ impl Executors {
         self.servers.fits(schema, value)
     }
 
-    /// Ends every server that an attempt has called.
+    /// Ends every server that an attempt has called, and forgets the HOME of its guest.
     pub fn end_servers(&self, attempt: AttemptId) {
+        // What stays behind is swept by the next host.
+        let _ = self.spool.forget_home(attempt);
         self.sessions.end(attempt);
     }
 

@@ -212,7 +212,11 @@ fn forget(folder: &Path) -> Result<(), Error> {
 
 /// What looks like a key in the folder, which a server does not see whatever its words name.
 pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
-    let program = launch.argv.iter().take(1).cloned().collect();
+    hidden_from(executors, launch.argv.iter().take(1).cloned().collect())
+}
+
+/// What looks like a key in the folder and is hidden from a program of this name.
+pub(crate) fn hidden_from(executors: &Executors, program: Vec<String>) -> Vec<RelPath> {
     let (hosts, secrets) = (Vec::new(), Vec::new());
     let alike =
         acts::Command { argv: program, cwd: RelPath::ROOT, network: false, timeout_ms: 1, hosts, secrets };

@@ -6,11 +6,13 @@
 
 pub(crate) mod commit;
 mod diff;
+pub(crate) mod guest;
 pub(crate) mod ignore;
 mod index;
 mod leftovers;
 mod overlay;
 mod text;
+mod told;
 mod touched;
 mod work;
 
@@ -19,7 +21,7 @@ pub use text::difference;
 pub(crate) use text::text;
 
 use crate::command::view::view;
-use crate::{Error, Executors, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
+use crate::{Error, Executors, Output, Progress, STAGE_HOSTS_MAX};
 use acts::Action;
 use model::action::{Reach, StageMethod, Staged};
 use model::approval::StagedChange;
@@ -174,12 +176,8 @@ impl Executors {
                 }
                 Err(Once::Disturbed(path)) => {
                     tries += 1;
-                    if tries >= STAGE_TRIES_MAX {
-                        let say = format!(
-                            "`{path}` was changed by somebody each time the command ran; nothing was done, propose \
-                             it again when that has ended"
-                        );
-                        return Err(Unstaged::Failed(say));
+                    if tries >= work.tries() {
+                        return Err(Unstaged::Failed(disturbed(&path, work.tries())));
                     }
                 }
             }
@@ -208,8 +206,10 @@ impl Executors {
         let mut notes = said.to_vec();
         notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
         notes.push(format!("sandbox: {} ({})", self.sandbox.level(), self.sandbox.why()));
-        notes.push("the network was held".to_owned());
-        let scale = Scale::new(laid.grows());
+        if !work.has_network() {
+            notes.push("the network was held".to_owned());
+        }
+        let scale = Scale::new(work.home().into_iter().chain([laid.grows()]).collect(), work.bytes_max());
         let stop = || cancelled() || scale.is_over();
         self.at(Point::StageRun, Edge::Before)?;
         let came = work.run(self, &mut seen, (&folder, mark, method), &stop, progress)?;
@@ -339,22 +339,34 @@ impl From<Unstaged> for Once {
     }
 }
 
+fn disturbed(path: &RelPath, tries: u32) -> String {
+    match tries {
+        0 | 1 => format!("`{path}` was changed by somebody while it worked on its copy; nothing was done"),
+        _ => format!(
+            "`{path}` was changed by somebody each time the command ran; nothing was done, propose it again when that \
+             has ended"
+        ),
+    }
+}
+
 /// Weighs what a running command leaves behind, so that it cannot fill the disk.
 struct Scale<'a> {
-    folder: &'a Path,
+    folders: Vec<&'a Path>,
+    bytes_max: u64,
     /// When it is weighed next: weighing must not take long beside what is weighed.
     next: Cell<Instant>,
     over: RefCell<Option<String>>,
 }
 
 impl<'a> Scale<'a> {
-    fn new(folder: &'a Path) -> Self {
-        Self { folder, next: Cell::new(Instant::now() + WEIGH), over: RefCell::new(None) }
+    fn new(folders: Vec<&'a Path>, bytes_max: u64) -> Self {
+        Self { folders, bytes_max, next: Cell::new(Instant::now() + WEIGH), over: RefCell::new(None) }
     }
 
     fn weigh(&self) {
         let began = Instant::now();
-        self.over.replace(overlay::weight(self.folder).too_much());
+        let over = self.folders.iter().find_map(|folder| overlay::weight(folder, self.bytes_max).too_much());
+        self.over.replace(over);
         let ended = Instant::now();
         self.next.set(ended + WEIGH.max(ended.duration_since(began).saturating_mul(20)));
     }

@@ -7,8 +7,8 @@ use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
 use crate::workspace::names;
 use crate::{
-    Error, Executors, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, STAGE_VIEW_BYTES_MAX,
-    STAGE_VIEW_DEPTH_MAX, STAGE_VIEW_ENTRIES_MAX, STAGE_VIEW_PATH_BYTES_MAX, Sandbox,
+    Error, Executors, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, STAGE_VIEW_DEPTH_MAX,
+    STAGE_VIEW_ENTRIES_MAX, STAGE_VIEW_PATH_BYTES_MAX, Sandbox,
 };
 use model::RelPath;
 use model::action::StageMethod;
@@ -235,6 +235,8 @@ pub(crate) struct Weight {
     pub(crate) entries: u64,
     /// Whether folders are in each other as no path could name them.
     pub(crate) too_deep: bool,
+    /// Bytes that it may have.
+    pub(crate) bytes_max: u64,
 }
 
 impl Weight {
@@ -242,9 +244,7 @@ impl Weight {
     pub(crate) fn too_much(&self) -> Option<String> {
         match self {
             Self { too_deep: true, .. } => Some(format!("{STAGE_VIEW_DEPTH_MAX} folders in each other")),
-            Self { bytes, .. } if *bytes > STAGE_VIEW_BYTES_MAX => {
-                Some(format!("{STAGE_VIEW_BYTES_MAX} bytes"))
-            }
+            Self { bytes, bytes_max, .. } if bytes > bytes_max => Some(format!("{bytes_max} bytes")),
             Self { entries, .. } if *entries > STAGE_VIEW_ENTRIES_MAX => {
                 Some(format!("{STAGE_VIEW_ENTRIES_MAX} entries"))
             }
@@ -254,8 +254,8 @@ impl Weight {
 }
 
 /// Weighs a folder of ours, until it is too much.
-pub(crate) fn weight(folder: &Path) -> Weight {
-    let mut weight = Weight::default();
+pub(crate) fn weight(folder: &Path, bytes_max: u64) -> Weight {
+    let mut weight = Weight { bytes_max, ..Weight::default() };
     let mut paths = 0;
     let mut waiting = vec![(folder.to_path_buf(), 0)];
     while let Some((at, depth)) = waiting.pop() {

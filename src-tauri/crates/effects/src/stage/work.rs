@@ -4,10 +4,13 @@ use super::{Once, Unstaged};
 use crate::command::run::{Asked, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
 use crate::command::view::View;
+use crate::egress_proxy::Outlet;
 use crate::server::staged::{self, NoAnswer};
-use crate::{Error, Executors, Output, Progress};
+use crate::{Error, Executors, Output, Progress, STAGE_TRIES_MAX, STAGE_VIEW_BYTES_MAX};
 use acts::{Action, Call};
-use model::action::{Reach, StageMethod};
+use model::action::StageMethod;
+use model::limits::GUEST_BYTES_MAX;
+use model::reach::Reach;
 use model::{Digest, RelPath};
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -18,7 +21,11 @@ use std::path::Path;
 pub(super) enum Work<'a> {
     Command { asked: Asked<'a>, reach: Reach },
     Call { call: &'a Call, hidden: Vec<RelPath>, root: RelPath },
+    Guest { asked: Asked<'a>, hidden: Vec<RelPath>, home: &'a Path, lend: Lend<'a> },
 }
+
+/// Adds to the view of a guest, whose folder of the spool is given; its way out, if it has one.
+pub(super) type Lend<'a> = &'a dyn Fn(&mut View, &Path) -> Result<Option<Outlet>, Error>;
 
 /// What one run came to, beside what it changed.
 pub(super) struct Came {
@@ -49,7 +56,7 @@ impl<'a> Work<'a> {
     /// Where it begins.
     pub(super) fn cwd(&self) -> &RelPath {
         match self {
-            Self::Command { asked, .. } => asked.cwd,
+            Self::Command { asked, .. } | Self::Guest { asked, .. } => asked.cwd,
             Self::Call { root, .. } => root,
         }
     }
@@ -58,7 +65,7 @@ impl<'a> Work<'a> {
     pub(super) fn hidden(&self) -> &[RelPath] {
         match self {
             Self::Command { reach, .. } => &reach.hidden,
-            Self::Call { hidden, .. } => hidden,
+            Self::Call { hidden, .. } | Self::Guest { hidden, .. } => hidden,
         }
     }
 
@@ -66,13 +73,45 @@ impl<'a> Work<'a> {
     pub(super) fn reach(&self) -> Option<&Reach> {
         match self {
             Self::Command { reach, .. } => Some(reach),
-            Self::Call { .. } => None,
+            Self::Call { .. } | Self::Guest { .. } => None,
+        }
+    }
+
+    /// How often it may run where somebody changes what it changes: what a guest did cost something.
+    pub(super) const fn tries(&self) -> u32 {
+        match self {
+            Self::Command { .. } | Self::Call { .. } => STAGE_TRIES_MAX,
+            Self::Guest { .. } => 1,
+        }
+    }
+
+    /// Bytes that it may leave behind.
+    pub(super) const fn bytes_max(&self) -> u64 {
+        match self {
+            Self::Command { .. } | Self::Call { .. } => STAGE_VIEW_BYTES_MAX,
+            Self::Guest { .. } => GUEST_BYTES_MAX,
+        }
+    }
+
+    /// What it keeps beside its view.
+    pub(super) const fn home(&self) -> Option<&Path> {
+        match self {
+            Self::Command { .. } | Self::Call { .. } => None,
+            Self::Guest { home, .. } => Some(*home),
+        }
+    }
+
+    /// Whether it reaches anybody.
+    pub(super) const fn has_network(&self) -> bool {
+        match self {
+            Self::Command { .. } | Self::Call { .. } => false,
+            Self::Guest { asked, .. } => asked.network,
         }
     }
 
     pub(super) fn title(&self) -> String {
         match self {
-            Self::Command { asked, .. } => asked.argv.join(" "),
+            Self::Command { asked, .. } | Self::Guest { asked, .. } => asked.argv.join(" "),
             Self::Call { call, .. } => format!("{} of the server {}", call.name, call.server),
         }
     }
@@ -80,7 +119,7 @@ impl<'a> Work<'a> {
     /// What it is, beside its changes.
     pub(super) fn named(&self) -> Map<String, Value> {
         let named = match self {
-            Self::Command { asked, .. } => json!({ "argv": asked.argv }),
+            Self::Command { asked, .. } | Self::Guest { asked, .. } => json!({ "argv": asked.argv }),
             Self::Call { call, .. } => json!({ "server": call.server, "tool": call.name }),
         };
         named.as_object().cloned().unwrap_or_default()
@@ -98,6 +137,13 @@ impl<'a> Work<'a> {
         match self {
             Self::Command { asked, .. } => {
                 command(executors, asked, view, (folder, mark, method), stop, progress)
+            }
+            Self::Guest { asked, lend, .. } => {
+                let outlet = lend(view, folder)?;
+                let came = command(executors, asked, view, (folder, mark, method), stop, progress);
+                // Also of one whose end nobody saw: what it sent is on record.
+                let connections = outlet.map(Outlet::close).unwrap_or_default();
+                came.map(|came| Came { notes: [connections, came.notes].concat(), ..came })
             }
             // The mark says that this process is at work here, until it is dropped.
             Self::Call { call, .. } => called(executors, call, view, (mark, method), stop),

@@ -36,7 +36,7 @@ pub(super) fn outcome(act: &Execution<'_>, done: change::Done) -> Outcome {
         outputs: Vec::new(),
         ran: executors.ran(&request.action.executor(), request, *started),
         sandbox_level: SandboxLevel::Beneath,
-        observed: done.observed,
+        observed: request.guest.iter().flat_map(acts::untold).chain(done.observed).collect(),
         error: done.error,
         kept: Vec::new(),
     }

@@ -93,5 +93,6 @@ pub fn hypothetical(action: Action) -> ActionRequest {
         not_staged: None,
         reach: None,
         instead_of: None,
+        guest: None,
     }
 }

@@ -213,6 +213,7 @@ pub(crate) fn request(action: Action) -> ActionRequest {
         not_staged: None,
         reach: None,
         instead_of: None,
+        guest: None,
     }
 }
 

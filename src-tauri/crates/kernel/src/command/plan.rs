@@ -150,6 +150,11 @@ impl Kernel {
             Reasoning::Session { client, version } => {
                 ModelChoice::Session { client: client.clone(), version: version.clone() }
             }
+            Reasoning::Guest { launch } => {
+                let new = text(ArtifactKind::GuestLaunch).media("application/json");
+                let at = w.object(launch, new)?;
+                ModelChoice::Guest { guest: launch.guest.clone(), launch: at.artifact_id }
+            }
             Reasoning::Tools { change } => {
                 let new = text(ArtifactKind::ToolManifest).media("application/json");
                 ModelChoice::Tools { change: w.artifact(change.as_bytes(), new)?.artifact_id }
@@ -202,6 +207,9 @@ impl Kernel {
             ModelChoice::Scripted { name } => Reasoning::Scripted { name },
             ModelChoice::Session { client, version } => Reasoning::Session { client, version },
             ModelChoice::Rollback { receipt_id, also } => Reasoning::Rollback { receipt_id, also },
+            ModelChoice::Guest { launch, .. } => {
+                Reasoning::Guest { launch: self.read_object(state, launch)? }
+            }
             ModelChoice::Tools { change } => Reasoning::Tools { change: text(change)? },
         })
     }

@@ -1,6 +1,7 @@
 //! Who is given a goal to reason about.
 
 use model::ReceiptId;
+use model::guest::GuestLaunch;
 use model::task::ModelApi;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +47,11 @@ pub enum Reasoning {
         client: String,
         /// Its version.
         version: String,
+    },
+    /// Another program's agent, in a staged view.
+    Guest {
+        /// How it is started.
+        launch: GuestLaunch,
     },
     /// The inverse of receipts, planned by the kernel.
     Rollback {

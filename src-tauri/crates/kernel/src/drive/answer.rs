@@ -22,6 +22,7 @@ use model::knowledge::WorkingState;
 use model::limits;
 use model::principal::PrincipalType;
 use model::proposal::{Answer, Stop};
+use model::task::Proposer;
 use model::{BeliefId, ClarificationId, Sensitive};
 use seal::Digest;
 
@@ -38,7 +39,10 @@ impl Kernel {
         let at = at.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?;
         let answer: Answer = serde_json::from_slice(&self.artifacts.read(&at.sha256)?)
             .map_err(|e| Error::Broken(format!("a stored answer is malformed: {e}")))?;
-        let proposals = iteration::parse(&answer).map_err(|e| e.reason);
+        let proposals = match self.proposer(state)? {
+            Proposer::Guest => self.guest_proposals(state, &answer)?,
+            _ => iteration::parse(&answer).map_err(|e| e.reason),
+        };
         Ok((answer, proposals))
     }
 
@@ -51,6 +55,10 @@ impl Kernel {
         }
         if matches!(answer.stop, Stop::Refused | Stop::Filtered) && answer.calls.is_empty() {
             return self.declined(tx, &answer);
+        }
+        if answer.finish_reason == reasoning::guest::FAILED && self.proposer(tx)? == Proposer::Guest {
+            self.push_end(tx, TerminationReason::FatalToolError, &super::guest::stopped(&answer.text))?;
+            return Ok(Then::Commit);
         }
         let plan = match proposals {
             Err(reason) => return self.reject(tx, reason),

@@ -11,6 +11,7 @@ use crate::tx::Tx;
 use acts::{Action, Call};
 use model::limits::{OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX};
 use model::proposal::ToolSpec;
+use model::task::Proposer;
 use model::tool_server::{ServerRegistration, ServerTool, ToolTerms, offered_name, words_for_model};
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::Value;
@@ -146,7 +147,9 @@ impl Kernel {
 
     /// Ends the servers that an attempt has called. One that is not ended is ended when nobody has called it for a while.
     pub(crate) fn end_servers(&self, state: &TaskState, attempt: AttemptId) {
-        if state.task.workspace_hint.is_none() || self.tool_registry().0.is_empty() {
+        let none =
+            self.tool_registry().0.is_empty() && !self.proposer(state).is_ok_and(|by| by == Proposer::Guest);
+        if state.task.workspace_hint.is_none() || none {
             return;
         }
         match self.executors(state) {

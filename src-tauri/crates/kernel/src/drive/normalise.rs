@@ -74,6 +74,9 @@ impl Kernel {
             Err(unfit) => return Ok(Err(unfit)),
         };
         let mut normalised = self.request_of(tx, executors, action, reason)?;
+        if let Some(unfit) = self.with_guest(tx, &mut normalised)? {
+            return Ok(Err(unfit));
+        }
         if let Some(known) = known {
             self.with_staged(&mut normalised, workspace, executors, known)?;
             let stale = self.staged_stale(&normalised.request, executors, &normalised.found);
@@ -193,6 +196,7 @@ impl Kernel {
             not_staged: None,
             reach,
             instead_of: None,
+            guest: None,
         };
         let bytes = seal::canon::to_canonical(&request)?;
         Ok(Normalised { request, bytes, found, staging: None })

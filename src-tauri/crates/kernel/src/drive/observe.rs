@@ -182,8 +182,10 @@ impl Kernel {
         if let (Some(instead), None) = (&request.instead_of, part) {
             return self.told_instead(tx, (request, instead), outcome, outputs);
         }
-        if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_), Some(seen)) =
-            (&request.action, outputs.first().filter(|_| request.staged.is_none()))
+        if let (
+            Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_) | Action::Guest(_),
+            Some(seen),
+        ) = (&request.action, outputs.first().filter(|_| request.staged.is_none()))
         {
             return Ok(seen.clone());
         }
@@ -357,6 +359,9 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             "; {many} places that look like keys were hidden from it, name one in the command to ask for it"
         ),
     };
+    if let (Action::Guest(_), Some(said)) = (&request.action, outcome.observed.first()) {
+        return said.clone();
+    }
     let head = match (outcome.ran.exit_code, all) {
         (_, 0) if matches!(request.action, Action::Vcs(_)) => outcome
             .observed

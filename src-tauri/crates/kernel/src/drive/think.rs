@@ -103,6 +103,9 @@ impl Kernel {
             ModelChoice::Session { client, version } => {
                 return Ok(Arc::new(reasoning::Session::new(client, version)));
             }
+            ModelChoice::Guest { launch, .. } => {
+                return Ok(Arc::new(reasoning::Guest::new(&self.read_object(state, *launch)?)));
+            }
             ModelChoice::Openai { .. }
             | ModelChoice::Scripted { .. }
             | ModelChoice::Rollback { .. }

@@ -427,7 +427,7 @@ fn fit(changes: &mut [StagedChange]) {
     }
 }
 
-fn by_path(found: &[Fingerprint]) -> BTreeMap<&model::RelPath, &Found> {
+pub(super) fn by_path(found: &[Fingerprint]) -> BTreeMap<&model::RelPath, &Found> {
     let of = found.iter().rev().filter_map(|print| match &print.resource {
         ResourceId::File(_, path) => Some((path, &print.state)),
         _ => None,
@@ -435,7 +435,7 @@ fn by_path(found: &[Fingerprint]) -> BTreeMap<&model::RelPath, &Found> {
     of.collect()
 }
 
-fn holds(prior: &Prior, found: &BTreeMap<&model::RelPath, &Found>, path: &model::RelPath) -> bool {
+pub(super) fn holds(prior: &Prior, found: &BTreeMap<&model::RelPath, &Found>, path: &model::RelPath) -> bool {
     match (prior, found.get(path)) {
         (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder { .. })) => true,
         (Prior::Sha256(wanted), Some(Found::File { sha256, .. })) => wanted == sha256,

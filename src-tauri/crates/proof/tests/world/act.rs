@@ -150,6 +150,7 @@ impl World {
             not_staged: None,
             reach: None,
             instead_of: None,
+            guest: None,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod conversations;
 pub mod erasure;
 pub mod gate;
 pub mod grants;
+pub mod guests;
 pub mod host;
 pub mod keys;
 pub mod knowledge;

@@ -36,6 +36,23 @@ pub enum Reasoner {
         #[serde(default)]
         parameters: BTreeMap<String, String>,
     },
+    /// The agent of another program, which works as a guest in a staged view of the folder.
+    Guest {
+        /// A preset's name, or a command line.
+        agent: String,
+        /// Hosts that it may reach, as `name:port`, beside those of its preset.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String>,
+        /// Environment variables that hold the stand-in of a secret, by its handle.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        secrets: BTreeMap<String, String>,
+        /// Folders beside the system's that it may read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reads: Vec<String>,
+        /// Other environment variables.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        environment: BTreeMap<String, String>,
+    },
 }
 
 /// Limits of what a task may spend; what is absent takes the standard.

@@ -99,6 +99,8 @@ export const register = tagged("op", {
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
 });
+export const guestTells = names("codex_json", "claude_json", "aider_text");
+export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
 export const action = tagged("tool", {
   observe: object({ items: array(readItem) }),
   change: object({ items: array(changeItem) }),
@@ -109,6 +111,7 @@ export const action = tagged("tool", {
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
   call: object({ server: string, name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
   register: register,
+  guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
@@ -116,7 +119,8 @@ export const leftOut = object({ path: relPath, entries: u64 });
 export const staged = object({ method: stageMethod, sandbox_level: sandboxLevel, items: array(changeItem), transcript_sha256: digest, diff_sha256: digest, exit_code: nullable(i32), error: nullable(string), executable_sha256: nullable(digest), started_at: integer, finished_at: integer, notes: array(string), look_first: nullable(string), left_out: defaulted(array(leftOut)) });
 export const reach = object({ files: defaulted(array(relPath)), programs: defaulted(array(program)), hidden: defaulted(array(relPath)), secrets: defaulted(array(relPath)), unsure: nullable(string) });
 export const insteadOf = object({ action_request_id: id("act"), request_sha256: digest, asked: string, mode: string, rules: array(string), policy_result_sha256: digest, draft_sha256: digest });
-export const actionRequest = object({ action_request_id: id("act"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), action_class: actionClass, target_resources: array(resource), action: action, expected_effects: array(expectedEffect), reversibility_hint: reversibility, reason: string, proposed_by: id("prn"), proposed_at: integer, evidence_refs: array(id("art")), staged: nullable(staged), not_staged: nullable(string), reach: nullable(reach), instead_of: nullable(insteadOf) });
+export const guestWork = object({ guest: string, report: id("art"), error: nullable(string), told: nullable(array(relPath)), untold: defaulted(array(relPath)) });
+export const actionRequest = object({ action_request_id: id("act"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), action_class: actionClass, target_resources: array(resource), action: action, expected_effects: array(expectedEffect), reversibility_hint: reversibility, reason: string, proposed_by: id("prn"), proposed_at: integer, evidence_refs: array(id("art")), staged: nullable(staged), not_staged: nullable(string), reach: nullable(reach), instead_of: nullable(insteadOf), guest: nullable(guestWork) });
 export const fingerprint = object({ resource: resource, state: found });
 export const stateWitness = object({ witness_id: id("wit"), action_request_id: id("act"), attempt_id: id("att"), fingerprints: array(fingerprint), preconditions: array(string), observed_at: integer, expires_at: integer, observed_by: id("prn") });
 export const stagedChange = object({ path: relPath, from: nullable(relPath), effect: string, before_sha256: nullable(digest), before_bytes: nullable(u64), before_mode: nullable(u32), after_sha256: nullable(digest), after_bytes: nullable(u64), after_mode: nullable(u32), text: nullable(string), no_text: nullable(string) });
@@ -144,7 +148,7 @@ export const standingGrant = object({ format: string, log_id: string, grant_id: 
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "policy.rules", "transcript", "action.result", "answer", "message");
+export const artifactKind = names("context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "policy.rules", "transcript", "action.result", "answer", "message");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });

@@ -1,0 +1,93 @@
+//! What a guest itself told of what it changed, read out of what it printed. It is its word: what its view shows is the
+//! truth, and this is laid beside it.
+
+use model::RelPath;
+use model::guest::GuestTells;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Places that are taken from one turn, at most.
+const PLACES_MAX: usize = 4_096;
+
+/// Places below `root` that it said it changed, sorted; none where it tells nothing of them.
+pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<Vec<RelPath>> {
+    let value: Value = serde_json::from_slice(transcript).ok()?;
+    let printed = value.get("stdout").and_then(Value::as_str).unwrap_or_default();
+    let named: Vec<String> = match how? {
+        GuestTells::CodexJson => lines(printed).flat_map(|line| codex(&line)).collect(),
+        GuestTells::ClaudeJson => lines(printed).flat_map(|line| claude(&line)).collect(),
+        GuestTells::AiderText => printed.lines().filter_map(aider).map(str::to_owned).collect(),
+    };
+    let root = root.to_str().unwrap_or_default();
+    let places: BTreeSet<RelPath> =
+        named.iter().filter_map(|name| place(name, root)).take(PLACES_MAX).collect();
+    Some(places.into_iter().collect())
+}
+
+fn lines(printed: &str) -> impl Iterator<Item = Value> + '_ {
+    printed.lines().filter_map(|line| serde_json::from_str(line.trim()).ok())
+}
+
+/// `{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"…"}]}}`
+fn codex(line: &Value) -> Vec<String> {
+    let item =
+        line.get("item").filter(|item| item.get("type").and_then(Value::as_str) == Some("file_change"));
+    let changes = item.and_then(|item| item.get("changes")).and_then(Value::as_array);
+    let path = |change: &Value| change.get("path").and_then(Value::as_str).map(str::to_owned);
+    changes.into_iter().flatten().filter_map(path).collect()
+}
+
+/// `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Write","input":{"file_path":"…"}}]}}`
+fn claude(line: &Value) -> Vec<String> {
+    let content = line.pointer("/message/content").and_then(Value::as_array);
+    let named = |part: &Value| {
+        let name = part.get("name").and_then(Value::as_str)?;
+        let input =
+            part.get("input").filter(|_| matches!(name, "Write" | "Edit" | "MultiEdit" | "NotebookEdit"))?;
+        input.get("file_path").or_else(|| input.get("notebook_path"))?.as_str().map(str::to_owned)
+    };
+    content.into_iter().flatten().filter_map(named).collect()
+}
+
+/// `Applied edit to notes/a.md`
+fn aider(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("Applied edit to ")
+}
+
+/// A place below the folder, as an agent writes it.
+fn place(name: &str, root: &str) -> Option<RelPath> {
+    let below = name.strip_prefix(root).filter(|_| !root.is_empty()).map(|rest| rest.trim_start_matches('/'));
+    let name = below.unwrap_or(name);
+    let name = name.strip_prefix("./").unwrap_or(name);
+    (!name.starts_with('/'))
+        .then(|| RelPath::from_bytes(name.as_bytes()).ok())
+        .flatten()
+        .filter(|path| !path.is_root())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(how: impl Into<Option<GuestTells>>, stdout: &str) -> Option<Vec<String>> {
+        let transcript = serde_json::json!({ "stdout": stdout });
+        let told = told(how.into(), &serde_json::to_vec(&transcript).unwrap(), Path::new("/w/f"));
+        told.map(|places| places.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn what_each_kind_prints_is_read_and_all_else_is_not() {
+        let codex = "{\"type\":\"item.completed\",\"item\":{\"type\":\"file_change\",\"changes\":[{\"path\":\"/w/f/a.txt\",\
+                     \"kind\":\"add\"},{\"path\":\"b/c\"}]}}\nnot json\n{\"item\":{\"type\":\"other\",\"changes\":[{\"path\":\"x\"}]}}";
+        assert_eq!(said(GuestTells::CodexJson, codex).unwrap(), ["a.txt", "b/c"]);
+        let claude = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"Write\",\"input\":\
+                      {\"file_path\":\"/w/f/n.md\"}},{\"type\":\"tool_use\",\"name\":\"Read\",\"input\":{\"file_path\":\"/w/f/r\"}}]}}";
+        assert_eq!(said(GuestTells::ClaudeJson, claude).unwrap(), ["n.md"]);
+        let aider =
+            "thinking\nApplied edit to notes/a.md\nApplied edit to ../out\nApplied edit to /etc/passwd";
+        assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
+        assert_eq!(said(None, aider), None);
+        assert_eq!(said(GuestTells::AiderText, "").unwrap(), Vec::<String>::new());
+    }
+}

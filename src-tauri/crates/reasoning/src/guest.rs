@@ -1,0 +1,167 @@
+//! The agent of another program, which works by itself in a staged view: what comes after each of its turns. It is run,
+//! what its view shows is put to a person, and what they say of it is what it is asked next.
+
+use crate::{Delta, Descriptor, Error, Input, Observed, Reasoner, Reply};
+use model::context::{ContextPack, Section};
+use model::guest::{GuestLaunch, GuestReport};
+use model::proposal::{Answer, ToolCall, ToolSpec};
+use model::task::Proposer;
+use serde_json::{Value, json};
+
+/// The call by which it is run.
+pub const RUN: &str = "guest";
+/// The call by which what its view shows is put to a person.
+pub const CARRY_OVER: &str = "carry_over";
+/// How an answer ends after which there is nothing to go on with.
+pub const FAILED: &str = "guest_failed";
+/// Tokens of the pack that is kept with each turn; it is sent to nobody.
+const PACK_TOKENS: u32 = 24_000;
+
+/// Who proposes: a guest, and whether it can go on with what it did before.
+#[derive(Debug, Clone)]
+pub struct Guest {
+    name: String,
+    can_go_on: bool,
+}
+
+impl Guest {
+    /// The guest of a launch.
+    pub fn new(launch: &GuestLaunch) -> Self {
+        Self { name: launch.guest.clone(), can_go_on: !launch.goes_on.is_empty() }
+    }
+
+    fn run(&self, prompt: String, goes_on: bool, heard: usize) -> Answer {
+        let goes_on = goes_on && self.can_go_on;
+        call(RUN, json!({ "prompt": prompt, "goes_on": goes_on, "heard": heard }))
+    }
+
+    /// What it is asked after a person has spoken.
+    fn told(&self, asked: &Asked<'_>, words: &str, refused: bool) -> Answer {
+        let heard = asked.said.len();
+        let before = match refused {
+            true => {
+                "A person looked at what you changed and did not take it: the folder is as it was before your work. "
+            }
+            false => "",
+        };
+        if self.can_go_on && asked.last.is_some() {
+            return self.run(format!("{before}They say: {words}"), true, heard);
+        }
+        let anew = match refused {
+            true => format!("{}\n\nAn earlier try was not taken by a person, who says: {words}", asked.goal),
+            false => format!("{}\n\n{words}", asked.goal),
+        };
+        self.run(anew, false, heard)
+    }
+}
+
+/// What is asked of it, out of the pack and what was seen.
+struct Asked<'a> {
+    goal: &'a str,
+    /// What a person has said since, in order.
+    said: Vec<&'a str>,
+    /// The last turn that it took.
+    last: Option<GuestReport>,
+    /// How much of that it was told.
+    heard: usize,
+}
+
+impl<'a> Asked<'a> {
+    fn of(input: &'a Input<'_>) -> Self {
+        let of = |section| input.pack.items.iter().filter(move |item| item.section == section);
+        let goal = of(Section::TaskContract).map(|item| item.text.as_str()).next().unwrap_or_default();
+        let said = of(Section::Ingress).map(|item| item.text.as_str()).collect();
+        let last = input.observed.iter().rev().find_map(report);
+        let heard = last.as_ref().map_or(0, |report| usize::try_from(report.heard).unwrap_or(usize::MAX));
+        Self { goal, said, last, heard }
+    }
+
+    /// What it was not told yet.
+    fn news(&self) -> Option<String> {
+        let news = self.said.get(self.heard..).unwrap_or(&[]);
+        (!news.is_empty()).then(|| news.join("\n\n"))
+    }
+}
+
+/// A turn that was taken, when this is one.
+fn report(seen: &Observed) -> Option<GuestReport> {
+    (seen.tool == RUN).then(|| serde_json::from_slice(&seen.bytes).ok()).flatten()
+}
+
+fn call(name: &str, arguments: Value) -> Answer {
+    Answer {
+        calls: vec![ToolCall { name: name.to_owned(), arguments }],
+        finish_reason: "guest".to_owned(),
+        ..Answer::default()
+    }
+}
+
+fn done(summary: &str) -> Answer {
+    call("done", json!({ "summary": summary }))
+}
+
+fn failed(why: &str) -> Answer {
+    Answer { text: why.to_owned(), finish_reason: FAILED.to_owned(), ..Answer::default() }
+}
+
+impl Guest {
+    fn next(&self, input: &Input<'_>) -> Answer {
+        let asked = Asked::of(input);
+        let Some(last) = input.observed.last() else {
+            let prompt = std::iter::once(asked.goal).chain(asked.said.iter().copied());
+            return self.run(prompt.collect::<Vec<_>>().join("\n\n"), false, asked.said.len());
+        };
+        let told: Value = serde_json::from_slice(&last.bytes).unwrap_or_default();
+        let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let (code, summary) = (text("result_code").unwrap_or_default(), text("summary").unwrap_or_default());
+        if let (Some(words), "denied", "change") = (text("feedback"), code, last.tool.as_str()) {
+            return self.told(&asked, words, true);
+        }
+        if let Some(news) = asked.news() {
+            return self.told(&asked, &news, false);
+        }
+        match report(last) {
+            Some(report) if report.interrupted => self.run(report.prompt, true, asked.said.len()),
+            Some(report) if !report.items.is_empty() => {
+                call(CARRY_OVER, json!({ "report": last.sha256.to_string() }))
+            }
+            Some(GuestReport { error: Some(_), .. }) => failed(summary),
+            _ => match (code, &asked.last) {
+                ("succeeded", Some(report)) if last.tool == "change" && text("feedback").is_none() => {
+                    done(&format!("{}; what it changed is in the folder.", report.summary))
+                }
+                ("succeeded" | "denied", _) => done(summary),
+                _ => failed(summary),
+            },
+        }
+    }
+}
+
+impl Reasoner for Guest {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            provider: Proposer::Guest,
+            model: self.name.clone(),
+            remote: false,
+            context_tokens: PACK_TOKENS,
+            prompt_tokens: 0,
+            answer_tokens: 0,
+            cost_in_micros: 0,
+            cost_out_micros: 0,
+        }
+    }
+
+    fn encode(&self, pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
+        crate::recorded::json(&json!({ "guest": self.name, "turn": pack.iteration }))
+    }
+
+    fn propose(
+        &self,
+        input: &Input<'_>,
+        _on_delta: &mut dyn FnMut(Delta<'_>),
+        _cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
+        let answer = self.next(input);
+        Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
+    }
+}
