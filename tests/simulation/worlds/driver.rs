@@ -67,8 +67,10 @@ impl Bounds {
                 f.question = f.question.map(|(asked, _)| (asked, ApprovalStatus::Cancelled));
                 f.terminated = Some(TerminationReason::Cancelled);
             }
-            // No commands here; and what policy says is one commit with the request.
-            Next::Try | Next::AskPerson | Next::Downgrade | Next::Forbid => return Ok(Decided::Nothing),
+            // No commands and no child tasks here; and what policy says is one commit with the request.
+            Next::Try | Next::AskPerson | Next::Downgrade | Next::Forbid | Next::StartChildren => {
+                return Ok(Decided::Nothing);
+            }
             Next::Withdraw(_) | Next::ExpireQuestion(_) | Next::Pause | Next::Wait(_) | Next::Ended(_) => {
                 return Ok(Decided::Nothing);
             }

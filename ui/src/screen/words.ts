@@ -121,7 +121,7 @@ export function approvalLook(status: ApprovalStatus): Look {
 }
 
 const ORIGIN: Readonly<Record<Origin, string>> = {
-  person: "You", program: "Another program", service: "Hermit, in the background", scheduler: "Hermit, on schedule",
+  person: "You", program: "Another program", service: "Hermit, in the background", scheduler: "Hermit, on schedule", agent: "The agent of another task",
 };
 /** Who began a task. */
 export function originName(origin: Origin): string {

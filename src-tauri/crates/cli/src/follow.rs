@@ -83,12 +83,39 @@ pub fn stay(
                     return Ok(rest(found, false, &person));
                 }
             }
+            (Some(waits), _) if !paused && waits.kind == WaitsFor::Dependency => {
+                if !answered_for_child(&mut live, &mut person, session, waits.id.as_deref())? {
+                    return Ok(rest(found, false, &person));
+                }
+            }
             (None, _) if !is_over(&found) && found.row.status != TaskStatus::Paused => {
                 // Another process drives it, or it is about to be.
                 std::thread::sleep(LOOK);
             }
             _ => return Ok(rest(found, false, &person)),
         }
+    }
+}
+
+/// A child task is at work, or what it asks was put before the person; false when it waits for what this process cannot
+/// give.
+fn answered_for_child(
+    live: &mut Live<'_>,
+    person: &mut Option<TerminalApproval>,
+    session: &Session,
+    child: Option<&str>,
+) -> Result<bool, Error> {
+    let Some(child) = child else { return Ok(false) };
+    let found = session.call(&Show { task: child.to_owned() })?;
+    let Some(waits) = &found.waits_for else {
+        std::thread::sleep(LOOK);
+        return Ok(true);
+    };
+    match (waits.kind, person, &waits.id) {
+        (WaitsFor::Approval, Some(at), Some(approval)) => decided(live, at, session, approval),
+        (WaitsFor::Answer, Some(_), Some(_)) => asked(live, session, &found),
+        (WaitsFor::Dependency, person, id) => answered_for_child(live, person, session, id.as_deref()),
+        _ => Ok(false),
     }
 }
 
@@ -166,6 +193,11 @@ pub fn next_steps(task: &Task) -> Vec<String> {
         WaitsFor::Agent => {
             vec!["Waiting for the next call of its agent. Nothing is asked of you.".to_owned()]
         }
-        WaitsFor::Dependency => vec!["Waiting for another task.".to_owned()],
+        WaitsFor::Dependency => {
+            vec![
+                "Waiting for a part that its agent gave away:".to_owned(),
+                format!("  hermit task show {about}"),
+            ]
+        }
     }
 }

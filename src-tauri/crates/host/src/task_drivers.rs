@@ -139,10 +139,19 @@ impl TaskDrivers {
                     self.fill(&mut board);
                     self.changed.notify_all();
                     drop(board);
+                    self.wake_kin(task);
                     self.rested.ring();
                     return retry.into_iter().for_each(|wait| self.retry(task, wait));
                 }
             }
+        }
+    }
+
+    /// Child tasks go on beside the task that waits for them, and it when they have ended.
+    fn wake_kin(self: &Arc<Self>, task: TaskId) {
+        match self.kernel.kin(task) {
+            Ok(kin) => kin.into_iter().for_each(|task| self.wake(task)),
+            Err(error) => tracing::warn!(%task, %error, "the tasks around one cannot be read"),
         }
     }
 

@@ -38,8 +38,10 @@ pub fn parse(answer: &Answer) -> Result<Vec<Proposal>, Malformed> {
     }
     let mut proposals: Vec<Proposal> = Vec::new();
     for (at, ToolCall { name, arguments }) in calls.into_iter().enumerate() {
-        if let Some(Proposal::Done { .. } | Proposal::Ask { .. }) = proposals.last() {
-            return malformed("nothing may follow `done` or `ask`; call it last");
+        if let Some(Proposal::Done { .. } | Proposal::Ask { .. } | Proposal::Delegate { .. }) =
+            proposals.last()
+        {
+            return malformed("nothing may follow `done`, `ask` or `delegate`; call it last");
         }
         match (proposals.last_mut(), typed(&name, arguments)) {
             (_, Err(why)) => return malformed(format!("call {} (`{name}`): {why}{}", at + 1, usage(&name))),

@@ -25,4 +25,4 @@ mod tools;
 
 pub use answer::{Malformed, parse};
 pub use progress::{LoopState, progress_mark};
-pub use tools::{Edit, Proposal, ProposedChange, tools};
+pub use tools::{Edit, Part, Proposal, ProposedChange, tools};

@@ -91,11 +91,31 @@ pub enum Proposal {
         /// Answers offered.
         #[serde(default)] choices: Vec<String>,
     },
+    /// Give parts of the task away, as tasks of their own, and wait for what they come to.
+    Delegate {
+        /// The parts.
+        tasks: Vec<Part>,
+    },
     /// The goal is reached, or this is the final answer.
     Done {
         /// For the person.
         summary: String,
     },
+}
+
+/// A part of a task as proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// What it is to reach; whoever gets it knows nothing else.
+    #[serde(deserialize_with = "said")]
+    pub goal: String,
+    /// One line for lists; the goal's beginning when empty.
+    #[serde(default)]
+    pub title: String,
+    /// Tokens it may use; an equal share of what is left when absent.
+    #[serde(default)]
+    pub tokens: Option<u64>,
 }
 
 /// One change as proposed: what must be there before is added from what the attempt has observed.
@@ -158,6 +178,7 @@ impl Proposal {
             Self::Believe { .. } => "believe",
             Self::Remember { .. } => "remember",
             Self::Ask { .. } => "ask",
+            Self::Delegate { .. } => "delegate",
             Self::Done { .. } => "done",
         }
     }
@@ -219,7 +240,7 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
         "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "remember" | "ask"
-        | "done" => serde_json::from_value(call),
+        | "delegate" | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)

@@ -10,6 +10,7 @@ mod answer;
 mod call;
 mod calls;
 mod came;
+mod children;
 mod downgrade;
 mod end;
 mod guest;
@@ -38,6 +39,7 @@ pub(crate) use act::Yes;
 pub(crate) use calls::Calls;
 pub use calls::{CallStanding, Proposed, Taken};
 pub use came::CallResult;
+pub(crate) use children::leave_children;
 pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;
 pub(crate) use judge::{InHand, Judged};
@@ -160,6 +162,8 @@ impl Kernel {
             Next::Try => self.try_command(cell),
             Next::Settle => self.settle(cell),
             Next::Wait(Waiting::Proposer) => self.take_call_up(cell),
+            Next::StartChildren => self.start_children(cell),
+            Next::Wait(Waiting::Dependency) => self.hear_children(cell),
             Next::Wait(waiting) => Ok(Some(DriveOutcome::Waiting(waiting))),
             Next::Ended(status) => {
                 let reason = self.lock_task(cell)?.attempt().and_then(crate::state::AttemptState::ended);
@@ -245,7 +249,12 @@ impl Kernel {
             Next::Pause => self.take_pause(tx),
             Next::Cancel => self.take_cancel(tx),
             // Who waits, or reaches outside, does so after what came before is on disk.
-            Next::AskModel | Next::Try | Next::Settle | Next::Wait(_) | Next::Ended(_) => Ok(Then::Commit),
+            Next::AskModel
+            | Next::Try
+            | Next::Settle
+            | Next::StartChildren
+            | Next::Wait(_)
+            | Next::Ended(_) => Ok(Then::Commit),
         }
     }
 
@@ -281,7 +290,7 @@ impl Kernel {
     pub(crate) fn clear_away(&self, committed: Committed<'_>) -> Option<Perform> {
         let Committed { state, after, .. } = committed;
         let task_id = state.task.task_id;
-        let (mut perform, mut sign) = (None, false);
+        let (mut perform, mut sign, mut orphans) = (None, false, Vec::new());
         for after in after {
             match after {
                 After::Perform(executors, request, authorization, turn) => {
@@ -290,10 +299,12 @@ impl Kernel {
                 After::Unstage(attempt) => self.unstage(&state, attempt),
                 After::EndServers(attempt) => self.end_servers(&state, attempt),
                 After::Forget(request) => self.forget_act(&state, request),
+                After::CancelChildren(children) => orphans = children,
                 After::Checkpoint => sign = true,
             }
         }
         drop(state);
+        self.cancel_children(&orphans);
         if sign {
             self.checkpoint_after(task_id);
         }
@@ -310,8 +321,14 @@ impl Kernel {
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
             let state = self.lock_task(&cell)?;
-            let idle = matches!(next(&state, self.now_of(&state)), Next::Wait(_) | Next::Ended(_));
-            if !idle {
+            let (step, children) = (next(&state, self.now_of(&state)), state.children_waited_for());
+            drop(state);
+            let goes_on = match step {
+                Next::Wait(Waiting::Dependency) => self.any_ended(&children)?,
+                Next::Wait(_) | Next::Ended(_) => false,
+                _ => true,
+            };
+            if goes_on {
                 found.push(task_id);
             }
         }

@@ -24,7 +24,7 @@ pub enum Waiting {
     UnknownOutcome,
     /// A person to let it go on.
     Resume,
-    /// Another task.
+    /// Child tasks that parts of it were given away to.
     Dependency,
     /// Whoever leads it from outside to propose something.
     Proposer,
@@ -67,6 +67,8 @@ pub enum Next {
     Close,
     /// The approval's time ran out.
     ExpireApproval(ApprovalId),
+    /// The child tasks that parts were given away to are made.
+    StartChildren,
     /// The question's time ran out.
     ExpireQuestion(ClarificationId),
     /// The loop has ended: attempt, step and task follow.
@@ -147,6 +149,9 @@ fn in_turn(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
         Turn::Trying { .. } => Next::Try,
         Turn::Acting { act, .. } => of_act(state, act, now),
         Turn::Questioned(id) => awaiting_input(state, *id, now),
+        Turn::Delegated(parts) if parts.children.is_empty() => Next::StartChildren,
+        Turn::Delegated(parts) if parts.open().next().is_some() => Next::Wait(Waiting::Dependency),
+        Turn::Delegated(_) => Next::Compile,
         Turn::Ended { .. } => Next::Finish,
     }
 }

@@ -39,7 +39,7 @@ impl Sender {
     pub const fn by_program(self) -> Self {
         match self.by {
             Origin::Person => Self { by: Origin::Program, ..self },
-            Origin::Program | Origin::Service | Origin::Scheduler => self,
+            Origin::Program | Origin::Service | Origin::Scheduler | Origin::Agent => self,
         }
     }
 
@@ -48,10 +48,11 @@ impl Sender {
     /// - through a terminal, a window or page of this machine, or the run API: a person's own words, or those that a
     ///   program hands over which they gave the token of their host;
     /// - by a service or the scheduler: Hermit's own templates, filled with what it has seen;
-    /// - over MCP or a webhook: whoever wrote it, nobody here confirms it.
+    /// - over MCP or a webhook: whoever wrote it, nobody here confirms it;
+    /// - by the agent of another task: a model wrote it, of whatever it had read.
     pub const fn tier(self) -> TrustTier {
         match (self.by, self.channel) {
-            (_, Channel::Mcp | Channel::Webhook) => TrustTier::Untrusted,
+            (Origin::Agent, _) | (_, Channel::Mcp | Channel::Webhook) => TrustTier::Untrusted,
             (Origin::Service | Origin::Scheduler, _) | (_, Channel::System | Channel::Scheduler) => {
                 TrustTier::Observed
             }
@@ -64,6 +65,7 @@ impl Sender {
     /// Who a task comes from that these words begin.
     pub const fn origin(self) -> Origin {
         match self.tier() {
+            TrustTier::Untrusted if matches!(self.by, Origin::Agent) => Origin::Agent,
             TrustTier::Untrusted => Origin::Program,
             TrustTier::Observed if matches!(self.by, Origin::Scheduler) => Origin::Scheduler,
             TrustTier::Observed => Origin::Service,
@@ -93,6 +95,7 @@ impl Kernel {
         match sender.by {
             Origin::Person => self.actor(PrincipalType::User),
             Origin::Scheduler => self.actor(PrincipalType::Scheduler),
+            Origin::Agent => self.actor(PrincipalType::Agent),
             Origin::Service => service(true),
             Origin::Program => service(false),
         }

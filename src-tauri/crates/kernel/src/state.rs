@@ -8,7 +8,7 @@ mod turn;
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
-pub use turn::{Act, Authority, CheckpointAt, PolicyAt, Stage, Trial, Turn, WitnessAt};
+pub use turn::{Act, Authority, CheckpointAt, Delegated, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
 use model::approval::ApprovalStatus;
@@ -22,7 +22,7 @@ use model::receipt::ResultCode;
 use model::task::{Step, StepStatus, Task};
 use model::{
     ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId, IngressId, StepId,
-    UnixMs, transition,
+    TaskId, UnixMs, transition,
 };
 use std::collections::BTreeMap;
 
@@ -67,6 +67,8 @@ pub struct TaskState {
     pub wall_ms: i64,
     /// Tokens set aside for a call whose outcome is not settled.
     pub tokens_reserved: u64,
+    /// Child tasks that its agents began, in order.
+    pub children: Vec<TaskId>,
     /// Approvals.
     pub approvals: BTreeMap<ApprovalId, ApprovalRecord>,
     /// Questions.
@@ -114,6 +116,7 @@ impl TaskState {
             cost_spent: 0,
             wall_ms: 0,
             tokens_reserved: 0,
+            children: Vec::new(),
             approvals: BTreeMap::new(),
             clarifications: BTreeMap::new(),
             grants: BTreeMap::new(),
@@ -254,6 +257,11 @@ impl TaskState {
                 self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
                 self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
                 self.wall_ms = self.wall_ms.saturating_add(b.wall_ms);
+            }
+            Body::ChildrenStarted(b) => self.children.extend(&b.children),
+            Body::ChildEnded(b) => {
+                self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
+                self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
             }
             Body::StepCreated(b) => {
                 self.steps.insert(b.step.step_id, b.step.clone());

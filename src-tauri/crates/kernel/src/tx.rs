@@ -23,7 +23,7 @@ use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::{StepStatus, TaskStatus};
-use model::{ActionRequestId, AttemptId, EventId, Sensitive, StepId, UnixMs};
+use model::{ActionRequestId, AttemptId, EventId, Sensitive, StepId, TaskId, UnixMs};
 use seal::Digest;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
@@ -38,6 +38,8 @@ pub(crate) enum After {
     Unstage(AttemptId),
     /// An attempt is over: the servers of tools that it has called are ended.
     EndServers(AttemptId),
+    /// Whoever waited for child tasks is gone: they are cancelled.
+    CancelChildren(Vec<TaskId>),
     /// How an act went is on record: what was kept to settle it by is dropped.
     Forget(ActionRequestId),
     /// The task's head is signed.

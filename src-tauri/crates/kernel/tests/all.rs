@@ -20,6 +20,7 @@ mod between;
 mod calls;
 mod capability;
 mod chain;
+mod children;
 mod clocks;
 mod closed;
 mod collecting;

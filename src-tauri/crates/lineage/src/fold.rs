@@ -101,6 +101,10 @@ impl At<'_> {
             Body::TaskGoalChanged(b) => {
                 self.node(b.about_task_id, Some(&b.goal), "");
             }
+            Body::ChildrenStarted(b) => {
+                b.children.iter().for_each(|child| self.join(b.about_task_id, EdgeKind::Started, *child));
+            }
+            Body::ChildEnded(b) => self.join(b.child_task_id, EdgeKind::Informed, b.result.artifact_id),
             Body::TaskInputAbsorbed(b) => self.join(b.ingress_id, EdgeKind::Started, b.about_task_id),
             Body::StepCreated(b) => self.step(&b.step),
             Body::AttemptCreated(b) => {

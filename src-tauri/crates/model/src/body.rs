@@ -20,7 +20,7 @@ use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 use crate::secret::SecretPlace;
 use crate::standing::StandingScope;
 pub use crate::task::Boundary;
-use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
+use crate::task::{ChildTask, Priority, Step, StepStatus, Task, TaskStatus};
 use crate::tool_server::ToolTerms;
 use crate::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
@@ -131,6 +131,19 @@ bodies! {
     }
     /// The goal was edited.
     TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text }
+    /// The agent gave parts of the task away.
+    TaskDelegated ("task.delegated", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, parts: Vec<ChildTask>,
+    }
+    /// The child tasks are there, in the order of the parts.
+    ChildrenStarted ("task.children_started", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, children: Vec<TaskId>,
+    }
+    /// A child task ended; the agent that gave it away is told what it came to.
+    ChildEnded ("task.child_ended", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, child_task_id: TaskId, status: TaskStatus,
+        result: ArtifactRef, tokens: u64, cost_micros: u64,
+    }
     /// The priority was changed.
     TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, priority: Priority,

@@ -45,6 +45,12 @@ pub const NO_PROGRESS_MAX: u32 = 3;
 pub const ATTEMPTS_MAX: u32 = 3;
 /// Steps that one task may be given: a list that a person still reads whole.
 pub const STEPS_MAX: usize = 32;
+/// Child tasks that the agent of one task may begin in all.
+pub const CHILD_TASKS_MAX: usize = 8;
+/// How far a child task may stand below the task that a person began.
+pub const CHILD_DEPTH_MAX: usize = 2;
+/// Tokens of the smallest budget that a child task is begun with.
+pub const CHILD_TOKENS_MIN: u64 = 2_000;
 /// Bytes of one working state, canonical (HK-15.2-1).
 pub const WORKING_STATE_BYTES_MAX: usize = 32 * 1024;
 /// Items of one list inside a working state.

@@ -172,6 +172,17 @@ pub struct TaskContract {
     pub constraints: Vec<String>,
 }
 
+/// A part of a task that its agent gives away, to become a child task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildTask {
+    /// One line for lists; the goal's beginning when empty.
+    pub title: Sensitive<String>,
+    /// Its goal.
+    pub goal: Sensitive<String>,
+    /// Its share of what is left to its parent.
+    pub budget: Budget,
+}
+
 /// The durable entrypoint of work (HK-8.1-4, -5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {

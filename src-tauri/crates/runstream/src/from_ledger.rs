@@ -205,6 +205,7 @@ const fn part(body: &Body) -> Part {
     use Body::*;
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
+        | TaskDelegated(_) | ChildEnded(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)
@@ -223,7 +224,7 @@ const fn part(body: &Body) -> Part {
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)
         | ConversationOpened(_) | FocusChanged(_) | IngressReceived(_) | IngressBound(_) | TaskPauseRequested(_)
-        | TaskCancelRequested(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)
+        | TaskCancelRequested(_) | ChildrenStarted(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)
         | StepStatusChanged(_) | AttemptCreated(_) | AttemptStatusChanged(_) | AttemptCheckpointed(_)
         | EnvironmentCaptured(_) | LeaseAcquired(_) | LeaseRenewed(_) | LeaseReleased(_) | LeaseLost(_)
         | DecisionRecorded(_) | WitnessCaptured(_) | WitnessValidated(_) | GrantIssued(_) | GrantRevoked(_)

@@ -104,6 +104,8 @@ crate::names! {
         Service = "service",
         /// A job of the scheduler.
         Scheduler = "scheduler",
+        /// The agent of another task, which gave this part of it away.
+        Agent = "agent",
     }
 }
 

@@ -12,8 +12,8 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
-import { modelName, originName, said } from "~/screen/words";
-import { type Message, type See, type Story, shortReceipt } from "./story";
+import { modelName, originName, plain, said } from "~/screen/words";
+import { type Message, type Part, type See, type Story, shortReceipt } from "./story";
 import { Plan } from "./Plan";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
@@ -55,6 +55,8 @@ export const Conversation = memo(function Conversation({ task, story, live, even
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <Plan rows={story.rows} see={see} />
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
+        {task.row.parent_task_id !== null && task.row.origin === "agent" && <p className={styles.origin}><Icon name="lineage" size={14} />A part of&nbsp;<Before task={task.row.parent_task_id} /></p>}
+        {story.parts.some((part) => part.task !== "") && <Parts parts={story.parts} />}
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
         <Answer asked={events} what="the conversation" large>
           {() => (
@@ -90,6 +92,22 @@ function Take({ task, story, agent, isWhole }: { task: Task; story: Story; agent
 function Before({ task }: { task: string }) {
   const asked = useAsk("task.show", { task });
   return <Link to="/task/$id" params={{ id: task }}><Words of={asked.data === undefined ? "the task before" : said(asked.data.row.title, "the task before")} /></Link>;
+}
+
+/** Parts that the agent gave away, each with how it stands; one that waits for a person says so. */
+function Parts({ parts }: { parts: readonly Part[] }) {
+  return (
+    <ul className={styles.parts} aria-label="Parts given away">
+      {parts.filter((part) => part.task !== "").map((part) => (
+        <li key={part.task}><Link to="/task/$id" params={{ id: part.task }}><Words of={part.title} /></Link><span>{part.ended !== null ? plain(part.ended) : <Stands task={part.task} />}</span></li>
+      ))}
+    </ul>
+  );
+}
+
+function Stands({ task }: { task: string }) {
+  const kind = useAsk("task.show", { task }).data?.waits_for?.kind;
+  return <>{kind === undefined || kind === "dependency" ? "at work" : "waits for you"}</>;
 }
 
 /** Who proposes, as it is called on the screen. */

@@ -124,3 +124,12 @@ test("a turn says who was asked, and its context only where one counts", () => {
   // Before it is asked nobody knows whom; each turn keeps what it was.
   expect(story([event(1, "attempt.context_compiled", { iteration: 1, tokens: 900, omissions: 0 })]).rows[0]?.text).toBe("Prepared the next turn (900 tokens)");
 });
+
+test("parts that were given away are told with their tasks and how each ended", () => {
+  const parts = [{ title: "a", goal: "write a" }, { title: "", goal: "say b" }];
+  const given = [...events, event(9, "task.delegated", { parts }), event(10, "task.children_started", { children: ["task_a", "task_b"] })];
+  expect(story(given)).toMatchObject({ doing: "Waiting for 2 parts", parts: [{ title: "a", task: "task_a", ended: null }, { title: "say b", task: "task_b", ended: null }] });
+  const heard = story([...given, event(11, "task.child_ended", { child_task_id: "task_b", status: "failed" })]);
+  expect(heard).toMatchObject({ doing: "Waiting for 1 part", parts: [{ ended: null }, { ended: "failed" }] });
+  expect(heard.rows.at(-1)).toMatchObject({ text: "Part failed: say b", tone: "failed" });
+});

@@ -4,7 +4,7 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, type TaskStatus, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -54,8 +54,18 @@ export interface Message {
   many: number;
 }
 
+/** A part of the task that its agent gave away. */
+export interface Part {
+  title: string;
+  /** Its task; empty until it is made. */
+  task: string;
+  /** How it ended; null while it has not. */
+  ended: TaskStatus | null;
+}
+
 export interface Story {
   rows: Row[];
+  parts: Part[];
   /** What is under way at its last event, in words; empty where nothing is. */
   doing: string;
   messages: Message[];
@@ -115,6 +125,7 @@ function asked(proposer: Proposer | null, size: string): string {
 
 class Teller {
   rows: Row[] = [];
+  parts: Part[] = [];
   doing = "";
   messages: Message[] = [];
   receipts: Story["receipts"] = [];
@@ -213,6 +224,29 @@ class Teller {
         }
         break;
       }
+      case "task.delegated": {
+        const titles = list(body["parts"]).map((part) => word(record(part)["title"]) || word(record(part)["goal"]).slice(0, 120));
+        this.parts.push(...titles.map((title) => ({ title, task: "", ended: null })));
+        this.#add(event, "phase", `Gave ${count(titles.length, "part")} away`, here, { mark: "running", tone: "running" });
+        this.#say(event, "did", `Gave ${count(titles.length, "part")} away: ${titles.join("; ")}`, { tone: "running" });
+        break;
+      }
+      case "task.children_started": {
+        const made = list(body["children"]).map((child) => word(child));
+        const waiting = this.parts.filter((part) => part.task === "");
+        waiting.forEach((part, at) => { part.task = made[at] ?? ""; });
+        this.#waitForParts();
+        break;
+      }
+      case "task.child_ended": {
+        const part = this.parts.find((one) => one.task === word(body["child_task_id"]));
+        const status = oneOf(TASK_STATUS, body["status"]);
+        if (part !== undefined) part.ended = status;
+        const done = status === "completed";
+        this.#add(event, "phase", `Part ${plain(status ?? "ended")}: ${part?.title ?? ""}`, here, { mark: done ? "done" : "failed", tone: done ? "done" : "failed" });
+        this.#waitForParts();
+        break;
+      }
       case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
         this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
         break;
@@ -221,6 +255,11 @@ class Teller {
       default:
         name satisfies never;
     }
+  }
+
+  #waitForParts() {
+    const open = this.parts.filter((part) => part.task !== "" && part.ended === null).length;
+    this.doing = open === 0 ? "" : `Waiting for ${count(open, "part")}`;
   }
 
   #ofAttempt(name: Of<"attempt">, event: Event, body: Record<string, unknown>, here: See) {
@@ -454,7 +493,7 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
     if (event.seq > until) break;
     teller.tell(event);
   }
-  return { rows: teller.rows, doing: teller.doing, messages: teller.messages, receipts: teller.receipts };
+  return { rows: teller.rows, parts: teller.parts, doing: teller.doing, messages: teller.messages, receipts: teller.receipts };
 }
 
 /** The same for the same thing. */

@@ -965,6 +965,8 @@ export const ORIGIN = [
   "service",
   /** A job of the scheduler. */
   "scheduler",
+  /** The agent of another task, which gave this part of it away. */
+  "agent",
 ] as const;
 export type Origin = (typeof ORIGIN)[number];
 

@@ -3,6 +3,7 @@
 use crate::convert::{every, opt, opt_text, text};
 use crate::ids::find;
 use crate::{Host, Stands, Wire as _, fold, not_found};
+use kernel::state::TaskState;
 use kernel::{Next, next};
 use model::TaskId;
 use model::action::ActionClass;
@@ -60,7 +61,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         summary_by,
         verified_by,
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
-        waits_for: waits(next::next(&state, host.now())),
+        waits_for: waits(host, &state)?,
         interrupted: is_interrupted(host, &row),
         writing: under_way.writing.told(),
         thinking: under_way.thinking.told(),
@@ -179,17 +180,29 @@ pub(super) fn folder(row: &WorkspaceRow) -> Text {
     }
 }
 
-fn waits(next: Next) -> Option<Waits> {
-    let Next::Wait(waiting) = next else { return None };
+/// What a task waits for: of one whose agent gave parts away, the part that waits for a person, else the first at work.
+fn waits(host: &dyn Host, state: &TaskState) -> Result<Option<Waits>, Error> {
+    let Next::Wait(waiting) = next::next(state, host.now()) else { return Ok(None) };
     let (kind, id) = match waiting {
         kernel::Waiting::Approval(id) => (WaitsFor::Approval, Some(id.to_string())),
         kernel::Waiting::Answer(id) => (WaitsFor::Answer, Some(id.to_string())),
         kernel::Waiting::UnknownOutcome => (WaitsFor::UnknownOutcome, None),
         kernel::Waiting::Resume => (WaitsFor::Resume, None),
-        kernel::Waiting::Dependency => (WaitsFor::Dependency, None),
+        kernel::Waiting::Dependency => (WaitsFor::Dependency, child_waited_for(host, state)?),
         kernel::Waiting::Proposer => (WaitsFor::Agent, None),
     };
-    Some(Waits { kind, id })
+    Ok(Some(Waits { kind, id }))
+}
+
+fn child_waited_for(host: &dyn Host, state: &TaskState) -> Result<Option<String>, Error> {
+    let (reader, children) = (host.reader()?, state.children_waited_for());
+    for child in &children {
+        let waiting = next::next(&fold::task_state(&reader, *child)?, host.now());
+        if matches!(waiting, Next::Wait(_)) {
+            return Ok(Some(child.to_string()));
+        }
+    }
+    Ok(children.first().map(ToString::to_string))
 }
 
 fn attempt(r: &AttemptRow) -> Attempt {

@@ -135,6 +135,7 @@ const fn began(origin: Origin) -> &'static str {
         Origin::Program => "another program",
         Origin::Service => "Hermit, in the background",
         Origin::Scheduler => "Hermit, on schedule",
+        Origin::Agent => "the agent of another task",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
-use crate::drive::release_lease;
+use crate::drive::{leave_children, release_lease};
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState, Turn};
 use crate::tx::{After, Tx};
@@ -100,6 +100,7 @@ impl Kernel {
                 tx.then(After::Unstage(attempt));
             }
             tx.then(After::EndServers(attempt));
+            leave_children(tx);
             release_lease(tx);
             let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
             for approval_id in asked {
@@ -150,7 +151,9 @@ impl Kernel {
             // What another program or Hermit itself began stays theirs when a person runs it again.
             channel: match state.task.origin() {
                 Origin::Person => Channel::Cli,
-                Origin::Program | Origin::Service | Origin::Scheduler => state.task.source_channel,
+                Origin::Program | Origin::Service | Origin::Scheduler | Origin::Agent => {
+                    state.task.source_channel
+                }
             },
             by: None,
             conversation_id: Some(state.task.conversation_id),

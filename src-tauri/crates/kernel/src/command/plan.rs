@@ -189,7 +189,7 @@ impl Kernel {
     }
 
     /// A reasoner as it would have to be named to be chosen again.
-    pub(super) fn reasoning_of(&self, state: &TaskState, choice: ModelChoice) -> Result<Reasoning, Error> {
+    pub(crate) fn reasoning_of(&self, state: &TaskState, choice: ModelChoice) -> Result<Reasoning, Error> {
         let text = |id: ArtifactId| -> Result<String, Error> {
             let digest = state
                 .digest_of(id)

@@ -1,7 +1,7 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
-use super::Then;
 use super::stopped::stopped;
+use super::{Then, leave_children};
 use crate::Error;
 use crate::decide::{Ending, ending};
 use crate::kernel::Kernel;
@@ -54,6 +54,7 @@ impl Kernel {
 
     /// The loop must end here.
     pub(super) fn terminate(&self, tx: &mut Tx<'_>, reason: TerminationReason) -> Result<Then, Error> {
+        leave_children(tx);
         let said = stopped(tx, reason, &self.contract(tx)?.model);
         self.push_end(tx, reason, &said)?;
         Ok(Then::Commit)
@@ -149,6 +150,7 @@ impl Kernel {
     pub(super) fn take_cancel(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
         tx.at(Point::TaskCancel);
         close_open(tx);
+        leave_children(tx);
         // A task that was never ready goes the table's way (reconciliation C38).
         if tx.task.status == TaskStatus::Created {
             tx.set_task(TaskStatus::Ready, "cancelled", None)?;

@@ -149,7 +149,11 @@ impl Kernel {
                     belief_id: *belief_id,
                 })
             }
-            Proposal::Note(_) | Proposal::Believe { .. } | Proposal::Ask { .. } | Proposal::Done { .. } => {
+            Proposal::Note(_)
+            | Proposal::Believe { .. }
+            | Proposal::Ask { .. }
+            | Proposal::Delegate { .. }
+            | Proposal::Done { .. } => {
                 return Err(Error::Broken("a proposal without an act was normalised".to_owned()));
             }
         }))

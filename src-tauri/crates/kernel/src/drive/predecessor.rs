@@ -68,7 +68,18 @@ impl Kernel {
                 &own
             }
         };
-        let mut text = format!("It was asked: {}\n{ended}", before.goal_text());
+        let text =
+            format!("It was asked: {}\n{ended}", before.goal_text()) + &self.deeds_and_words(before)?;
+        let answer = before.attempt().and_then(AttemptState::final_answer);
+        let answer = answer.and_then(|at| before.artifacts.get(&at.artifact_id));
+        let artifact_id = answer.map_or(before.task.task_contract_ref, |answer| answer.artifact_id);
+        let sensitivity = answer.map_or(Sensitivity::Private, |answer| answer.sensitivity_class);
+        Ok(material(artifact_id, sensitivity, text))
+    }
+
+    /// What a task has done, with receipts, and what it said last.
+    pub(super) fn deeds_and_words(&self, before: &TaskState) -> Result<String, Error> {
+        let mut text = String::new();
         let acts = before
             .receipts
             .iter()
@@ -90,9 +101,7 @@ impl Kernel {
             let words = self.words_of(&answer.content_hash)?;
             text.push_str(&format!("Its last words, not verified: {words}"));
         }
-        let artifact_id = answer.map_or(before.task.task_contract_ref, |answer| answer.artifact_id);
-        let sensitivity = answer.map_or(Sensitivity::Private, |answer| answer.sensitivity_class);
-        Ok(material(artifact_id, sensitivity, text))
+        Ok(text)
     }
 
     fn words_of(&self, digest: &Digest) -> Result<String, Error> {

@@ -136,6 +136,9 @@ impl Kernel {
             return self.too_long(tx, &pack);
         }
         let mut tools = iteration::tools();
+        if !self.may_delegate(tx)? {
+            tools.retain(|tool| tool.name != "delegate");
+        }
         tools.extend(self.offered_tools(tx)?);
         let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = match proposer.spends_tokens() {

@@ -1,12 +1,12 @@
 //! An attempt as its events say.
 
 use super::EventAt;
-use super::turn::{Act, Stage, Trial, Turn};
+use super::turn::{Act, Delegated, Stage, Trial, Turn};
 use crate::Error;
 use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::Body;
+use model::body::{Body, ChildEnded};
 use model::{Slot, transition};
 
 /// Something this attempt has seen, whole.
@@ -216,6 +216,16 @@ impl AttemptState {
             Body::ClarificationRequested(b) => {
                 self.turn = Turn::Questioned(b.clarification.clarification_id);
             }
+            Body::TaskDelegated(b) => {
+                let parts = b.parts.clone();
+                self.turn = Turn::Delegated(Delegated { parts, children: Vec::new(), ended: Vec::new() });
+            }
+            Body::ChildrenStarted(b) => {
+                if let Turn::Delegated(delegated) = &mut self.turn {
+                    delegated.children.clone_from(&b.children);
+                }
+            }
+            Body::ChildEnded(b) => self.child_ended(b),
             // One that nobody answered in time ends the run: the turn stays with its question.
             Body::ClarificationAnswered(_) | Body::ClarificationCancelled(_) => {
                 if matches!(self.turn, Turn::Questioned(_)) {
@@ -224,6 +234,19 @@ impl AttemptState {
             }
             _ => {}
         }
+    }
+
+    /// What a child task came to joins what the attempt has seen.
+    fn child_ended(&mut self, b: &ChildEnded) {
+        let Turn::Delegated(delegated) = &mut self.turn else { return };
+        delegated.ended.push(b.child_task_id);
+        let part = delegated.children.iter().position(|child| *child == b.child_task_id);
+        let title = part.and_then(|at| delegated.parts.get(at)).and_then(|part| part.title.shown());
+        self.observed.push(ObservedRef {
+            artifact: b.result.clone(),
+            tool: "delegate".to_owned(),
+            about: title.cloned().unwrap_or_default(),
+        });
     }
 
     fn taken(&mut self) -> Turn {

@@ -1,10 +1,10 @@
 //! What a task's state answers at once.
 
-use super::{ApprovalRecord, TaskState};
-use model::ArtifactId;
+use super::{ApprovalRecord, TaskState, Turn};
 use model::approval::ApprovalStatus;
 use model::artifact::TrustTier;
 use model::attempt::AttemptStatus;
+use model::{ArtifactId, TaskId};
 use seal::Digest;
 
 impl TaskState {
@@ -27,6 +27,14 @@ impl TaskState {
     /// How far the goal may be relied on; only a person edits one.
     pub fn goal_tier(&self) -> TrustTier {
         if self.goal_edits > 0 { TrustTier::UserAsserted } else { self.contract_tier() }
+    }
+
+    /// The child tasks that the turn in hand waits for.
+    pub fn children_waited_for(&self) -> Vec<TaskId> {
+        match self.attempt().map(|attempt| &attempt.turn) {
+            Some(Turn::Delegated(delegated)) => delegated.open().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Digest of an artifact of this task.

@@ -8,9 +8,10 @@ use model::body::{ActionRequested, Body};
 use model::policy::{RiskBand, Verdict};
 use model::receipt::{ResultCode, SandboxLevel};
 use model::standing::StandingRef;
+use model::task::ChildTask;
 use model::{
-    ActionRequestId, ApprovalId, ClarificationId, DecisionId, GrantId, PolicyResultId, ReceiptId, UnixMs,
-    WitnessId,
+    ActionRequestId, ApprovalId, ClarificationId, DecisionId, GrantId, PolicyResultId, ReceiptId, TaskId,
+    UnixMs, WitnessId,
 };
 use seal::Digest;
 
@@ -74,6 +75,8 @@ pub enum Turn {
     },
     /// A question to a person waits.
     Questioned(ClarificationId),
+    /// Parts of the task were given away, and what they come to is waited for.
+    Delegated(Delegated),
     /// The loop has ended.
     Ended {
         /// Why.
@@ -92,6 +95,24 @@ pub struct Trial {
     pub action_request_id: ActionRequestId,
     /// The artifact of that request.
     pub request: ArtifactRef,
+}
+
+/// Parts of a task that were given away.
+#[derive(Debug, Clone)]
+pub struct Delegated {
+    /// The parts.
+    pub parts: Vec<ChildTask>,
+    /// Their tasks, in the same order; none before they are made.
+    pub children: Vec<TaskId>,
+    /// Those of them that have ended.
+    pub ended: Vec<TaskId>,
+}
+
+impl Delegated {
+    /// The tasks that have not ended.
+    pub fn open(&self) -> impl Iterator<Item = TaskId> {
+        self.children.iter().copied().filter(|child| !self.ended.contains(child))
+    }
 }
 
 /// The act in hand, from request to receipt.

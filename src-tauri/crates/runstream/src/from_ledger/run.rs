@@ -27,6 +27,14 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier)],
         Body::TaskInputQueued(b) => vec![input(event, "input_queued", &b.text, b.trust_tier)],
         Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
+        Body::TaskDelegated(b) => {
+            let titles: Vec<&str> =
+                b.parts.iter().map(|part| part.title.shown().map_or("(erased)", String::as_str)).collect();
+            vec![step(event, "delegated", json!(format!("gave parts away: {}", titles.join("; "))))]
+        }
+        Body::ChildEnded(b) => {
+            vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
+        }
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;
