@@ -4,7 +4,7 @@
 use crate::approve::TerminalApproval;
 use crate::live::Live;
 use crate::question;
-use crate::text::short;
+use crate::text::{plain, short};
 use host::{Session, Stands};
 use model::attempt::TerminationReason;
 use model::task::TaskStatus;
@@ -111,9 +111,16 @@ fn answered_for_child(
         std::thread::sleep(LOOK);
         return Ok(true);
     };
+    let title = format!("A part that was given away asks: {}", plain(&found.row.title.to_string()));
     match (waits.kind, person, &waits.id) {
-        (WaitsFor::Approval, Some(at), Some(approval)) => decided(live, at, session, approval),
-        (WaitsFor::Answer, Some(_), Some(_)) => asked(live, session, &found),
+        (WaitsFor::Approval, Some(at), Some(approval)) => {
+            live.note(&title);
+            decided(live, at, session, approval)
+        }
+        (WaitsFor::Answer, Some(_), Some(_)) => {
+            live.note(&title);
+            asked(live, session, &found)
+        }
         (WaitsFor::Dependency, person, id) => answered_for_child(live, person, session, id.as_deref()),
         _ => Ok(false),
     }

@@ -205,6 +205,7 @@ impl TaskState {
         self.apply_governed(at, body)?;
         self.apply_grants(body);
         self.apply_questions(body);
+        self.apply_children(body);
         self.apply_knowledge(body);
         if let Some(attempt) = at.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
             attempt.apply(at, body)?;
@@ -257,11 +258,6 @@ impl TaskState {
                 self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
                 self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
                 self.wall_ms = self.wall_ms.saturating_add(b.wall_ms);
-            }
-            Body::ChildrenStarted(b) => self.children.extend(&b.children),
-            Body::ChildEnded(b) => {
-                self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
-                self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
             }
             Body::StepCreated(b) => {
                 self.steps.insert(b.step.step_id, b.step.clone());
@@ -382,6 +378,17 @@ impl TaskState {
             }
             Body::ClarificationCancelled(b) => {
                 self.close(b.clarification_id, ClarificationStatus::Cancelled, None)
+            }
+            _ => {}
+        }
+    }
+
+    fn apply_children(&mut self, body: &Body) {
+        match body {
+            Body::ChildrenStarted(b) => self.children.extend(&b.children),
+            Body::ChildEnded(b) => {
+                self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
+                self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
             }
             _ => {}
         }

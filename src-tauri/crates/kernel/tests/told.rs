@@ -220,6 +220,11 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             json!({ "name": "refs/heads/x", "to": "refs/heads/y" }),
             vec!["move_ref: there is no repository of its own in this folder".into()],
         ),
+        (
+            "delegate",
+            json!({ "tasks": [{ "goal": "look elsewhere", "tokens": 10 }] }),
+            vec!["10 tokens are too few for a part".into()],
+        ),
         ("done", json!({ "summary": "all seen" }), vec![]),
     ]
 }

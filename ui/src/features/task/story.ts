@@ -4,11 +4,12 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, type TaskStatus, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
+import { type Part, ended, given, started, waiting } from "./parts";
 
 /** What a row leads to. */
 export type See =
@@ -52,15 +53,6 @@ export interface Message {
   tone: Tone;
   /** So many looks are told in this one line. */
   many: number;
-}
-
-/** A part of the task that its agent gave away. */
-export interface Part {
-  title: string;
-  /** Its task; empty until it is made. */
-  task: string;
-  /** How it ended; null while it has not. */
-  ended: TaskStatus | null;
 }
 
 export interface Story {
@@ -225,26 +217,22 @@ class Teller {
         break;
       }
       case "task.delegated": {
-        const titles = list(body["parts"]).map((part) => word(record(part)["title"]) || word(record(part)["goal"]).slice(0, 120));
-        this.parts.push(...titles.map((title) => ({ title, task: "", ended: null })));
-        this.#add(event, "phase", `Gave ${count(titles.length, "part")} away`, here, { mark: "running", tone: "running" });
-        this.#say(event, "did", `Gave ${count(titles.length, "part")} away: ${titles.join("; ")}`, { tone: "running" });
+        const parts = given(body);
+        this.parts = [...this.parts, ...parts];
+        this.#add(event, "phase", `Gave ${count(parts.length, "part")} away`, here, { mark: "running", tone: "running" });
+        this.#say(event, "did", `Gave ${count(parts.length, "part")} away: ${parts.map((part) => part.title).join("; ")}`, { tone: "running" });
         break;
       }
-      case "task.children_started": {
-        const made = list(body["children"]).map((child) => word(child));
-        const waiting = this.parts.filter((part) => part.task === "");
-        waiting.forEach((part, at) => { part.task = made[at] ?? ""; });
-        this.#waitForParts();
+      case "task.children_started":
+        this.parts = started(this.parts, body);
+        this.doing = waiting(this.parts);
         break;
-      }
       case "task.child_ended": {
-        const part = this.parts.find((one) => one.task === word(body["child_task_id"]));
-        const status = oneOf(TASK_STATUS, body["status"]);
-        if (part !== undefined) part.ended = status;
-        const done = status === "completed";
-        this.#add(event, "phase", `Part ${plain(status ?? "ended")}: ${part?.title ?? ""}`, here, { mark: done ? "done" : "failed", tone: done ? "done" : "failed" });
-        this.#waitForParts();
+        const [parts, part] = ended(this.parts, body);
+        const tone = part?.ended === "completed" ? "done" : "failed";
+        this.#add(event, "phase", `Part ${plain(part?.ended ?? "ended")}: ${part?.title ?? ""}`, here, { mark: tone, tone });
+        this.parts = parts;
+        this.doing = waiting(parts);
         break;
       }
       case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
@@ -255,11 +243,6 @@ class Teller {
       default:
         name satisfies never;
     }
-  }
-
-  #waitForParts() {
-    const open = this.parts.filter((part) => part.task !== "" && part.ended === null).length;
-    this.doing = open === 0 ? "" : `Waiting for ${count(open, "part")}`;
   }
 
   #ofAttempt(name: Of<"attempt">, event: Event, body: Record<string, unknown>, here: See) {

@@ -151,6 +151,9 @@ fn show(out: &Output, asking: &Asking<'_>) {
         fact("folder", &plain(&workspace.to_string()));
     }
     fact("model", &plain(&task.reasoner));
+    if let Some(parent) = row.parent_task_id.as_ref().filter(|_| row.origin == Origin::Agent) {
+        fact("part of", short(parent));
+    }
     if let Some(before) = &task.follows {
         fact("follows", short(before));
     }

@@ -126,6 +126,34 @@ fn a_question_is_shown_with_its_choices_and_answered_in_place() {
 }
 
 #[test]
+fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back() {
+    let bench = Bench::new();
+    let part = json!([{ "goal": "write part.txt", "title": "the part" }]);
+    let answers = [
+        tool("delegate", json!({ "tasks": part })),
+        tool("write", json!({ "path": "part.txt", "content": "x\n" })),
+        tool("done", json!({ "summary": "part.txt is there" })),
+        tool("done", json!({ "summary": "all of it is done" })),
+    ];
+    let mut terminal = run(&bench, &answers);
+    terminal.expect("the part").expect("part.txt");
+    allow(&mut terminal);
+    terminal.expect("all of it is done");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(std::fs::read_to_string(bench.folder().join("part.txt")).unwrap(), "x\n");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let rows = tasks["rows"].as_array().unwrap();
+    let [child, parent] = rows.iter().fold([None; 2], |[child, parent], row| {
+        if row["origin"] == "agent" { [Some(row), parent] } else { [child, Some(row)] }
+    });
+    let (child, parent) = (child.unwrap(), parent.unwrap());
+    assert_eq!((&child["parent_task_id"], &child["run_status"]), (&parent["task_id"], &json!("completed")));
+    let shown = bench.run(&["task", "show", &text(&child["task_id"])]).ends_with(0).out;
+    assert!(shown.contains("the agent of another task") && shown.contains("part of"), "{shown}");
+}
+
+#[test]
 fn a_passphrase_typed_at_the_wrong_place_is_neither_shown_nor_taken() {
     let bench = Bench::new();
     let (_, approval) = bench.waiting();

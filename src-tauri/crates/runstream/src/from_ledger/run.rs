@@ -5,9 +5,9 @@ use crate::{Draft, Family};
 use model::Sensitive;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::body::{Body, TaskStatusChanged};
+use model::body::{Body, ModelFailed, TaskStatusChanged};
 use model::event::Event;
-use model::task::{Origin, TaskStatus};
+use model::task::{ChildTask, Origin, TaskStatus};
 use serde_json::{Value, json};
 
 pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
@@ -27,11 +27,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier)],
         Body::TaskInputQueued(b) => vec![input(event, "input_queued", &b.text, b.trust_tier)],
         Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
-        Body::TaskDelegated(b) => {
-            let titles: Vec<&str> =
-                b.parts.iter().map(|part| part.title.shown().map_or("(erased)", String::as_str)).collect();
-            vec![step(event, "delegated", json!(format!("gave parts away: {}", titles.join("; "))))]
-        }
+        Body::TaskDelegated(b) => vec![step(event, "delegated", given_away(&b.parts))],
         Body::ChildEnded(b) => {
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
@@ -54,14 +50,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             mirror.usage.model = Some(b.model.clone());
             vec![step(event, "reasoning", json!(format!("asking {} {}", b.provider, b.model)))]
         }
-        Body::ModelFailed(b) => {
-            let code = if b.retryable { "model_unavailable" } else { "model_failed" };
-            let message = "the model could not answer";
-            let diagnostics = json!({ "error": shown(&b.error), "retryable": b.retryable });
-            let payload =
-                json!({ "code": code, "message": message, "diagnostics": diagnostics, "terminal": false });
-            vec![Draft::new(Family::Error, at, payload)]
-        }
+        Body::ModelFailed(b) => vec![failed(event, b)],
         Body::ModelOutputRejected(b) => vec![step(event, "output_rejected", shown(&b.reason))],
         Body::IterationCompleted(b) => vec![step(event, "turn", shown(&b.record.state_summary))],
         Body::RunTerminated(b) => {
@@ -85,6 +74,21 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         _ => Vec::new(),
     }
+}
+
+/// What the agent gave away, a title each.
+fn given_away(parts: &[ChildTask]) -> Value {
+    let title = |part: &ChildTask| part.title.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
+    let titles: Vec<String> = parts.iter().map(title).collect();
+    json!(format!("gave parts away: {}", titles.join("; ")))
+}
+
+fn failed(event: &Event, b: &ModelFailed) -> Draft {
+    let code = if b.retryable { "model_unavailable" } else { "model_failed" };
+    let diagnostics = json!({ "error": shown(&b.error), "retryable": b.retryable });
+    let message = "the model could not answer";
+    let payload = json!({ "code": code, "message": message, "diagnostics": diagnostics, "terminal": false });
+    Draft::new(Family::Error, event.occurred_at, payload)
 }
 
 /// Words that came in, and how far their sender's word goes when it is not the person's.

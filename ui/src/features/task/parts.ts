@@ -1,0 +1,38 @@
+// Parts of a task that its agent gave away, each a task of its own.
+import { count } from "~/screen/words";
+import { TASK_STATUS, type TaskStatus } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
+import { list, record, word } from "./events";
+
+export interface Part {
+  title: string;
+  /** Its task; empty until it is made. */
+  task: string;
+  /** How it ended; null while it has not. */
+  ended: TaskStatus | null;
+}
+
+/** The parts of `task.delegated`. */
+export function given(body: Record<string, unknown>): Part[] {
+  const title = (part: Record<string, unknown>) => word(part["title"]) || word(part["goal"]).slice(0, 120);
+  return list(body["parts"]).map((part) => ({ title: title(record(part)), task: "", ended: null }));
+}
+
+/** Takes in `task.children_started`: the tasks, in the order of the parts. */
+export function started(parts: readonly Part[], body: Record<string, unknown>): Part[] {
+  const made = list(body["children"]).map((child) => word(child));
+  return parts.map((part) => (part.task === "" ? { ...part, task: made.shift() ?? "" } : part));
+}
+
+/** Takes in `task.child_ended`; answers with the part that ended as well. */
+export function ended(parts: readonly Part[], body: Record<string, unknown>): [Part[], Part | undefined] {
+  const [task, status] = [word(body["child_task_id"]), oneOf(TASK_STATUS, body["status"])];
+  const after = parts.map((part) => (part.task === task ? { ...part, ended: status } : part));
+  return [after, after.find((part) => part.task === task)];
+}
+
+/** What is waited for, in words; empty where nothing is. */
+export function waiting(parts: readonly Part[]): string {
+  const open = parts.filter((part) => part.task !== "" && part.ended === null).length;
+  return open === 0 ? "" : `Waiting for ${count(open, "part")}`;
+}
