@@ -4,11 +4,12 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, type Proposer, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
+import { WAITS, asked } from "./asking";
 import { type Part, ended, given, started, waiting } from "./parts";
 
 /** What a row leads to. */
@@ -96,23 +97,6 @@ const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested">, s
 /** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
 function origin(tier: TrustTier | null): Origin {
   return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
-}
-
-/** What is waited for once a turn has begun: only a model is asked over a wire, and has a context that counts. */
-const WAITS: Readonly<Record<Proposer, string>> = {
-  openai: "Waiting for the model", recorded: "Reading the recorded answer", scripted: "Reading the answer", playbook: "Choosing the next step of the playbook",
-  rollback: "Planning the undo", session: "Waiting for the other agent", tools: "Preparing the question",
-  guest: "Preparing the agent's turn",
-};
-function asked(proposer: Proposer | null, size: string): string {
-  switch (proposer) {
-    case "playbook": return "Next step of the playbook";
-    case "session": return "Next call of the other agent";
-    case "guest": return "Next turn of the agent";
-    case "rollback": return "Planned the undo";
-    case "tools": return "Prepared the question";
-    default: return `Asked the model (${size})`;
-  }
 }
 
 class Teller {
