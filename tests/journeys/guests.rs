@@ -1,12 +1,15 @@
 //! The agent of another program works as a guest: on a copy of the folder, behind walls, its work one card with one
 //! receipt, and nothing of it in the folder before the yes.
 
-use super::stage::Stage;
+use super::fetched::{VALUE, keep};
+use super::server;
+use super::stage::{Stage, say_yes};
 use super::tree;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use testkit::pty::Pty;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,18 +40,18 @@ fn begin(stage: &Stage, agent: &str, goal: &str, more: &[&str]) -> (String, Stri
     asked(&stage.hermit(&words).ends(4).json())
 }
 
-fn asked(answer: &Value) -> (String, String) {
+pub(super) fn asked(answer: &Value) -> (String, String) {
     assert_eq!(answer["waits_for"]["kind"], "approval", "{answer}");
     let id = |value: &Value| value.as_str().expect("an id").to_owned();
     (id(&answer["row"]["task_id"]), id(&answer["waits_for"]["id"]))
 }
 
-fn card(stage: &Stage, approval: &str) -> String {
+pub(super) fn card(stage: &Stage, approval: &str) -> String {
     stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string()
 }
 
 /// Lets the guest run, to the question about what it changed; that is left open.
-fn lets_run(stage: &Stage, approval: &str) -> String {
+pub(super) fn lets_run(stage: &Stage, approval: &str) -> String {
     let mut pty = stage.allow(approval, &[]);
     pty.expect("made this on its copy").expect("Approve?").send("later\r");
     pty.end();
@@ -76,7 +79,7 @@ fn comes_to_nothing(stage: &Stage, approval: &str) -> String {
     screen
 }
 
-fn receipts(stage: &Stage, task: &str) -> Vec<Value> {
+pub(super) fn receipts(stage: &Stage, task: &str) -> Vec<Value> {
     let rows = stage.hermit(&["receipts", "list", "--task", task]).ends(0).json();
     let effects =
         rows["rows"].as_array().expect("rows").iter().filter(|r| r["class"] != "approval_resolution");
@@ -353,4 +356,78 @@ fn a_host_killed_while_a_guest_works_leaves_nothing_behind_and_the_task_can_go_o
     stage.hermit(&["task", "cancel", &task]).ends(0);
     stage.is_sound();
     stage.prove(&task);
+}
+
+/// Everything that a guest can find out about what it is lent.
+const LOOKS: &str = "{ env; cat /proc/*/environ /proc/*/cmdline; find / -xdev -type f -size -200k -path '*hermit*' -exec cat {} +; \
+                     ls -laR /run /tmp; cat \"$HOME\"/* \"$HOME\"/.*; } > seen.txt 2>/dev/null";
+
+#[test]
+fn what_a_guest_signs_in_with_is_swapped_on_the_way_and_in_nothing_that_it_can_read() {
+    let (port, heard, certificate) = server::in_tls();
+    let host = format!("127.0.0.1:{port}");
+    let other = testkit::Server::agreeing();
+    let script = format!(
+        "{LOOKS}\ncurl -sS -H \"Authorization: Bearer $MODEL_KEY\" https://{host}/v1 > said.txt\n\
+         curl -sS -o /dev/null -w '%{{http_code}}' {} > other.txt; true",
+        other.url("/")
+    );
+    let (stage, agent) = furnished(&script);
+    std::fs::write(stage.work().join(".env"), "TOKEN=of-the-folder\n").expect("a file");
+    std::fs::write(stage.at("authority.pem"), certificate).expect("a file");
+    let missing = stage.hermit(&[
+        "run",
+        "--agent",
+        &agent,
+        "go",
+        "--workspace",
+        stage.work().to_str().expect("UTF-8"),
+        "--agent-host",
+        &host,
+        "--agent-key",
+        "MODEL_KEY=model",
+    ]);
+    missing.ends(1).complains(&["secret:model", "hermit secret set model"]);
+    keep(&stage, "model", &host);
+    let more = ["--agent-host", &host, "--agent-key", "MODEL_KEY=model"];
+    let (task, first) = begin(&stage, &agent, "go", &more);
+    let shown = card(&stage, &first);
+    for word in ["secret:model", "MODEL_KEY", &host, "SEND"] {
+        assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
+    }
+    // Whom this machine trusts, as an administrator would say it; and walls with a network of their own, which a root
+    // without its powers could not put up.
+    let [home, vault, authority] = [stage.home(), stage.at("vault.txt"), stage.at("authority.pem")]
+        .map(|path| path.display().to_string());
+    let environment =
+        [("HERMIT_HOME", &*home), ("HERMIT_PASSPHRASE_FILE", &*vault), ("SSL_CERT_FILE", &*authority)];
+    let mut pty = Pty::spawn(super::hermit(), &["approvals", "approve", &first], &environment);
+    say_yes(&mut pty, "critical");
+    pty.expect("made this on its copy").expect("Approve?").send("y\r");
+    pty.expect("Approval passphrase").send(&format!("{}\r", super::stage::APPROVAL));
+    let (code, screen) = pty.end();
+    assert_eq!(code, 0, "{screen}");
+    let sent = heard.try_recv().unwrap_or_else(|_| panic!("nobody was asked: {screen}"));
+    assert!(sent.contains(&format!("Authorization: Bearer {VALUE}\r\n")), "{sent}");
+    let read = |name: &str| std::fs::read(stage.work().join(name)).expect("it wrote it");
+    let seen = read("seen.txt");
+    let holds = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(holds(&seen, "MODEL_KEY="), "it has looked");
+    for hidden in [VALUE, super::stage::VAULT, "of-the-folder"] {
+        assert!(!holds(&seen, hidden), "it could read `{hidden}`");
+    }
+    assert!(!holds(&read("said.txt"), VALUE), "an answer that shows it is cut off");
+    assert_eq!(String::from_utf8_lossy(&read("other.txt")), "403", "it reaches no other host");
+    assert!(other.heard().is_empty());
+    let turn =
+        receipts(&stage, &task).into_iter().find(|receipt| receipt["action_class"] == "external_effect");
+    let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
+    let told = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
+    assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{told}");
+    let proof = stage.prove(&task);
+    stage.is_sound();
+    for (name, thing) in tree::of(proof.parent().expect("a folder")) {
+        let tree::Thing::File(_, bytes) = thing else { continue };
+        assert!(!holds(&bytes, VALUE), "the value is in {}", name.display());
+    }
 }

@@ -13,6 +13,7 @@ mod fetched;
 mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]
 mod foreign;
+mod foreign_agents;
 mod goals;
 mod golden;
 mod guests;

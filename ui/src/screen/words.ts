@@ -157,7 +157,7 @@ export function tokens(n: number): string {
 
 /** A model or playbook by its name, without where it is asked. */
 export function modelName(address: string): string {
-  return address.split("#")[1] ?? address.replace(/^playbook:/, "playbook ");
+  return address.split("#")[1] ?? address.replace(/^playbook:/, "playbook ").replace(/^guest:/, "agent ");
 }
 
 /** The last part of a path. */

@@ -147,10 +147,7 @@ pub trait Host: Send + Sync {
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error>;
 
     /// Agents of other programs that can work as guests, and which of them are here.
-    ///
-    /// # Errors
-    /// [`wire::Code::Unavailable`] without a store.
-    fn guests(&self) -> Result<wire::guests::Agents, wire::Error>;
+    fn guests(&self) -> Vec<wire::guests::Agent>;
 
     /// Playbooks at hand.
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;

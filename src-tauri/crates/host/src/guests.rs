@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use wire::guests::{Agent, Agents};
+use wire::guests::Agent;
 use wire::task::Reasoner as Asked;
 use wire::{Code, Error};
 
@@ -42,6 +42,8 @@ struct Preset {
     environment: BTreeMap<String, String>,
     home: BTreeMap<RelPath, String>,
     tells: Option<GuestTells>,
+    /// The word by which it is made to tell so, where it takes one.
+    tells_with: Option<String>,
 }
 
 /// How an agent finds its key, and the secret that is lent unless another is named.
@@ -65,8 +67,8 @@ const FILES: [&str; 6] = [
 static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| FILES.iter().filter_map(|text| serde_json::from_str(text).ok()).collect());
 
-/// Agents that are known, and which of them are here.
-pub fn agents(secrets: &BTreeMap<String, SecretTerms>) -> Agents {
+/// Agents that are known, and which of them are here; whether each has its secret is for whoever reads the log.
+pub fn agents() -> Vec<Agent> {
     let agent = |preset: &Preset| Agent {
         name: preset.name.clone(),
         title: preset.title.clone(),
@@ -74,11 +76,11 @@ pub fn agents(secrets: &BTreeMap<String, SecretTerms>) -> Agents {
         install: preset.install.clone(),
         hosts: preset.hosts.clone(),
         secret: preset.key.secret.clone(),
-        has_secret: secrets.contains_key(&preset.key.secret),
+        has_secret: false,
         goes_on: !preset.goes_on.is_empty(),
         tells: preset.tells.is_some(),
     };
-    Agents { agents: PRESETS.iter().map(agent).collect() }
+    PRESETS.iter().map(agent).collect()
 }
 
 /// The guest that a person names, checked before anything is recorded.
@@ -177,6 +179,12 @@ fn of_words(line: &str) -> Result<GuestLaunch, Error> {
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut launch = launch_of(&name, &found)?;
     launch.words = rest.to_vec();
+    // What it prints is known, whatever the other words.
+    if let Some(preset) = PRESETS.iter().find(|preset| preset.program == name) {
+        launch.tells_version.clone_from(&preset.tells_version);
+        launch.tells =
+            preset.tells.filter(|_| preset.tells_with.as_ref().is_none_or(|word| rest.contains(word)));
+    }
     Ok(launch)
 }
 
@@ -198,7 +206,8 @@ fn launch_of(name: &str, found: &Path) -> Result<GuestLaunch, Error> {
     }
     let mut environment = BTreeMap::new();
     if !folders.is_empty() {
-        folders.extend(path.parent().map(Path::to_owned));
+        let beside = path.parent().filter(|at| folders.iter().all(|known| known != at)).map(Path::to_owned);
+        folders.extend(beside);
         let folders: Vec<String> =
             folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
         environment.insert("PATH".to_owned(), format!("{}:{INSIDE}", folders.join(":")));
@@ -388,6 +397,7 @@ mod tests {
         assert_eq!(error.code, Code::NotFound);
         assert!(error.hint.contains("aider, claude, codex"));
         assert_eq!(chosen(&asked("  "), &BTreeMap::new()).unwrap_err().code, Code::Usage);
+        // An own command line, without anything that a preset would add.
         let Reasoning::Guest { launch } = chosen(&asked("sh -c true"), &BTreeMap::new()).unwrap() else {
             panic!()
         };

@@ -264,7 +264,8 @@ impl Kernel {
         let Some((executors, request, authorization, turn)) = self.clear_away(committed) else {
             return Ok(None);
         };
-        let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
+        let lasting = Lasting::new(self, cell, task_id, request.action_request_id);
+        let mut lasting = lasting.aloud(matches!(request.action, acts::Action::Guest(_)));
         let turn = turn.map(FolderTurn::begin);
         let stop = || cell.stop.load(Ordering::SeqCst);
         let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));

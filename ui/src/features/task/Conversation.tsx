@@ -112,8 +112,9 @@ function Stands({ task }: { task: string }) {
 }
 
 /** Who proposes, as it is called on the screen. */
-function agentOf(task: Task): "Model" | "Playbook" | "Hermit" {
+function agentOf(task: Task): "Model" | "Playbook" | "Hermit" | "Agent" {
   if (task.reasoner.startsWith("playbook")) return "Playbook";
+  if (task.reasoner.startsWith("guest:")) return "Agent";
   return task.reasoner.startsWith("rollback") ? "Hermit" : "Model";
 }
 

@@ -113,3 +113,23 @@ test("a file is named after an @ that begins a word", () => {
   expect(naming("@", 1)).toEqual({ at: 0, find: "" });
   for (const text of ["ana@example.org", "see `@no`", "@no more"]) expect(naming(text, text.length)).toBeNull();
 });
+
+test("an agent of another program that is here is offered, needs its key, and says what it reaches", async () => {
+  const agent = (name: string, title: string, program: string | null, has_secret: boolean) => ({
+    name, title, program, install: `npm install -g ${name}`, hosts: [`api.${name}.example:443`], secret: name, has_secret, goes_on: true, tells: true,
+  });
+  const host = scene({
+    "task.submit": made,
+    "guests.list": { agents: [agent("codex", "Codex", "/usr/bin/codex", true), agent("aider", "aider", "/usr/bin/aider", false), agent("goose", "goose", null, true)] },
+  });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /^aider/ }));
+  expect((await begin()).getAttribute("aria-disabled")).toBe("true");
+  await screen.findByText(/hermit secret set aider --host api.aider.example:443/);
+  expect(screen.queryByRole("radio", { name: /^goose/ })).toBeNull();
+  await user.click(screen.getByRole("radio", { name: /^Codex/ }));
+  await screen.findByText(/reaches api.codex.example:443 and nothing else/);
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ goal: "go", reasoner: { kind: "guest", agent: "codex" } }));
+});

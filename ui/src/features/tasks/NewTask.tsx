@@ -32,6 +32,8 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const host = useHost();
   const navigate = useNavigate();
   const playbooks = useAsk("playbooks.list", {});
+  // Agents that are not here are told of in the terminal (`hermit agents list`), with how they are installed.
+  const agents = useAsk("guests.list", {}).data?.agents.filter((one) => one.program !== null) ?? [];
   const submit = useAct("task.submit");
   const [workspace, setWorkspace] = useState(folder ?? "");
   const [goal, setGoal] = useState(given ?? "");
@@ -49,6 +51,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const steps = who === MODEL ? plan.split("\n").map((line) => line.trim()).filter(Boolean) : [];
   const [mine, setMine] = useState<OwnPlaybook | null>(null);
   const chosen = who === OWN ? mine?.playbook : playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
+  const agent = agents.find((one) => `guest:${one.name}` === who);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
 
@@ -68,7 +71,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
     if (usual === null) return;
     setProfile(profileOf(usual));
     setConstraint(usual.constraints.join("\n"));
-    setModel(usual.reasoner.startsWith("playbook:") ? null : usual.reasoner);
+    setModel(/^(playbook|guest):/.test(usual.reasoner) ? null : usual.reasoner);
   }, [usual]);
   /** A person set something of it themselves. */
   const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };
@@ -76,12 +79,14 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const because = workspace.trim() === "" ? "Name a folder first"
     : who === OWN && chosen === undefined ? "Choose the file of your playbook"
     : chosen === undefined && goal.trim() === "" && steps.length === 0 ? "Write a goal"
+    : agent !== undefined ? (agent.has_secret ? null : `Set its key first: hermit secret set ${agent.secret} --host ${agent.hosts[0] ?? ""}`)
     : chosen === undefined && address === null ? "Choose a model, or a playbook"
     : chosen === undefined && address?.trim() === "" ? "Give the model's address" : null;
 
   const send = async () => {
     const reasoner: Reasoner = chosen !== undefined
       ? { kind: "playbook", name: chosen.name, ...(who === OWN && mine !== null ? { text: mine.text } : {}), parameters: Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== "" && chosen.parameters.some((p) => p.name === name))) }
+      : agent !== undefined ? { kind: "guest", agent: agent.name }
       : { kind: "address", address: address?.trim() ?? "" };
     setUnsent(null);
     setSending(true);
@@ -112,7 +117,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
         </section>
         <section>
-          <h2 id="who">Model or playbook</h2>
+          <h2 id="who">{agents.length > 0 ? "Model, playbook or agent" : "Model or playbook"}</h2>
           <Answer asked={playbooks} what="playbooks" lines={3}>
             {(found) => (
               <div className={styles.choices} role="radiogroup" aria-labelledby="who">
@@ -120,12 +125,16 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
                 {found.playbooks.map((one) => (
                   <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => setWho(`playbook:${one.name}`)} />
                 ))}
+                {agents.map((one) => (
+                  <Choice key={one.name} icon="chip" on={who === `guest:${one.name}`} title={one.title} about="Another program's agent, on a copy of the folder" choose={() => setWho(`guest:${one.name}`)} />
+                ))}
                 <Choice icon="file" on={who === OWN} title="Your own playbook" about="From a file" choose={() => setWho(OWN)} />
               </div>
             )}
           </Answer>
           {who === OWN && <OwnPlaybookField value={mine} onChange={setMine} />}
-          {chosen === undefined && who !== OWN && <ModelChoice value={address} onChange={own(setModel)} />}
+          {agent !== undefined && <p className={styles.about}>It works on a copy of the folder and reaches {agent.hosts.join(", ")} and nothing else. You are asked before it begins, and shown all that it changed before any of it is in the folder.</p>}
+          {chosen === undefined && who !== OWN && agent === undefined && <ModelChoice value={address} onChange={own(setModel)} />}
           {chosen !== undefined && <p className={styles.about}>{chosen.description}</p>}
           {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
         </section>
@@ -160,7 +169,10 @@ function takeOver(task: Task, set: Sets) {
   set.setWorkspace(said(task.workspace));
   const [kind, name] = task.reasoner.split(":", 2);
   if (kind === "playbook" && name !== undefined) set.setWho(`playbook:${name}`);
-  else {
+  else if (kind === "guest" && name !== undefined) {
+    set.setGoal(said(task.goal));
+    set.setWho(`guest:${name}`);
+  } else {
     set.setGoal(said(task.goal));
     set.setModel(task.reasoner);
   }

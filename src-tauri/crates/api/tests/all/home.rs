@@ -239,8 +239,8 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host asks no server"))
     }
 
-    fn guests(&self) -> Result<wire::guests::Agents, wire::Error> {
-        Ok(wire::guests::Agents { agents: Vec::new() })
+    fn guests(&self) -> Vec<wire::guests::Agent> {
+        Vec::new()
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

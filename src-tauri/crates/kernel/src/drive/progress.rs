@@ -28,6 +28,8 @@ pub(super) struct Lasting<'k> {
     checkpoints: u32,
     printed: u64,
     items: Option<(u64, u64)>,
+    /// Whether what it prints is told as it comes.
+    aloud: bool,
 }
 
 impl<'k> Lasting<'k> {
@@ -35,7 +37,14 @@ impl<'k> Lasting<'k> {
     pub(super) fn new(kernel: &'k Kernel, cell: &'k Cell, task_id: TaskId, act: ActionRequestId) -> Self {
         let began = kernel.ports.clock.monotonic_ms();
         let (reports, checkpoints, printed, items) = (0, 0, 0, None);
-        Self { kernel, cell, task_id, act, began, reported: began, reports, checkpoints, printed, items }
+        let (reported, aloud) = (began, false);
+        Self { kernel, cell, task_id, act, began, reported, reports, checkpoints, printed, items, aloud }
+    }
+
+    /// The same, where what it prints is told as it comes: the terminal of a guest.
+    pub(super) fn aloud(mut self, aloud: bool) -> Self {
+        self.aloud = aloud;
+        self
     }
 
     /// Takes what the executor tells. What cannot be recorded is lost, and the act goes on.
@@ -49,6 +58,10 @@ impl<'k> Lasting<'k> {
             }
             Progress::Stdout(bytes) | Progress::Stderr(bytes) => {
                 self.printed = self.printed.saturating_add(bytes.len() as u64);
+                if self.aloud && self.printed <= limits::COMMAND_OUTPUT_BYTES_MAX as u64 {
+                    let (task_id, text) = (self.task_id, String::from_utf8_lossy(bytes).into_owned());
+                    self.kernel.ports.observer.notice(Notice::Delta { task_id, text });
+                }
             }
             Progress::AtWork => {}
             Progress::Checkpoint { note, bytes } => {
