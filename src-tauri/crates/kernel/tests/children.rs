@@ -93,6 +93,8 @@ fn parts_are_tasks_of_their_own_within_the_budget_and_their_last_words_come_back
     assert!(came.iter().all(|item| item.trust_tier == TrustTier::Untrusted));
     let spent = |task: TaskId| state(&world, task).tokens_spent;
     assert_eq!(spent(task), 2 * 15 + spent(parts[0]) + spent(parts[1]), "what they spent is its own");
+    let row = world.kernel().query().unwrap().task(task).unwrap().unwrap();
+    assert_eq!(row.tokens_used, spent(task), "a person sees what the whole of it took");
     assert_eq!(world.files()["a.txt"], b"a");
 }
 

@@ -132,8 +132,8 @@ fn broke_off(host: &dyn Host, r: &TaskRow) -> Option<String> {
 /// It should be at work and this process, which would do the work, does not (RA 5.1). Who only reads can tell where no
 /// process holds the store.
 pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
-    // Nobody drives a session while its agent proposes nothing.
-    if row.channel == Channel::Mcp && waits_for_its_agent(host, row).ok()? {
+    let may_wait = row.channel == Channel::Mcp || row.status == TaskStatus::Blocked;
+    if may_wait && waits_for_others(host, row).ok()? {
         return Some(false);
     }
     if host.kernel().is_ok() {
@@ -147,12 +147,16 @@ pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
     nobody.then_some(is_open)
 }
 
-fn waits_for_its_agent(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
+/// Nobody drives a session while its agent proposes nothing, nor a task that waits for its parts.
+fn waits_for_others(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
     if let Ok(kernel) = host.kernel() {
-        return kernel.waits_for_its_agent(row.task_id).wire();
+        return kernel.waits_for_others(row.task_id).wire();
     }
     let state = fold::task_state(&host.reader()?, row.task_id)?;
-    Ok(matches!(next::next(&state, host.now()), Next::Wait(kernel::Waiting::Proposer)))
+    Ok(matches!(
+        next::next(&state, host.now()),
+        Next::Wait(kernel::Waiting::Proposer | kernel::Waiting::Dependency)
+    ))
 }
 
 /// What the task promised, unless its bytes are gone.

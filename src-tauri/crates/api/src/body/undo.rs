@@ -132,16 +132,19 @@ fn is_effect(row: &ReceiptRow) -> bool {
     class && row.action_request_id.is_some() && row.reversibility != model::action::Reversibility::NoEffect
 }
 
-/// Effects of a task that still stand, the newest first.
+/// Effects of a task, and of parts that its agent gave away, that still stand; the newest first.
 fn of_task(host: &dyn Host, task: TaskId) -> Result<Vec<ReceiptRow>, Error> {
     let (query, kernel) = (host.query()?, host.kernel()?);
-    let mut standing = Vec::new();
-    // Rows come in the order of the log.
-    for row in every(|ask| query.receipts(Some(task), None, ask))?.into_iter().rev().filter(is_effect) {
-        if !kernel.is_undone(row.receipt_id).wire()? {
-            standing.push(row);
+    let (mut standing, mut tasks) = (Vec::new(), vec![task]);
+    while let Some(task) = tasks.pop() {
+        for row in every(|ask| query.receipts(Some(task), None, ask))?.into_iter().filter(is_effect) {
+            if !kernel.is_undone(row.receipt_id).wire()? {
+                standing.push(row);
+            }
         }
+        tasks.extend(kernel.task(task).wire()?.children);
     }
+    standing.sort_by_key(|row| std::cmp::Reverse(row.seq));
     Ok(standing)
 }
 

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use wire::receipts::ReceiptRow;
-use wire::task::{Budget, Part, Reasoner, Settle, Submit};
+use wire::task::{Budget, Part, Reasoner, Settle, Show, Submit};
 use wire::{Code, Error, exit};
+use words::task::Origin;
 
 /// `hermit run`.
 pub fn run(context: &Context, args: &RunArgs) -> Came {
@@ -60,15 +61,19 @@ pub fn stay_on(
     Ok((follow::exit_code(&rest), rest))
 }
 
-/// Receipts of effects of a task, the newest first.
+/// Receipts of effects of a task, and of parts that its agent gave away; the newest first.
 pub fn effects(session: &Session, task: &str) -> Result<Vec<ReceiptRow>, Error> {
     let list = wire::receipts::List { task: Some(task.to_owned()), after: None, limit: None };
-    Ok(session
-        .call(&list)?
-        .rows
-        .into_iter()
-        .filter(|r| r.class != ReceiptClass::ApprovalResolution)
-        .collect())
+    let mut found = session.call(&list)?.rows;
+    found.retain(|receipt| receipt.class != ReceiptClass::ApprovalResolution);
+    for child in session.call(&Show { task: task.to_owned() })?.children {
+        let child = session.call(&Show { task: child })?;
+        if child.row.origin == Origin::Agent {
+            found.extend(effects(session, &child.row.task_id)?);
+        }
+    }
+    found.sort_by_key(|receipt| std::cmp::Reverse(receipt.issued_at));
+    Ok(found)
 }
 
 fn submission(args: &RunArgs) -> Result<Submit, Error> {

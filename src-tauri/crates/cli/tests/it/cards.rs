@@ -137,8 +137,10 @@ fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back(
     ];
     let mut terminal = run(&bench, &answers);
     terminal.expect("the part").expect("part.txt");
+    let tasks = bench.run(&["task", "list"]).ends_with(0).out;
+    assert!(tasks.contains("running") && !tasks.contains("interrupted"), "{tasks}");
     allow(&mut terminal);
-    terminal.expect("all of it is done");
+    terminal.expect("Done.").expect("Created part.txt").expect("all of it is done");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert_eq!(std::fs::read_to_string(bench.folder().join("part.txt")).unwrap(), "x\n");
@@ -151,6 +153,10 @@ fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back(
     assert_eq!((&child["parent_task_id"], &child["run_status"]), (&parent["task_id"], &json!("completed")));
     let shown = bench.run(&["task", "show", &text(&child["task_id"])]).ends_with(0).out;
     assert!(shown.contains("the agent of another task") && shown.contains("part of"), "{shown}");
+    let mut terminal = bench.terminal(&["rollback", &text(&parent["task_id"])]);
+    allow(&mut terminal);
+    assert_eq!(terminal.end().0, 0);
+    assert!(!bench.folder().join("part.txt").exists(), "what a part did is undone with the whole");
 }
 
 #[test]

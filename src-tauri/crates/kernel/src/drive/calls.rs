@@ -243,14 +243,14 @@ impl Kernel {
         Ok((!over).then(|| (last.said.tool.clone(), last.said.key.clone())))
     }
 
-    /// Whether the task waits for its agent to propose something.
+    /// Whether the task waits for its agent outside, or for parts that its agent gave away: nobody drives it then.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is none.
-    pub fn waits_for_its_agent(&self, task_id: TaskId) -> Result<bool, Error> {
+    pub fn waits_for_others(&self, task_id: TaskId) -> Result<bool, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
-        Ok(matches!(next(&state, self.now_of(&state)), Next::Wait(Waiting::Proposer)))
+        Ok(matches!(next(&state, self.now_of(&state)), Next::Wait(Waiting::Proposer | Waiting::Dependency)))
     }
 
     /// How the call of that key stands.
