@@ -42,6 +42,11 @@ impl Served {
         self.told["pid"].as_u64().expect("a process").to_string()
     }
 
+    /// Where it is reached: name and port.
+    pub(super) fn address(&self) -> String {
+        self.told["address"].as_str().expect("an address").to_owned()
+    }
+
     fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.pid()]).status().expect("kill");
         assert!(sent.success());

@@ -18,6 +18,7 @@ mod goals;
 mod golden;
 mod guests;
 mod injected;
+mod interop;
 mod keys;
 mod killed;
 mod large;
