@@ -431,3 +431,52 @@ fn what_a_guest_signs_in_with_is_swapped_on_the_way_and_in_nothing_that_it_can_r
         assert!(!holds(&bytes, VALUE), "the value is in {}", name.display());
     }
 }
+
+/// A client of the protocol inside the walls: it looks, asks for a write in the folder itself, and does not wait for it.
+const ASKS: &str = r#"exec /usr/bin/python3 - <<'END'
+import json, os, subprocess
+to = subprocess.Popen(os.environ["HERMIT_MCP"].split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def say(message):
+    to.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n"); to.stdin.flush()
+def ask(number, method, params):
+    say({"id": number, "method": method, "params": params})
+    while True:
+        answer = json.loads(to.stdout.readline())
+        if answer.get("id") == number: return answer
+ask(1, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "walled", "version": "1"}})
+say({"method": "notifications/initialized"})
+names = [tool["name"] for tool in ask(2, "tools/list", {})["result"]["tools"]]
+read = ask(3, "tools/call", {"name": "read", "arguments": {"path": "a.txt"}})
+wrote = ask(4, "tools/call", {"name": "write", "arguments": {"path": "asked.txt", "content": "asked\n"}})
+granted = [name for name in names if "approve" in name or "grant" in name or "secret" in name]
+open("seen.json", "w").write(json.dumps([read, wrote, granted]))
+END"#;
+
+#[test]
+fn a_guest_asks_hermit_for_what_its_copy_does_not_give_and_its_receipt_says_for_what() {
+    let (stage, agent) = furnished(ASKS);
+    let (task, first) = begin(&stage, &agent, "ask", &[]);
+    let mut pty = stage.allow(&first, &[]);
+    pty.expect("made this on its copy").expect("Approve?").send("y\r");
+    pty.expect("Approval passphrase").send(&format!("{}\r", super::stage::APPROVAL));
+    let (code, screen) = pty.end();
+    assert_eq!(code, 0, "{screen}");
+    let seen = std::fs::read_to_string(stage.work().join("seen.json")).expect("it wrote it");
+    let seen: Value = serde_json::from_str(&seen).expect("JSON");
+    assert!(seen[0].to_string().contains("first"), "it reads the folder: {seen}");
+    assert!(seen[1].to_string().contains("awaiting_approval"), "its write waits for a person: {seen}");
+    assert_eq!(seen[2], json!([]), "nothing there grants");
+    assert!(!stage.work().join("asked.txt").exists());
+    let turn =
+        receipts(&stage, &task).into_iter().find(|receipt| receipt["action_class"] == "external_effect");
+    let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
+    let told = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
+    assert!(told.contains("it asked Hermit itself for read (1), write (1), as the task task_"), "{told}");
+    // What it asked for is a card of its own, under its own name, and waits although the guest has ended.
+    let waiting = stage.waiting();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let (code, screen) = stage.approve(waiting[0]["approval_id"].as_str().expect("an id"));
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(std::fs::read_to_string(stage.work().join("asked.txt")).expect("it is there"), "asked\n");
+    stage.is_sound();
+}

@@ -28,6 +28,7 @@ pub struct Executors {
     pub(crate) web: Arc<dyn Web>,
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
+    pub(crate) door: Arc<dyn crate::GuestDoor>,
 }
 
 impl std::fmt::Debug for Executors {
@@ -54,7 +55,28 @@ impl Executors {
         let web = Arc::new(crate::NoWeb);
         let servers = Arc::new(crate::NoToolServers);
         let sessions = ServerSessions::default();
-        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web, servers, sessions }
+        let door = Arc::new(crate::NoGuestDoor);
+        Self {
+            workspace,
+            contents,
+            faults,
+            clock,
+            spool,
+            sandbox,
+            redactor,
+            secrets,
+            web,
+            servers,
+            sessions,
+            door,
+        }
+    }
+
+    /// The same executors, whose guests reach Hermit's tools by this.
+    #[must_use]
+    pub fn with_door(mut self, door: Arc<dyn crate::GuestDoor>) -> Self {
+        self.door = door;
+        self
     }
 
     /// The same executors, which can speak to servers of tools; those that are alive are in `sessions`.

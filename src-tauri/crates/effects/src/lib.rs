@@ -81,7 +81,7 @@ pub use server::{
     Ended, Endpoint, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers, ToolSession,
     Unspoken, words_of,
 };
-pub use stage::{Staging, Unstaged, difference};
+pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;
 pub use workspace::Workspace;

@@ -1,5 +1,6 @@
 //! The bridge: programs speak to a proxy over TCP, and the way out is a unix socket. It listens on the loopback of the
-//! command's own network, where nobody else is, and copies bytes; it decides nothing.
+//! command's own network, where nobody else is, and copies bytes; it decides nothing. A guest that starts `hermit-exec
+//! --mcp` inside the walls is carried to Hermit's tools in the same way.
 
 use crate::Error;
 use crate::walls::Walls;
@@ -12,6 +13,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Where the proxy's socket is inside.
 const SOCKET: &str = "/run/hermit/proxy";
+/// Where Hermit's tools are for a guest, inside.
+const TOOLS: &str = "/run/hermit/mcp";
 /// Where programs look for it.
 const PORT: u16 = 3128;
 
@@ -57,7 +60,31 @@ pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Exi
             }
             Ok(Some(ExitCode::SUCCESS))
         }
+        Some("--mcp") => {
+            tools().map_err(failed)?;
+            Ok(Some(ExitCode::SUCCESS))
+        }
         _ => Ok(None),
+    }
+}
+
+/// Carries Hermit's tools to a guest that speaks to them over standard input and output.
+fn tools() -> io::Result<()> {
+    let outside = UnixStream::connect(TOOLS)?;
+    let to = outside.try_clone()?;
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut &to);
+        let _ = to.shutdown(Shutdown::Write);
+    });
+    let mut out = io::stdout().lock();
+    let (mut from, mut piece) = (&outside, [0_u8; 16 * 1024]);
+    loop {
+        let read = io::Read::read(&mut from, &mut piece)?;
+        if read == 0 {
+            return Ok(());
+        }
+        io::Write::write_all(&mut out, piece.get(..read).unwrap_or(&[]))?;
+        io::Write::flush(&mut out)?;
     }
 }
 

@@ -25,6 +25,7 @@ pub struct LocalExecutors {
     secrets: Arc<dyn effects::Secrets>,
     web: Arc<dyn effects::Web>,
     servers: ServerSessions,
+    door: Arc<crate::guest_door::GuestDoors>,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -46,8 +47,14 @@ impl LocalExecutors {
             secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
+            door: Arc::default(),
             sandbox: OnceLock::new(),
         }
+    }
+
+    /// Guests reach the tools of the store that this process holds.
+    pub(crate) fn of(&self, local: &Arc<crate::Local>) {
+        self.door.of(local);
     }
 
     /// The walls of this machine.
@@ -93,7 +100,7 @@ impl ExecutorSource for LocalExecutors {
         let executors =
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
         let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
-        Ok(Arc::new(executors.with_web(Arc::clone(&self.web))))
+        Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 
     fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {

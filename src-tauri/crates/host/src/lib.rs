@@ -50,6 +50,7 @@ mod executors;
 mod faults;
 mod fetch_client;
 mod garbage;
+mod guest_door;
 mod guests;
 mod head_pin;
 mod home;

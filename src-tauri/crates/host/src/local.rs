@@ -191,6 +191,13 @@ impl Local {
         Ok(local)
     }
 
+    /// The same for all who ask it, guests inside their walls among them.
+    pub(crate) fn shared(self) -> Arc<Self> {
+        let shared = Arc::new(self);
+        shared.executors.of(&shared);
+        shared
+    }
+
     /// The store's folder.
     pub const fn home(&self) -> &Home {
         &self.home

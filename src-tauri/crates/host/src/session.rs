@@ -71,7 +71,7 @@ impl Session {
 
     /// A store that this process has opened already.
     pub fn of(local: Local) -> Self {
-        let (home, way) = (local.home().clone(), Way::Local(Arc::new(local)));
+        let (home, way) = (local.home().clone(), Way::Local(local.shared()));
         Self { home, unlock: Unlock::Environment, way: RwLock::new(way) }
     }
 
@@ -343,7 +343,7 @@ fn find(home: &Home, unlock: &Unlock) -> Result<Way, Error> {
             },
             // Nobody, somebody who is provably gone, or somebody elsewhere.
             None => match Local::owning(home.clone(), unlock) {
-                Ok(local) => return Ok(Way::Local(Arc::new(local))),
+                Ok(local) => return Ok(Way::Local(local.shared())),
                 Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held { pid, .. }))) => {
                     (pid, String::new())
                 }

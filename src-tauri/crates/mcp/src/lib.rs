@@ -73,3 +73,26 @@ pub fn serve(hermit: Arc<dyn Hermit>, options: Options) -> Result<(), String> {
     runtime.shutdown_background();
     served
 }
+
+/// Serves one connection of an agent inside the walls of Hermit until either side closes it.
+///
+/// # Errors
+/// In words, when it is no client that speaks the protocol.
+#[cfg(unix)]
+pub fn serve_connection(
+    hermit: Arc<dyn Hermit>,
+    options: Options,
+    stream: std::os::unix::net::UnixStream,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|e| format!("no threads to work with: {e}"))?;
+    stream.set_nonblocking(true).map_err(|e| e.to_string())?;
+    let served = runtime.block_on(async {
+        let stream = tokio::net::UnixStream::from_std(stream).map_err(|e| e.to_string())?;
+        let running = server::Server::new(hermit, options).serve(stream.into_split()).await;
+        let running = running.map_err(|e| format!("no client speaks the protocol here: {e}"))?;
+        running.waiting().await.map(drop).map_err(|e| e.to_string())
+    });
+    runtime.shutdown_background();
+    served
+}

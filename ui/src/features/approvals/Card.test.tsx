@@ -143,6 +143,21 @@ test("a command that has run in a copy shows its difference as a difference, and
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("what the agent of another program made says whose it is, and names what it did not tell of", async () => {
+  const made = (guest: object) => cardOf({ action_request: { action: { tool: "change", items: [] }, guest } });
+  const first = show(scene({ "approvals.show": made({ guest: "codex", report: "art_1", error: "the command ended with status 3", told: [], untold: ["src/tax/table.ts"] }) }), "/");
+  const here = await card();
+  const whose = within(await here.findByRole("region", { name: "Whose work this is" }));
+  expect(whose.getByText("codex")).toBeTruthy();
+  expect(whose.getByText(/no success/)).toBeTruthy();
+  expect(whose.getByText(/did not tell of 1 place/)).toBeTruthy();
+  expect(whose.getByText("src/tax/table.ts")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  first.unmount();
+  show(scene({ "approvals.show": made({ guest: "goose", report: "art_1" }) }), "/");
+  expect(await (await card()).findByText(/tells nothing of what it changes/)).toBeTruthy();
+});
+
 test("a tool of a server that has worked in a copy shows which tool, its arguments, its answer and its difference", async () => {
   const called = cardOf({
     action_request: {

@@ -24,6 +24,7 @@ import { Outcome } from "./Outcome";
 import { Onward, PartialApproval, hasHunks, hasParts, usePart } from "./PartialApproval";
 import { WithOrigin } from "./WithOrigin";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
+import { GuestWork } from "./GuestWork";
 import { StagedCommand } from "./StagedCommand";
 import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
@@ -110,6 +111,7 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
           return (
             <>
               {ran !== null && <StagedCommand packet={packet} ran={ran} changes={changes.total} />}
+              {packet?.guest != null && <GuestWork of={packet.guest} />}
               <div className={styles.sum}>
                 <strong>{approval.row.status === "pending" ? "Exactly what would change" : "Proposed changes"}</strong>
                 {sum.deleted > 0 && <span className={styles.grave}>{many(sum.deleted)} to delete</span>}

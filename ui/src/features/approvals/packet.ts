@@ -17,6 +17,18 @@ export interface Packet {
   attemptId: string;
   resources: number;
   ran: Ran | null;
+  guest: Guest | null;
+}
+
+/** Whose work a change set is, where the agent of another program made it on its copy. */
+export interface Guest {
+  name: string;
+  /** Why its turn was no success; empty where it was one. */
+  error: string;
+  /** Whether it tells what it changes at all. */
+  tells: boolean;
+  /** Places that its copy shows as changed and that it did not tell of. */
+  untold: string[];
 }
 
 /** What a command did in a copy of the folder, before anybody was asked. */
@@ -63,10 +75,17 @@ export function readPacket(approval: Approval): Packet | null {
       attemptId: word(packet["attempt_id"]),
       resources: approval.resources,
       ran: ranOf(request["staged"], packet["staged"]),
+      guest: guestOf(request["guest"]),
     };
   } catch {
     return null;
   }
+}
+
+function guestOf(work: unknown): Guest | null {
+  if (typeof work !== "object" || work === null) return null;
+  const of = record(work);
+  return { name: word(of["guest"]), error: word(of["error"]), tells: Array.isArray(of["told"]), untold: list(of["untold"]).map(word) };
 }
 
 function ranOf(staged: unknown, view: unknown): Ran | null {

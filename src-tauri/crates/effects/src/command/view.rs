@@ -32,6 +32,8 @@ pub(crate) struct View {
     pub(crate) reads: Vec<PathBuf>,
     /// Its way out.
     pub(crate) proxy: Option<WayOut>,
+    /// The socket by which it reaches Hermit's tools.
+    pub(crate) tools: Option<PathBuf>,
     /// What is its HOME and outlives it; else it has an empty one.
     pub(crate) home: Option<PathBuf>,
     /// More of its environment, which stands before all else.
@@ -66,6 +68,7 @@ impl View {
             read_only: false,
             reads: Vec::new(),
             proxy: None,
+            tools: None,
             home: None,
             told: Vec::new(),
         }
@@ -159,6 +162,7 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
         read_only: false,
         reads,
         proxy,
+        tools: None,
         home: None,
         told: Vec::new(),
     })

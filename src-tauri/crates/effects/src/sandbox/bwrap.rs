@@ -38,6 +38,9 @@ impl Sandbox {
         }
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
+        if let Some(tools) = &view.tools {
+            command.arg("--ro-bind").arg(tools).arg(crate::stage::door::INSIDE);
+        }
         if let Some(home) = &view.home {
             command.arg("--bind").arg(home).arg("/tmp/home");
         }

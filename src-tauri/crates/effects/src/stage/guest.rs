@@ -2,7 +2,8 @@
 //! proxy, and has a HOME of its own. What its view shows as changed is told, its bytes are kept, and nothing of it is in
 //! the folder: that is a change set of its own.
 
-use super::work::Work;
+use super::door::{COMMAND, Door};
+use super::work::{Lent, Work};
 use super::{Staging, Unstaged};
 use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
@@ -111,12 +112,19 @@ fn lend(
     home: &Path,
     view: &mut View,
     folder: &Path,
-) -> Result<Option<Outlet>, Error> {
+) -> Result<Lent, Error> {
     let Execution { executors, request, .. } = act;
     let launch = &guest.launch;
     equip(view, launch, home);
+    let door = Door::open(&*executors.door, folder, executors.workspace.root());
+    let door = door.map_err(|source| Error::Spool { doing: "offering Hermit's tools to a guest", source })?;
+    let door = door.map(|(door, socket)| {
+        view.tools = Some(socket);
+        view.told.push(("HERMIT_MCP".to_owned(), COMMAND.into()));
+        door
+    });
     if launch.hosts.is_empty() {
-        return Ok(None);
+        return Ok(Lent { outlet: None, door });
     }
     let salt = request.action_request_id.to_string();
     let outlet = Outlet::open(folder, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
@@ -126,7 +134,7 @@ fn lend(
     }
     let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
     view.proxy = Some(WayOut { socket, roots, told: outlet.environment() });
-    Ok(Some(outlet))
+    Ok(Lent { outlet: Some(outlet), door })
 }
 
 fn equip(view: &mut View, launch: &GuestLaunch, home: &Path) {

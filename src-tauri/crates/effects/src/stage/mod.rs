@@ -6,6 +6,7 @@
 
 pub(crate) mod commit;
 mod diff;
+pub(crate) mod door;
 pub(crate) mod guest;
 pub(crate) mod ignore;
 mod index;
@@ -16,6 +17,7 @@ mod told;
 mod touched;
 mod work;
 
+pub use door::{GuestDoor, NoGuestDoor, OpenDoor};
 pub use text::difference;
 
 pub(crate) use text::text;

@@ -1,5 +1,6 @@
 //! What is run in a staged view: a command, or a server of tools for one call.
 
+use super::door::Door;
 use super::{Once, Unstaged};
 use crate::command::run::{Asked, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
@@ -24,8 +25,25 @@ pub(super) enum Work<'a> {
     Guest { asked: Asked<'a>, hidden: Vec<RelPath>, home: &'a Path, lend: Lend<'a> },
 }
 
-/// Adds to the view of a guest, whose folder of the spool is given; its way out, if it has one.
-pub(super) type Lend<'a> = &'a dyn Fn(&mut View, &Path) -> Result<Option<Outlet>, Error>;
+/// Adds to the view of a guest, whose folder of the spool is given.
+pub(super) type Lend<'a> = &'a dyn Fn(&mut View, &Path) -> Result<Lent, Error>;
+
+/// What a guest is lent while it works.
+#[derive(Default)]
+pub(super) struct Lent {
+    /// Its way out.
+    pub(super) outlet: Option<Outlet>,
+    /// Its way to Hermit's tools.
+    pub(super) door: Option<Door>,
+}
+
+impl Lent {
+    /// Takes it back; what went through it, in words.
+    fn close(self) -> Vec<String> {
+        let through = self.outlet.map(Outlet::close).unwrap_or_default();
+        through.into_iter().chain(self.door.map(Door::close).unwrap_or_default()).collect()
+    }
+}
 
 /// What one run came to, beside what it changed.
 pub(super) struct Came {
@@ -139,11 +157,11 @@ impl<'a> Work<'a> {
                 command(executors, asked, view, (folder, mark, method), stop, progress)
             }
             Self::Guest { asked, lend, .. } => {
-                let outlet = lend(view, folder)?;
+                let lent = lend(view, folder)?;
                 let came = command(executors, asked, view, (folder, mark, method), stop, progress);
                 // Also of one whose end nobody saw: what it sent is on record.
-                let connections = outlet.map(Outlet::close).unwrap_or_default();
-                came.map(|came| Came { notes: [connections, came.notes].concat(), ..came })
+                let through = lent.close();
+                came.map(|came| Came { notes: [through, came.notes].concat(), ..came })
             }
             // The mark says that this process is at work here, until it is dropped.
             Self::Call { call, .. } => called(executors, call, view, (mark, method), stop),

@@ -1,0 +1,74 @@
+//! Hermit's tools inside the walls of a guest: a socket of its own, by which it asks for what its view does not give. Who
+//! serves them is lent, as the protocol and the store are other rooms'.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// Where the socket is inside.
+pub(crate) const INSIDE: &str = "/run/hermit/mcp";
+/// What a guest starts to speak to it over standard input and output.
+pub(crate) const COMMAND: &str = "/run/hermit/exec --mcp";
+
+/// Whoever serves Hermit's tools to a guest.
+pub trait GuestDoor: Send + Sync {
+    /// Serves whoever connects, for a guest that works on a copy of this folder; none where there is nobody to serve them.
+    fn serve(&self, listener: UnixListener, root: &Path) -> Option<Box<dyn OpenDoor>>;
+}
+
+/// Tools that are served to one guest.
+pub trait OpenDoor {
+    /// Ends every connection, before the next one is taken; what was asked for, in words for the receipt.
+    fn end(&self) -> Vec<String>;
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoGuestDoor;
+
+impl GuestDoor for NoGuestDoor {
+    fn serve(&self, _: UnixListener, _: &Path) -> Option<Box<dyn OpenDoor>> {
+        None
+    }
+}
+
+/// The socket of one guest, while it works.
+pub(super) struct Door {
+    open: Box<dyn OpenDoor>,
+    /// A second way to the socket, short enough to connect to.
+    folder: File,
+}
+
+impl Door {
+    /// Opens one in `folder`, which is the guest's own.
+    pub(super) fn open(
+        by: &dyn GuestDoor,
+        folder: &Path,
+        root: &Path,
+    ) -> io::Result<Option<(Self, PathBuf)>> {
+        let opened = File::open(folder)?;
+        let listener = UnixListener::bind(short(&opened))?;
+        let open = by.serve(listener, root);
+        Ok(open.map(|open| (Self { open, folder: opened }, folder.join("mcp"))))
+    }
+
+    /// What was asked for, in words.
+    pub(super) fn close(self) -> Vec<String> {
+        self.open.end()
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // Once told already, it tells nothing more.
+        drop(self.open.end());
+        // Whoever waits for the next connection gets one, sees that it is over, and ends.
+        drop(UnixStream::connect(short(&self.folder)));
+    }
+}
+
+fn short(folder: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/mcp", folder.as_raw_fd()))
+}

@@ -1,0 +1,132 @@
+//! Hermit's tools for a guest: what it asks for over the socket inside its walls goes the way of every other program's
+//! agent, as a task of its own, and what it asked for is told in the receipt of its turn.
+
+use crate::Local;
+use effects::{GuestDoor, OpenDoor};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use wire::{Caller, Error};
+
+/// Connections of one guest at once: an agent and its helpers start one each.
+const CONNECTIONS_MAX: usize = 8;
+
+/// Serves guests of the store that this process holds, once it is known.
+#[derive(Default)]
+pub struct GuestDoors(OnceLock<Weak<Local>>);
+
+impl GuestDoors {
+    /// The process is this one; the first one stays.
+    pub(crate) fn of(&self, local: &Arc<Local>) {
+        self.0.get_or_init(|| Arc::downgrade(local));
+    }
+}
+
+impl GuestDoor for GuestDoors {
+    fn serve(&self, listener: UnixListener, root: &Path) -> Option<Box<dyn OpenDoor>> {
+        let local = self.0.get()?.clone();
+        let asked = Arc::new(Asked { local: local.clone(), told: Mutex::default() });
+        let open = Arc::new(Open { over: AtomicBool::new(false), streams: Mutex::default(), asked });
+        let options = mcp::Options {
+            workspace: root.to_str()?.to_owned(),
+            is_named: true,
+            profile: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            proofs: local.upgrade()?.home().dir().join("proofs"),
+        };
+        let serving = Arc::clone(&open);
+        let thread = std::thread::Builder::new().name("guest".to_owned());
+        thread.spawn(move || serve(&listener, &serving, &options)).ok()?;
+        Some(Box::new(Handle(open)))
+    }
+}
+
+/// What a guest has asked for.
+#[derive(Default)]
+struct Told {
+    tasks: Vec<String>,
+    tools: BTreeMap<String, usize>,
+}
+
+/// The store, as a program has it.
+struct Asked {
+    local: Weak<Local>,
+    told: Mutex<Told>,
+}
+
+impl mcp::Hermit for Asked {
+    fn ask(&self, name: &str, params: Value) -> Result<Value, Box<Error>> {
+        let local = self.local.upgrade().ok_or_else(|| Box::new(api::no_host()))?;
+        let tool = params.get("tool").and_then(Value::as_str).map(str::to_owned);
+        let answer = api::call_for(&*local, Caller::Program, name, params, &[]).map_err(Box::new)?;
+        let mut told = lock(&self.told);
+        match (name, tool, answer.get("task_id").and_then(Value::as_str)) {
+            ("agent.call", Some(tool), _) => *told.tools.entry(tool).or_default() += 1,
+            ("agent.open", _, Some(task)) if !told.tasks.iter().any(|known| known == task) => {
+                told.tasks.push(task.to_owned());
+            }
+            _ => {}
+        }
+        drop(told);
+        Ok(answer)
+    }
+}
+
+struct Open {
+    over: AtomicBool,
+    streams: Mutex<Vec<UnixStream>>,
+    asked: Arc<Asked>,
+}
+
+struct Handle(Arc<Open>);
+
+impl OpenDoor for Handle {
+    fn end(&self) -> Vec<String> {
+        self.0.over.store(true, Ordering::SeqCst);
+        for stream in lock(&self.0.streams).drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        let told = std::mem::take(&mut *lock(&self.0.asked.told));
+        if told.tasks.is_empty() {
+            return Vec::new();
+        }
+        let tools: Vec<String> = told.tools.iter().map(|(tool, times)| format!("{tool} ({times})")).collect();
+        let tools = if tools.is_empty() { "nothing that acts".to_owned() } else { tools.join(", ") };
+        vec![format!("it asked Hermit itself for {tools}, as the task {}", told.tasks.join(", "))]
+    }
+}
+
+fn serve(listener: &UnixListener, open: &Arc<Open>, options: &mcp::Options) {
+    for stream in listener.incoming() {
+        if open.over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        let Ok(second) = stream.try_clone() else { continue };
+        let mut streams = lock(&open.streams);
+        if streams.len() >= CONNECTIONS_MAX {
+            // Dropped: the guest sees a connection that ends.
+            continue;
+        }
+        streams.push(second);
+        drop(streams);
+        let (asked, options) = (Arc::clone(&open.asked) as Arc<dyn mcp::Hermit>, options.clone());
+        let thread = std::thread::Builder::new().name("guest's tools".to_owned());
+        let served = thread.spawn(move || {
+            if let Err(why) = mcp::serve_connection(asked, options, stream) {
+                tracing::info!(why, "a guest's connection is over");
+            }
+        });
+        if let Err(error) = served {
+            tracing::warn!(%error, "a guest's connection was not taken");
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
