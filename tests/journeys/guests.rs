@@ -183,6 +183,8 @@ fn a_no_with_words_is_what_the_guest_is_asked_next_and_a_bare_no_ends_it() {
     stage.prove(&task);
 
     let (task, first) = begin(&stage, &agent, "once more", &[]);
+    let first = denied(&stage, &first, "with care");
+    assert!(card(&stage, &first).contains("with care"), "what is said before it runs is asked of it as well");
     stage.hermit(&["approvals", "deny", &first]).ends(0);
     stage.hermit(&["resume"]);
     let ended = stage.hermit(&["task", "show", &task]).ends(0).json();

@@ -113,7 +113,7 @@ pub fn chosen(asked: &Asked, known: &BTreeMap<String, SecretTerms>) -> Result<Re
     check_hosts(&launch.hosts)?;
     check_secrets(&launch, known)?;
     launch.check().map_err(|why| Error::new(Code::Usage, why))?;
-    Ok(Reasoning::Guest { launch })
+    Ok(Reasoning::Guest { launch: Box::new(launch) })
 }
 
 /// The secret that an agent signs in with, where none is named for it.

@@ -114,8 +114,8 @@ impl Guest {
         let told: Value = serde_json::from_slice(&last.bytes).unwrap_or_default();
         let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let (code, summary) = (text("result_code").unwrap_or_default(), text("summary").unwrap_or_default());
-        if let (Some(words), "denied", "change") = (text("feedback"), code, last.tool.as_str()) {
-            return self.told(&asked, words, true);
+        if let (Some(words), "denied") = (text("feedback"), code) {
+            return self.told(&asked, words, last.tool == "change");
         }
         if let Some(news) = asked.news() {
             return self.told(&asked, &news, false);

@@ -152,7 +152,7 @@ impl Kernel {
             }
             Reasoning::Guest { launch } => {
                 let new = text(ArtifactKind::GuestLaunch).media("application/json");
-                let at = w.object(launch, new)?;
+                let at = w.object(&**launch, new)?;
                 ModelChoice::Guest { guest: launch.guest.clone(), launch: at.artifact_id }
             }
             Reasoning::Tools { change } => {

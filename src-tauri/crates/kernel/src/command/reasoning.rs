@@ -51,7 +51,7 @@ pub enum Reasoning {
     /// Another program's agent, in a staged view.
     Guest {
         /// How it is started.
-        launch: GuestLaunch,
+        launch: Box<GuestLaunch>,
     },
     /// The inverse of receipts, planned by the kernel.
     Rollback {
