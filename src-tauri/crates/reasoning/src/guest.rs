@@ -165,3 +165,137 @@ impl Reasoner for Guest {
         Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::action::{ChangeItem, Prior};
+    use model::context::ContextItem;
+    use model::receipt::ResultCode;
+    use model::{ArtifactId, Digest};
+
+    fn pack(said: &[&str]) -> ContextPack {
+        let item = |section, text: &str| ContextItem {
+            section,
+            source: String::new(),
+            title: String::new(),
+            text: text.to_owned(),
+            trust_tier: model::artifact::TrustTier::Observed,
+            tokens: 1,
+            cut: false,
+            act: None,
+        };
+        let goal = std::iter::once(item(Section::TaskContract, "mend it"));
+        ContextPack {
+            task_id: "task_01a20000000070008000000000000001".parse().unwrap(),
+            attempt_id: "att_01a20000000070008000000000000001".parse().unwrap(),
+            iteration: 1,
+            tokens_max: 100,
+            tokens: 1,
+            items: goal.chain(said.iter().map(|text| item(Section::Ingress, text))).collect(),
+            omissions: Vec::new(),
+            inputs: Vec::new(),
+            input_sha256: Digest([0; 32]),
+        }
+    }
+
+    fn seen(tool: &str, value: &impl serde::Serialize) -> Observed {
+        let bytes = serde_json::to_vec(value).unwrap();
+        let artifact_id: ArtifactId = "art_01a20000000070008000000000000001".parse().unwrap();
+        Observed {
+            artifact_id,
+            tool: tool.to_owned(),
+            about: String::new(),
+            sha256: Digest::of(&bytes),
+            bytes,
+        }
+    }
+
+    fn turn(changed: bool, error: Option<&str>, heard: u32) -> GuestReport {
+        let item = ChangeItem::Delete { path: "a".parse().unwrap(), prior: Prior::Sha256(Digest([1; 32])) };
+        GuestReport {
+            result_code: if error.is_some() { ResultCode::Failed } else { ResultCode::Succeeded },
+            summary: "it worked".to_owned(),
+            guest: "toy".to_owned(),
+            version: None,
+            prompt: "mend it".to_owned(),
+            heard,
+            exit_code: None,
+            error: error.map(str::to_owned),
+            interrupted: false,
+            items: if changed { vec![item] } else { Vec::new() },
+            left_out: Vec::new(),
+            told: None,
+        }
+    }
+
+    /// The call that follows: its name, and its arguments as text; of an answer without a call, how it ended.
+    fn next(can_go_on: bool, said: &[&str], observed: &[Observed]) -> (String, String) {
+        let guest = Guest { name: "toy".to_owned(), can_go_on };
+        let (pack, request) = (pack(said), Vec::new());
+        let input = Input { request: &request, pack: &pack, observed, iteration: 1, wait_ms_max: 0 };
+        let answer = guest.next(&input);
+        match answer.calls.as_slice() {
+            [call] => (call.name.clone(), call.arguments.to_string()),
+            _ => (answer.finish_reason, answer.text),
+        }
+    }
+
+    #[test]
+    fn it_is_run_with_the_goal_and_what_its_view_shows_is_carried_over() {
+        let (call, with) = next(true, &["and test it"], &[]);
+        assert_eq!(call, RUN);
+        assert!(with.contains("mend it\\n\\nand test it") && with.contains("\"heard\":1"), "{with}");
+        let turn = seen(RUN, &turn(true, None, 1));
+        let (call, with) = next(true, &["and test it"], std::slice::from_ref(&turn));
+        assert_eq!(call, CARRY_OVER);
+        assert!(with.contains(&turn.sha256.to_string()), "{with}");
+        // A turn that ended badly is still shown, where it changed something.
+        assert_eq!(
+            next(true, &[], &[seen(RUN, &super::tests::turn(true, Some("status 3"), 0))]).0,
+            CARRY_OVER
+        );
+        assert_eq!(next(true, &[], &[seen(RUN, &super::tests::turn(false, Some("status 3"), 0))]).0, FAILED);
+        assert_eq!(next(true, &[], &[seen(RUN, &super::tests::turn(false, None, 0))]).0, "done");
+    }
+
+    #[test]
+    fn words_of_a_person_are_what_it_is_asked_next_and_a_bare_no_ends_it() {
+        let worked = || seen(RUN, &turn(true, None, 0));
+        let denied = |feedback: Option<&str>| {
+            seen(
+                "change",
+                &json!({ "result_code": "denied", "summary": "a person denied this", "feedback": feedback }),
+            )
+        };
+        let (call, with) = next(true, &[], &[worked(), denied(Some("shorter"))]);
+        assert!(
+            call == RUN && with.contains("\"goes_on\":true") && with.contains("They say: shorter"),
+            "{with}"
+        );
+        let (call, with) = next(false, &[], &[worked(), denied(Some("shorter"))]);
+        assert!(call == RUN && with.contains("\"goes_on\":false") && with.contains("mend it"), "{with}");
+        assert_eq!(next(true, &[], &[worked(), denied(None)]).0, "done");
+        // What was said while a card waited is news, and what it was told already is none.
+        let (call, with) = next(true, &["use tabs"], &[worked()]);
+        assert!(call == RUN && with.contains("use tabs"), "{with}");
+        let (call, _) = next(true, &["use tabs"], &[seen(RUN, &turn(true, None, 1))]);
+        assert_eq!(call, CARRY_OVER);
+    }
+
+    #[test]
+    fn what_was_done_ends_it_what_was_not_fails_it_and_an_interrupted_turn_is_asked_about_again() {
+        let worked = || seen(RUN, &turn(true, None, 0));
+        let came = |code: &str| seen("change", &json!({ "result_code": code, "summary": "so it went" }));
+        let (call, with) = next(true, &[], &[worked(), came("succeeded")]);
+        assert!(call == "done" && with.contains("it worked"), "{with}");
+        assert_eq!(
+            next(true, &[], &[worked(), came("drifted")]),
+            (FAILED.to_owned(), "so it went".to_owned())
+        );
+        let mut broken = turn(false, Some("Hermit was ended"), 0);
+        broken.interrupted = true;
+        let (call, with) = next(false, &[], &[seen(RUN, &broken)]);
+        assert!(call == RUN && with.contains("mend it"), "{with}");
+    }
+}

@@ -14,7 +14,7 @@ export function GuestWork({ of }: { of: Guest }) {
   const untold = of.untold.length;
   return (
     <section className={styles.ran} aria-label="Whose work this is">
-      <p>The agent <b><Words of={of.name} /></b> made this on a copy of the folder. Your folder is untouched; if you approve, exactly this is copied over.</p>
+      <p><span>The agent <b><Words of={of.name} /></b> made this on a copy of the folder. Your folder is untouched; if you approve, exactly this is copied over.</span></p>
       {of.error !== "" && <p data-tone="grave"><Mark name="failed" /><span>Its turn was no success: <Words of={of.error} /></span></p>}
       {!of.tells && <p><Mark name="low" /><span>It tells nothing of what it changes: what is listed is what its copy shows.</span></p>}
       {of.tells && untold === 0 && <p><Mark name="low" /><span>It told of every place that its copy shows as changed.</span></p>}
