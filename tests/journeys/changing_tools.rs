@@ -1,6 +1,7 @@
 //! Tools of servers that change files: each call is tried in a copy of the folder, its difference is the card, and after a
 //! yes exactly that difference is in the folder, with a receipt and a way back.
 
+use super::attached::Served;
 use super::programs::root;
 use super::server;
 use super::stage::Stage;
@@ -30,6 +31,11 @@ fn a_tool_that_changes_files_is_tried_in_a_copy_and_its_difference_is_what_a_per
     ] {
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
+    let served = Served::by(&stage);
+    let (_, changes) = served.ask(&stage, "POST", "/api/changes.show", &json!({ "of": approval }));
+    let ahead = changes["files"][0].clone();
+    assert_eq!(ahead["after"]["text"], "made\n", "a page cannot show it: {ahead}");
+    drop(served);
     assert_eq!(tree::of(&stage.work()), before, "it is in the folder before anybody said yes");
     assert_eq!(alive(&stage), 0, "the server of a trial is still there");
     yes(&stage, &approval);

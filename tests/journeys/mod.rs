@@ -4,6 +4,7 @@
 //! A [`stage`] is a store with keys, a folder to work in, and a hand that types at a terminal.
 
 mod agents;
+mod asked_by_servers;
 mod attached;
 mod bad_input;
 mod changing_tools;

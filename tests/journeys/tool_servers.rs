@@ -336,6 +336,58 @@ fn a_server_that_misbehaves_is_contained_with_words() {
     stage.is_sound();
 }
 
+#[test]
+fn a_server_that_answers_out_of_order_or_wants_a_model_in_a_loop_gets_nothing_by_it() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    for (mode, word) in [("disorder", "hello"), ("tells", "hello"), ("samples", "it said")] {
+        put(&stage, "mode.txt", mode);
+        let call = json!({ "tool": "toy__echo", "arguments": { "text": "hello" } });
+        let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+        let chat = Chat::saying(Large::STRONG, vec![call, done]);
+        let (work, model) = (work(&stage), chat.address());
+        stage.hermit(&["run", "--goal", "say it", "--workspace", &work, "--model", &model]).ends(0);
+        let asked = chat.requests();
+        assert_eq!(asked.len(), 2, "{mode}: a model was asked for the server");
+        let told = asked.last().expect("a request").to_string();
+        assert!(told.contains(word) && !told.contains("another answer"), "{mode}: {told}");
+        assert!(mode != "samples" || told.contains("-32601"), "it is refused in words: {told}");
+    }
+    assert_eq!(alive(&stage), 0);
+    stage.is_sound();
+}
+
+#[test]
+fn a_call_that_hangs_is_ended_when_a_person_cancels_its_task() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", "waits");
+    let served = Served::by(&stage);
+    let call = json!({ "tool": "toy__echo", "arguments": { "text": "hello" } });
+    let body = json!({
+        "message": "say it", "workspace": work(&stage), "profile": "local_edit_allowed", "model": server::script(&[call]),
+    });
+    let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
+    assert_eq!(status, 200, "{told}");
+    let run = told["run_id"].as_str().expect("a run").to_owned();
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        let by = Instant::now() + Duration::from_secs(60);
+        while !holds() {
+            assert!(Instant::now() < by, "not in time: {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until("the tool is called", &|| stage.count(&run, "effect.dispatched") == 1 && alive(&stage) > 0);
+    stage.hermit(&["task", "cancel", &run]);
+    until("the server is gone", &|| alive(&stage) == 0);
+    let told = || stage.events(&run).iter().map(Value::to_string).collect::<String>();
+    until("it is said", &|| told().contains("it was cancelled"));
+    drop(served);
+    stage.is_sound();
+}
+
 /// Processes that have the folder in their words.
 pub fn alive(stage: &Stage) -> usize {
     let work = work(stage);

@@ -38,6 +38,29 @@ def call(name, arguments):
     if MODE == "huge":
         sys.stdout.write("x" * (100 * 1024 * 1024))
         sys.stdout.write("\n")
+    if MODE in ("asks", "asks_in_a_loop"):
+        schema = {"type": "object", "required": ["age"], "properties": {
+            "age": {"type": "integer", "minimum": 0}, "color": {"type": "string", "enum": ["red", "green"]}}}
+        for n in range(1 if MODE == "asks" else 50):
+            said = ask({"message": "Who are you?", "requestedSchema": schema})
+        return {"content": [{"type": "text", "text": "you said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
+    if MODE == "samples":
+        for _ in range(200):
+            said = ask({"messages": [{"role": "user", "content": {"type": "text", "text": "think"}}], "maxTokens": 9},
+                       "sampling/createMessage")
+        return {"content": [{"type": "text", "text": "it said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
+    if MODE == "tells":
+        for n in range(50):
+            say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+                "progressToken": 1, "progress": n, "total": 50, "message": "going on"}})
+    if MODE == "waits":
+        time.sleep(600)
+    if MODE == "disorder":
+        for number in ("nobody", 4711, None):
+            say({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": "another answer"}]}})
+    if MODE == "asks_url":
+        said = ask({"mode": "url", "message": "Log in", "url": "https://login.example/x", "elicitationId": "1"})
+        return {"content": [{"type": "text", "text": "you said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
     if name == "count":
         global CALLS
         CALLS += 1
@@ -54,6 +77,16 @@ def call(name, arguments):
     text = arguments["text"]
     structured = {"text": text} if MODE != "wrong" else {"words": text}
     return {"content": [{"type": "text", "text": text}], "structuredContent": structured}
+
+
+def ask(params, method="elicitation/create"):
+    """Asks the client, and waits for the answer."""
+    say({"jsonrpc": "2.0", "id": "ask", "method": method, "params": params})
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") == "ask" and "method" not in message:
+            return message.get("result", message.get("error"))
+    sys.exit(0)
 
 
 def say(message):

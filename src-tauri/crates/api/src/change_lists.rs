@@ -71,6 +71,8 @@ pub(crate) struct Known {
 pub(crate) enum At {
     /// Kept, where they are.
     Kept,
+    /// Kept, or waiting in the staged view of an attempt.
+    Staged(model::AttemptId),
     /// Kept, or in the folder still.
     Folder,
     /// These.

@@ -8,13 +8,15 @@ use crate::text::{plain, short};
 use host::{Session, Stands};
 use model::attempt::TerminationReason;
 use model::task::TaskStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wire::task::{Pause, Show, Task};
 use wire::{Code, Error, exit};
 use words::task::WaitsFor;
 
 /// How often a task is looked at that another process drives.
 const LOOK: Duration = Duration::from_millis(100);
+/// How often it is asked whether a tool that is at work waits for the person.
+const ASKED: Duration = Duration::from_millis(500);
 
 /// How a task stands when there is nothing more to stay for.
 pub struct Rest {
@@ -38,6 +40,7 @@ pub fn stay(
 ) -> Result<Rest, Error> {
     let interrupts = live.interrupts();
     let mut paused = false;
+    let mut asks = AtWork { looked: Instant::now(), later: None };
     let rest = |task: Task, key_locked: bool, person: &Option<TerminalApproval>| Rest {
         task,
         key_locked,
@@ -59,7 +62,11 @@ pub fn stay(
             }
         }
         match stands {
-            Stands::AtWork => continue,
+            Stands::AtWork if paused => continue,
+            Stands::AtWork => match asks.look(&mut live, session, task, person.is_some())? {
+                Some(found) => return Ok(rest(found, false, &person)),
+                None => continue,
+            },
             Stands::Broke(error) => return Err(error),
             Stands::KeyLocked | Stands::Halted | Stands::AtRest => {}
         }
@@ -139,6 +146,42 @@ fn decided(
         live.note(&format!("It was {} meanwhile; your answer changed nothing.", decided.status));
     }
     Ok(true)
+}
+
+/// A task at work, of which a tool may wait for the person.
+struct AtWork {
+    looked: Instant,
+    /// The question that the person was shown last.
+    later: Option<String>,
+}
+
+impl AtWork {
+    /// Puts the question of a server whose tool is at work before the person, unless they left it for later; the task, where
+    /// something is asked, nobody is here to answer, and another process has the tool at work.
+    fn look(
+        &mut self,
+        live: &mut Live<'_>,
+        session: &Session,
+        task: &str,
+        is_here: bool,
+    ) -> Result<Option<Task>, Error> {
+        if self.looked.elapsed() < ASKED {
+            return Ok(None);
+        }
+        self.looked = Instant::now();
+        let found = session.call(&Show { task: task.to_owned() })?;
+        let waits = found.waits_for.as_ref().filter(|waits| waits.kind == WaitsFor::Answer);
+        let Some(id) = waits.and_then(|waits| waits.id.clone()) else { return Ok(None) };
+        if !is_here && session.is_attached() {
+            return Ok(Some(found));
+        }
+        if self.later.as_ref() != Some(&id) && !(is_here && asked(live, session, &found)?) {
+            let task = short(&found.row.task_id);
+            live.note(&format!("A server of tools asks you something: hermit task answer {task} \"…\""));
+            self.later = Some(id);
+        }
+        Ok(None)
+    }
 }
 
 /// Puts the question before the person; whether it was answered.

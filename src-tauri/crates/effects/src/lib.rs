@@ -74,12 +74,12 @@ pub use error::Error;
 pub use executors::Executors;
 pub use governance::Authorization;
 pub use http::{Call, NoReply, NoWeb, Reply, Web};
-pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
+pub use outcome::{Asking, BeforeImage, Contents, Kept, Outcome, Output, Progress, Standing};
 pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
-    Ended, Endpoint, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers, ToolSession,
-    Unspoken, words_of,
+    Ended, Endpoint, Heard, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
+    ToolSession, Unspoken, words_of,
 };
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};

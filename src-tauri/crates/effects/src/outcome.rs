@@ -3,6 +3,7 @@
 use model::artifact::ArtifactKind;
 use model::receipt::{Change, Ran, ResultCode, SandboxLevel};
 use model::{Digest, RelPath, ResourceId};
+use std::cell::RefCell;
 
 /// Bytes by digest: the artifact store, seen from here.
 pub trait Contents: Send + Sync {
@@ -91,4 +92,50 @@ pub enum Progress<'a> {
         /// What it would need.
         bytes: &'a [u8],
     },
+    /// A tool of a server tells how far it is.
+    Told(&'a str),
+    /// A server asks the person something while its tool is at work; told again and again until it is answered.
+    Asks(&'a Asking),
+}
+
+/// A question of a server to the person, and how it stands.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asking {
+    /// What is asked, within bounds, nothing in it hidden.
+    pub question: String,
+    /// Answers to choose among; without any the person writes one.
+    pub choices: Vec<String>,
+    standing: RefCell<Standing>,
+}
+
+/// How a question of a server stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has been asked yet.
+    New,
+    /// The person is asked, under this name.
+    Waits(String),
+    /// What the person said.
+    Answered(String),
+    /// Nobody answers it, for this reason.
+    Closed(String),
+    /// Whoever asked waits no longer; under this name.
+    GivenUp(String),
+}
+
+impl Asking {
+    /// A question that nobody has been asked yet.
+    pub const fn new(question: String, choices: Vec<String>) -> Self {
+        Self { question, choices, standing: RefCell::new(Standing::New) }
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> Standing {
+        self.standing.borrow().clone()
+    }
+
+    /// It stands so from now on.
+    pub fn stands(&self, standing: Standing) {
+        self.standing.replace(standing);
+    }
 }

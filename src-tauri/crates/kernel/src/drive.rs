@@ -7,6 +7,7 @@
 
 mod act;
 mod answer;
+pub(crate) mod asked;
 mod call;
 mod calls;
 mod came;

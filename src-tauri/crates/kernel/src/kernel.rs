@@ -54,6 +54,8 @@ pub(crate) struct Cell {
     pub(crate) stop: AtomicBool,
     /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
     pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
+    /// What a person said last to a server of tools that waits for it.
+    pub(crate) said: Mutex<Option<(model::ClarificationId, String)>>,
     /// What the attempt at work was told of the task before.
     pub(crate) predecessor: Mutex<Option<crate::drive::Told>>,
     /// The state holds what never got into the log: it is folded again before it is believed.
@@ -179,6 +181,7 @@ impl Kernel {
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             tried: Mutex::new(None),
+            said: Mutex::new(None),
             predecessor: Mutex::new(None),
             stale: AtomicBool::new(false),
         });

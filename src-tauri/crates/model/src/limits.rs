@@ -190,6 +190,12 @@ pub const CALL_REPLY_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const SERVER_START_MS: u64 = 30 * 1000;
 /// How long one call may take.
 pub const TOOL_CALL_MS: u64 = 120 * 1000;
+/// Questions that a server may put to the person during one call of a tool.
+pub const SERVER_QUESTIONS_MAX: usize = 4;
+/// Fields of one such question.
+pub const QUESTION_FIELDS_MAX: usize = 8;
+/// How long a server waits for the answer to each, in milliseconds.
+pub const SERVER_QUESTION_MS: i64 = 10 * 60 * 1000;
 /// How long a server that nobody calls is kept for the attempt that started it.
 pub const SERVER_IDLE_MS: u64 = 10 * 60 * 1000;
 /// Servers of one host that are kept between calls.

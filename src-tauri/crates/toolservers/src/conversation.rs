@@ -1,12 +1,14 @@
 //! One conversation with one server, from its first word to the answer of its last call.
 
+use crate::asked::{Ears, Goes, Inbox, Open, begin};
 use crate::metered::{Allowance, Metered};
-use effects::{Ended, Pipes, ToolCall, ToolReply, ToolSession, Unspoken};
+use effects::{Ended, Heard, Pipes, Progress, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
 use model::tool_server::{ServerTool, ToolHints, ToolManifest};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
-    PaginatedRequestParams, ProtocolVersion, Tool,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitationCapability,
+    FormElicitationCapability, Implementation, PaginatedRequestParams, ProtocolVersion, Tool,
+    UrlElicitationCapability,
 };
 use rmcp::service::{ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -25,13 +27,14 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Pages of one list of tools.
 pub(crate) const PAGES_MAX: usize = 64;
 
-type Server = RunningService<RoleClient, ClientConfig>;
+type Server = RunningService<RoleClient, Ears>;
 
 /// A server that was greeted. Between two calls nobody listens to it: what it says then waits in its pipe.
 pub(crate) struct Conversation {
     /// None once it is over.
     runtime: Option<Runtime>,
     server: Server,
+    inbox: Inbox,
     allowance: Arc<Allowance>,
 }
 
@@ -50,7 +53,7 @@ impl Conversation {
             until(Instant::now() + within, ended, greet(transport)).await?
         });
         match greeted {
-            Ok(server) => Ok(Self { runtime: Some(runtime), server, allowance }),
+            Ok((server, inbox)) => Ok(Self { runtime: Some(runtime), server, inbox, allowance }),
             Err(why) => {
                 // Whatever still waits for the server waits no longer.
                 runtime.shutdown_background();
@@ -69,13 +72,19 @@ impl ToolSession for Conversation {
         ToolManifest::of(tools).map_err(|e| e.to_string())
     }
 
-    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken> {
+    fn call(
+        &mut self,
+        call: ToolCall,
+        heard: Heard<'_>,
+        ended: Ended<'_>,
+    ) -> Result<Result<ToolReply, String>, Unspoken> {
         let over = || Unspoken::NotCalled("the conversation is over".to_owned());
         let runtime = self.runtime.as_ref().ok_or_else(over)?;
         let params = params(call).map_err(Unspoken::NotCalled)?;
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
-        let by = Instant::now() + Duration::from_millis(TOOL_CALL_MS);
-        let answer = runtime.block_on(until(by, ended, self.server.peer().call_tool(params)));
+        let within = Duration::from_millis(TOOL_CALL_MS);
+        let wait = self.server.peer().call_tool(params);
+        let answer = runtime.block_on(at_work(within, (heard, ended), &mut self.inbox, wait));
         match answer.map_err(|why| Unspoken::Lost(told(&self.allowance, why)))? {
             Ok(result) => Ok(Ok(reply_of(result))),
             // An answer of the protocol: the server took the call and says no.
@@ -104,8 +113,8 @@ fn told(allowance: &Allowance, why: String) -> String {
     }
 }
 
-/// Waits for a server until a time, or until somebody wants it ended. What waits is dropped then, and the server is told
-/// that nobody waits for its answer any more.
+/// Waits for a server until a time, or until somebody wants it ended. What waits is dropped then, and the server is ended by
+/// whoever started it.
 async fn until<T>(by: Instant, ended: Ended<'_>, wait: impl Future<Output = T>) -> Result<T, String> {
     let mut look = interval(LOOK);
     tokio::pin!(wait);
@@ -123,19 +132,66 @@ async fn until<T>(by: Instant, ended: Ended<'_>, wait: impl Future<Output = T>) 
     }
 }
 
-/// The beginning, on the newer wire where the server knows it, else on the older one. Nothing is offered to the server:
-/// no model, no person, no folder.
+/// Waits for the answer of a tool, and passes on what its server tells and asks meanwhile. The time that a person takes to
+/// answer is not the tool's.
+async fn at_work<T>(
+    within: Duration,
+    (heard, ended): (Heard<'_>, Ended<'_>),
+    inbox: &mut Inbox,
+    wait: impl Future<Output = T>,
+) -> Result<T, String> {
+    let mut look = interval(LOOK);
+    let mut left = within;
+    let mut last = Instant::now();
+    let (mut open, mut asked): (Option<Open>, usize) = (None, 0);
+    tokio::pin!(wait);
+    loop {
+        tokio::select! {
+            done = &mut wait => return Ok(done),
+            Some(told) = inbox.told.recv() => heard(Progress::Told(&told)),
+            Some(question) = inbox.questions.recv(), if open.is_none() => {
+                open = begin(question, asked);
+                asked += 1;
+            }
+            _ = look.tick() => {
+                let passed = last.elapsed();
+                last = Instant::now();
+                if let Some(why) = ended() {
+                    return Err(why);
+                }
+                match open.take().map(|open| open.look(heard)) {
+                    Some(Goes::Waits(waits)) => open = Some(waits),
+                    Some(Goes::Over) => {}
+                    None => left = left.saturating_sub(passed),
+                }
+                if left.is_zero() {
+                    return Err("it did not answer in time".to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// The beginning, on the newer wire where the server knows it, else on the older one. A person can be asked by the
+/// server; no model and no folder is offered to it.
 async fn greet(
     transport: AsyncRwTransport<RoleClient, Metered<pipe::Receiver>, pipe::Sender>,
-) -> Result<Server, String> {
+) -> Result<(Server, Inbox), String> {
     let info = Implementation::new("hermit", env!("CARGO_PKG_VERSION"));
-    let config = ClientConfig::new(ClientCapabilities::default(), info);
+    let person = ElicitationCapability::new()
+        .with_form(FormElicitationCapability::default())
+        .with_url(UrlElicitationCapability::default());
+    let mut offered = ClientCapabilities::default();
+    offered.elicitation = Some(person);
+    let (ears, inbox) = Ears::new(ClientConfig::new(offered, info));
     let lifecycle = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
     };
-    let greeted = serve_client_with_lifecycle(config, transport, lifecycle).await;
-    greeted.map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))
+    let greeted = serve_client_with_lifecycle(ears, transport, lifecycle).await;
+    greeted
+        .map(|server| (server, inbox))
+        .map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))
 }
 
 /// Every tool, page by page.

@@ -6,7 +6,7 @@
 //! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
 
 use crate::conversation::{PAGES_MAX, reply_of, tool_of};
-use effects::{Ended, Endpoint, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
+use effects::{Ended, Endpoint, Heard, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
 use model::tool_server::ToolManifest;
 use rmcp::model::{CallToolResult, ListToolsResult};
@@ -140,7 +140,12 @@ impl ToolSession for Remote {
         Err(format!("the list of its tools has more than {PAGES_MAX} pages"))
     }
 
-    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken> {
+    fn call(
+        &mut self,
+        call: ToolCall,
+        _: Heard<'_>,
+        ended: Ended<'_>,
+    ) -> Result<Result<ToolReply, String>, Unspoken> {
         let arguments: Map<String, Value> = serde_json::from_str(&call.arguments)
             .map_err(|e| Unspoken::NotCalled(format!("the arguments are not one JSON object: {e}")))?;
         let params = json!({ "name": call.name, "arguments": arguments });

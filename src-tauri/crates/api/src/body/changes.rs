@@ -7,7 +7,7 @@ use acts::ActionRequest;
 use acts::ApprovalPacket;
 use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
-use model::{ApprovalId, Digest, ReceiptId, TaskId};
+use model::{ApprovalId, AttemptId, Digest, ReceiptId, TaskId};
 use projections::rows::ApprovalRow;
 use serde::Deserialize;
 use serde_json::Value;
@@ -33,7 +33,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
     };
     let (of, tense, task, sheet) = named(host, &p.of)?;
     let (workspace, root) = workspace(host, task)?;
-    let mut sides = Sides { host, root, left: if p.brief { 0 } else { ANSWER_BYTES_MAX }, brief: p.brief };
+    let mut sides =
+        Sides { host, task, root, left: if p.brief { 0 } else { ANSWER_BYTES_MAX }, brief: p.brief };
     let find = p.find.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty());
     let matches = |row: &&Row| {
         find.as_ref().is_none_or(|words| {
@@ -150,6 +151,13 @@ fn ahead(host: &dyn Host, task: TaskId, request: &ActionRequest) -> Result<Vec<R
     let items = request.items();
     let mut rows: Vec<Row> =
         items.iter().enumerate().map(|(at, item)| Row { item: at, ..row_of(item) }).collect();
+    if request.staged.is_some() {
+        for side in
+            rows.iter_mut().filter_map(|row| row.after.as_mut()).filter(|side| matches!(side.at, At::Kept))
+        {
+            side.at = At::Staged(request.attempt_id);
+        }
+    }
     if rows.iter().any(|row| row.op == ChangeKind::Move) {
         let seen = seen(host, task)?;
         let gone: BTreeSet<String> = items.iter().map(|item| item.path().to_string()).collect();
@@ -331,6 +339,7 @@ fn edits(before: Option<&Side>, after: Option<&Side>) -> Vec<Edit> {
 
 /// Reads sides until the answer is full.
 struct Sides<'a> {
+    task: TaskId,
     host: &'a dyn Host,
     root: Option<PathBuf>,
     left: u64,
@@ -358,7 +367,7 @@ impl Sides<'_> {
 
     fn known(&mut self, row: &Row, known: Option<&Known>) -> Result<Option<Side>, Error> {
         let Some(Known { sha256, byte_size, at }) = known else { return Ok(None) };
-        if self.brief && matches!(at, At::Kept | At::Folder) {
+        if self.brief && matches!(at, At::Kept | At::Folder | At::Staged(_)) {
             let missing = Some(NoText::Later);
             return Ok(Some(Side { sha256: sha256.to_string(), byte_size: *byte_size, text: None, missing }));
         }
@@ -372,6 +381,7 @@ impl Sides<'_> {
             },
             At::Kept => self.kept(sha256, *byte_size)?,
             At::Folder => self.prior(&row.path, sha256)?,
+            At::Staged(attempt) => self.staged(*attempt, &row.path, sha256, *byte_size)?,
         }))
     }
 
@@ -389,6 +399,33 @@ impl Sides<'_> {
             Some(_) => Side { missing: Some(NoText::Drifted), ..kept },
             None => kept,
         })
+    }
+
+    /// What a staged run left: its bytes are kept once it was dispatched, and wait in its view until then.
+    fn staged(
+        &mut self,
+        attempt: AttemptId,
+        path: &str,
+        sha256: &Digest,
+        byte_size: Option<u64>,
+    ) -> Result<Side, Error> {
+        let kept = self.kept(sha256, byte_size)?;
+        if kept.missing != Some(NoText::Gone) {
+            return Ok(kept);
+        }
+        let why = match byte_size {
+            Some(size) if size > SIDE_BYTES_MAX => NoText::Large,
+            Some(size) if size > self.left => NoText::Later,
+            _ => {
+                let path = path.parse().ok();
+                let kernel = self.host.kernel().ok();
+                let bytes = kernel
+                    .zip(path)
+                    .and_then(|(kernel, path)| kernel.staged_bytes(self.task, attempt, &path, sha256));
+                return Ok(bytes.map_or(kept, |bytes| self.side(sha256, &bytes)));
+            }
+        };
+        Ok(Side { missing: Some(why), ..kept })
     }
 
     /// The bytes that stand in the folder now. They are shown only where their digest is the one that was recorded.

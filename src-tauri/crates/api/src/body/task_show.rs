@@ -7,7 +7,7 @@ use kernel::state::TaskState;
 use kernel::{Next, next};
 use model::TaskId;
 use model::action::ActionClass;
-use model::ingress::Channel;
+use model::ingress::{Channel, Clarification, ClarificationStatus};
 use model::receipt::ResultCode;
 use model::task::{ModelChoice, TaskContract, TaskStatus};
 use projections::Query;
@@ -61,7 +61,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         summary_by,
         verified_by,
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
-        waits_for: waits(host, &state)?,
+        waits_for: waits(host, &state)?.or_else(|| asked(&state)),
         interrupted: is_interrupted(host, &row),
         writing: under_way.writing.told(),
         thinking: under_way.thinking.told(),
@@ -207,6 +207,13 @@ fn child_waited_for(host: &dyn Host, state: &TaskState) -> Result<Option<String>
         }
     }
     Ok(children.first().map(ToString::to_string))
+}
+
+/// What a server of tools asks the person, while its tool is at work.
+fn asked(state: &TaskState) -> Option<Waits> {
+    let open = |question: &&Clarification| question.status == ClarificationStatus::Pending;
+    let question = state.clarifications.values().find(open)?;
+    Some(Waits { kind: WaitsFor::Answer, id: Some(question.clarification_id.to_string()) })
 }
 
 fn attempt(r: &AttemptRow) -> Attempt {

@@ -1,10 +1,12 @@
 //! Servers of tools: proposals to a person, and what the log knows of those that are registered.
 
 use super::task::{channel, of_submitted};
+use crate::caller::sender;
 use crate::convert::word;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
+use model::ingress::Channel;
 use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
 use model::web::WebUrl;
 use wire::task::Submitted;
@@ -107,17 +109,18 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
 }
 
 pub(crate) fn disable(host: &dyn Host, p: Disable) -> Result<Servers, Error> {
-    let reason = p.reason.as_deref().unwrap_or("disabled by a person");
-    host.kernel()?.disable_server(&p.server, reason).wire()?;
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("disabled by a {}", by.by));
+    host.kernel()?.disable_server(&p.server, &reason, by).wire()?;
     list(host, List {})
 }
 
 pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<Servers, Error> {
-    host.kernel()?.remove_server(&p.server).wire()?;
+    host.kernel()?.remove_server(&p.server, sender(host, Channel::Cli)).wire()?;
     list(host, List {})
 }
 
-fn registry(host: &dyn Host) -> Result<ToolRegistry, Error> {
+pub(crate) fn registry(host: &dyn Host) -> Result<ToolRegistry, Error> {
     Ok(fold::store_state(&host.reader()?)?.tools)
 }
 

@@ -3,7 +3,8 @@
 use super::{body, known, look};
 use crate::body::tools as servers;
 use crate::{Host, Wire as _, fold};
-use model::tool_server::{ServerRegistration, ServerTool, offered_name};
+use kernel::tool_registry::ToolRegistry;
+use model::tool_server::{ServerRegistration, ServerTool, is_offered_name, offered_name};
 use model::{Digest, UnixMs};
 use serde_json::{Map, Value, json};
 use wire::runs::{RegisterTools, RegisteredTool, RegisteredTools, ToolsProposed, ToolsRemoved};
@@ -145,16 +146,11 @@ pub fn propose(host: &dyn Host, given: Value, key: Option<String>) -> Result<Too
 /// # Errors
 /// [`Code::NotFound`], [`Code::Usage`] for a tool that cannot be taken away by itself.
 pub fn remove(host: &dyn Host, name: &str) -> Result<ToolsRemoved, Error> {
-    let tools = registered(host)?.tools;
-    let of_it = |tool: &&RegisteredTool| tool.server.as_deref() == Some(name);
-    let names: Vec<String> = tools.iter().filter(of_it).map(|tool| tool.name.clone()).collect();
-    if let Some(tool) = tools.iter().find(|tool| tool.name == name) {
-        return Err(match &tool.server {
-            Some(server) => crate::usage(format!("`{name}` is a tool of the server `{server}`"))
-                .hint(format!("a server is taken away whole: `DELETE /v1/tools/{server}`")),
-            None => crate::usage(format!("`{name}` is part of Hermit and cannot be taken away")),
-        });
-    }
+    let registry = servers::registry(host)?;
+    let Some(record) = registry.0.get(name) else { return Err(no_server(host, &registry, name)?) };
+    // One whose registration cannot be read offers nothing, and can be forgotten all the same.
+    let tools = servers::registration(host, record).map(|known| known.manifest.tools).unwrap_or_default();
+    let names: Vec<String> = tools.iter().map(|tool| offered_name(name, &tool.name)).collect();
     servers::remove(host, wire::tools::Remove { server: name.to_owned() })?;
     Ok(ToolsRemoved {
         server: name.to_owned(),
@@ -162,5 +158,31 @@ pub fn remove(host: &dyn Host, name: &str) -> Result<ToolsRemoved, Error> {
         safe_message: format!(
             "the server {name} is forgotten; a person registers it again before it is used"
         ),
+    })
+}
+
+/// Why nothing of this name can be taken away.
+fn no_server(host: &dyn Host, registry: &ToolRegistry, name: &str) -> Result<Error, Error> {
+    // Only a name of this form is read for.
+    let of = registry
+        .0
+        .iter()
+        .filter(|(server, _)| name.starts_with(server.as_str()) && is_offered_name(name))
+        .find(|(server, record)| {
+            let tools =
+                servers::registration(host, record).map(|known| known.manifest.tools).unwrap_or_default();
+            tools.iter().any(|tool| offered_name(server, &tool.name) == name)
+        });
+    if let Some((server, _)) = of {
+        return Ok(crate::usage(format!("`{name}` is a tool of the server `{server}`"))
+            .hint(format!("a server is taken away whole: `DELETE /v1/tools/{server}`")));
+    }
+    let is_own = host.kernel()?.tools().iter().any(|spec| spec.name == name)
+        || name
+            .strip_prefix("playbook:")
+            .is_some_and(|own| host.playbooks().iter().any(|one| one.name == own));
+    Ok(match is_own {
+        true => crate::usage(format!("`{name}` is part of Hermit and cannot be taken away")),
+        false => crate::not_found("server of tools", name),
     })
 }

@@ -149,7 +149,16 @@ fn listed_in_words(out: &Output, listed: &Servers) {
     }
     table(out, &["server", "tool", "class", "state"], &rows);
     for server in &listed.servers {
+        out.say(Tone::Faint, format!("{} {}", plain(&server.server), whereabouts(server)));
         note(out, server);
+    }
+}
+
+/// How a server is started or reached.
+fn whereabouts(server: &Server) -> String {
+    match &server.url {
+        Some(url) => format!("reached at {}", plain(url)),
+        None => format!("started as {}", plain(&server.argv.join(" "))),
     }
 }
 
@@ -162,10 +171,7 @@ fn note(out: &Output, server: &Server) {
 fn shown_in_words(out: &Output, shown: &Shown) {
     let server = &shown.server;
     out.line(format!("{}, {}", plain(&server.server), server.state));
-    match &server.url {
-        Some(url) => out.line(format!("  reached at {}", plain(url))),
-        None => out.line(format!("  started as {}", plain(&server.argv.join(" ")))),
-    }
+    out.line(format!("  {}", whereabouts(server)));
     for pin in &shown.pins {
         out.line(format!("  {} is {}, sha256 {}", plain(&pin.name), plain(&pin.path), pin.sha256));
     }

@@ -2,7 +2,7 @@
 
 use super::process::{self, Process};
 use super::reached::Reached;
-use super::{ToolCall, ToolReply, Unspoken};
+use super::{Heard, ToolCall, ToolReply, Unspoken};
 use crate::{Error, Executors};
 use model::RelPath;
 use model::tool_server::{ServerLaunch, ToolManifest};
@@ -44,11 +44,12 @@ impl Alive {
     pub(super) fn call(
         &mut self,
         call: ToolCall,
+        heard: Heard<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
         match self {
-            Self::Started(process) => process.call(call, cancelled),
-            Self::Reached(reached) => reached.call(call, cancelled),
+            Self::Started(process) => process.call(call, heard, cancelled),
+            Self::Reached(reached) => reached.call(call, heard, cancelled),
         }
     }
 

@@ -3,7 +3,7 @@
 //! said that it may.
 
 use super::alive::{Alive, hidden};
-use super::{ToolCall, ToolReply, Unspoken, secrets_of};
+use super::{Heard, ToolCall, ToolReply, Unspoken, secrets_of};
 use crate::change::scope::Scope;
 use crate::{Error, Executors, Outcome, Output};
 use acts::{ActionRequest, Call, Tool as _};
@@ -73,10 +73,11 @@ pub(crate) fn call(
     request: &ActionRequest,
     asked: &Call,
     started: UnixMs,
+    heard: Heard<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Outcome {
     let record = match prepare(executors, scope, request, asked) {
-        Ok(pinned) => exchange(executors, request, (asked, &pinned), cancelled),
+        Ok(pinned) => exchange(executors, request, (asked, &pinned), heard, cancelled),
         Err(error) => Record::not_called(error.to_string()),
     };
     outcome(executors, request, asked, started, record)
@@ -138,6 +139,7 @@ fn exchange(
     executors: &Executors,
     request: &ActionRequest,
     (asked, pinned): (&Call, &ServerRegistration),
+    heard: Heard<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Record {
     let id = request.action_request_id;
@@ -156,7 +158,7 @@ fn exchange(
     };
     let tool = pinned.manifest.tool(&asked.name);
     let call = ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() };
-    let record = match said.map(|()| process.call(call, cancelled)) {
+    let record = match said.map(|()| process.call(call, heard, cancelled)) {
         Err(why) => Record::not_called(why),
         Ok(Err(Unspoken::NotCalled(why))) => Record::not_called(why),
         Ok(Err(Unspoken::Lost(why))) => Record::lost(why),

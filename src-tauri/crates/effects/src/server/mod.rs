@@ -18,7 +18,7 @@ pub use reached::Endpoint;
 pub use sessions::ServerSessions;
 
 use crate::command::run::digest_file;
-use crate::{Error, Executors, sandbox};
+use crate::{Error, Executors, Progress, sandbox};
 use alive::Alive;
 use model::AttemptId;
 use model::limits::{LAUNCH_BYTES_MAX, SERVER_START_MS};
@@ -27,7 +27,7 @@ use model::tool_server::{ServerLaunch, ToolManifest};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The standard streams of a server that was started.
 pub struct Pipes {
@@ -67,6 +67,9 @@ pub enum Unspoken {
 /// Whether to stop waiting for a server, and why; asked again and again.
 pub type Ended<'a> = &'a mut dyn FnMut() -> Option<String>;
 
+/// Who hears what a server tells and asks while its tool is at work.
+pub type Heard<'a> = &'a mut dyn FnMut(Progress<'_>);
+
 /// A conversation with one server that was greeted. Dropped, it waits for nothing any more.
 pub trait ToolSession: Send {
     /// What the server says it offers, told within this time.
@@ -75,11 +78,17 @@ pub trait ToolSession: Send {
     /// In words, when it does not say it.
     fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String>;
 
-    /// Calls a tool once: its answer, or its refusal in its own words.
+    /// Calls a tool once: its answer, or its refusal in its own words. What the server tells and asks meanwhile goes to
+    /// `heard`.
     ///
     /// # Errors
     /// [`Unspoken`], which says whether the tool may have been called. The conversation is over then.
-    fn call(&mut self, call: ToolCall, ended: Ended<'_>) -> Result<Result<ToolReply, String>, Unspoken>;
+    fn call(
+        &mut self,
+        call: ToolCall,
+        heard: Heard<'_>,
+        ended: Ended<'_>,
+    ) -> Result<Result<ToolReply, String>, Unspoken>;
 }
 
 /// Whoever knows the protocol.
@@ -181,6 +190,22 @@ impl Executors {
         };
         launch.argv.iter().enumerate().filter_map(file).collect()
     }
+}
+
+/// What a server says it offers now. It is greeted before it is asked for the first time; both is within the time of a start.
+fn offered(
+    kept: &mut Option<Box<dyn ToolSession>>,
+    ended: Ended<'_>,
+    greet: impl FnOnce(Ended<'_>) -> Result<Box<dyn ToolSession>, String>,
+) -> Result<ToolManifest, String> {
+    let begun = Instant::now();
+    let mut session = match kept.take() {
+        Some(session) => session,
+        None => greet(&mut *ended)?,
+    };
+    let told = session.manifest(START.saturating_sub(begun.elapsed()), ended);
+    *kept = Some(session);
+    told
 }
 
 /// The texts of an answer, one below the other.

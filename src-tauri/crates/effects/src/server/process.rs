@@ -1,6 +1,6 @@
 //! One server behind walls, from its start to the end of everything it started.
 
-use super::{Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch};
+use super::{Ended, Heard, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered};
 use crate::command::process_limits::ProcessUse;
 use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
@@ -16,7 +16,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Bytes of what a server complains about that are kept: the last ones say why it ended.
 const COMPLAINT_BYTES: usize = 4 * 1024;
@@ -117,29 +116,18 @@ impl Process {
         Ok(Self { child, session: None, used, outlet: None, complaint, folder: None, hidden: Vec::new() })
     }
 
-    /// What it says it offers now; it is greeted before it is asked for the first time.
+    /// What it says it offers now.
     pub(super) fn manifest(
         &mut self,
         executors: &Executors,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ToolManifest, String> {
-        let begun = Instant::now();
-        let used = &mut self.used;
-        let mut ended = || ended(used, cancelled);
-        let told = match self.session.take() {
-            Some(session) => Ok(session),
-            None => match (self.child.stdin.take(), self.child.stdout.take()) {
-                (Some(stdin), Some(stdout)) => {
-                    executors.servers.open(Pipes { stdin, stdout }, START, &mut ended)
-                }
-                _ => Err("its standard streams are not there".to_owned()),
-            },
+        let Self { child, session, used, .. } = self;
+        let greet = |ended: Ended<'_>| match (child.stdin.take(), child.stdout.take()) {
+            (Some(stdin), Some(stdout)) => executors.servers.open(Pipes { stdin, stdout }, START, ended),
+            _ => Err("its standard streams are not there".to_owned()),
         };
-        let told = told.and_then(|mut session| {
-            let told = session.manifest(START.saturating_sub(begun.elapsed()), &mut ended);
-            self.session = Some(session);
-            told
-        });
+        let told = offered(session, &mut || ended(used, cancelled), greet);
         told.map_err(|why| self.with_complaint(&why))
     }
 
@@ -147,12 +135,13 @@ impl Process {
     pub(super) fn call(
         &mut self,
         call: ToolCall,
+        heard: Heard<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
         let used = &mut self.used;
         let mut ended = || ended(used, cancelled);
         let spoken = match &mut self.session {
-            Some(session) => session.call(call, &mut ended),
+            Some(session) => session.call(call, heard, &mut ended),
             None => Err(Unspoken::NotCalled("it was not greeted".to_owned())),
         };
         spoken.map_err(|why| match why {

@@ -1,7 +1,7 @@
 //! A server of tools that is reached by an address: each message is one request over the lent way out, to the one address
 //! that its host's name led to when the conversation began. No redirect is followed and nothing is sent twice.
 
-use super::{Ended, START, ToolCall, ToolReply, ToolSession, Unspoken};
+use super::{Ended, Heard, START, ToolCall, ToolReply, ToolSession, Unspoken, offered};
 use crate::egress_proxy::{Allowed, NoWay};
 use crate::http::value_of;
 use crate::{Call, Error, Executors, NoReply, Reply, Secrets, Web};
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// How long the end of a conversation may take to be told.
@@ -153,31 +153,26 @@ impl Reached {
         Ok(Self { endpoint: Arc::new(Endpoint::of(executors, launch)?), session: None })
     }
 
-    /// What it says it offers now; it is greeted before it is asked for the first time.
+    /// What it says it offers now.
     pub(super) fn manifest(
         &mut self,
         executors: &Executors,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ToolManifest, String> {
-        let begun = Instant::now();
-        let mut ended = || stopped(cancelled);
-        let mut session = match self.session.take() {
-            Some(session) => session,
-            None => executors.servers.reach(Arc::clone(&self.endpoint), START, &mut ended)?,
-        };
-        let told = session.manifest(START.saturating_sub(begun.elapsed()), &mut ended);
-        self.session = Some(session);
-        told
+        let Self { endpoint, session } = self;
+        let greet = |ended: Ended<'_>| executors.servers.reach(Arc::clone(endpoint), START, ended);
+        offered(session, &mut || stopped(cancelled), greet)
     }
 
     /// Calls a tool once: its answer, or its refusal in its own words.
     pub(super) fn call(
         &mut self,
         call: ToolCall,
+        heard: Heard<'_>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
         match &mut self.session {
-            Some(session) => session.call(call, &mut || stopped(cancelled)),
+            Some(session) => session.call(call, heard, &mut || stopped(cancelled)),
             None => Err(Unspoken::NotCalled("it was not greeted".to_owned())),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::called::{Record, answered, as_registered, changed, says_otherwise, told};
 use super::process::Process;
-use super::{START, ToolCall, Unspoken};
+use super::{Heard, START, ToolCall, Unspoken};
 use crate::command::view::View;
 use crate::{Error, Executors, Output};
 use acts::Call;
@@ -42,6 +42,7 @@ pub(crate) fn call(
     executors: &Executors,
     asked: &Call,
     view: &mut View,
+    heard: Heard<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Answered, NoAnswer> {
     let pinned = as_registered(executors, asked)?;
@@ -61,7 +62,7 @@ pub(crate) fn call(
         return Err(NoAnswer::Changed(says_otherwise(asked), kept));
     }
     let call = ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() };
-    let record = match process.call(call, cancelled) {
+    let record = match process.call(call, heard, cancelled) {
         Err(Unspoken::NotCalled(why) | Unspoken::Lost(why)) => {
             return Err(NoAnswer::Failed(clean(executors, &why)));
         }

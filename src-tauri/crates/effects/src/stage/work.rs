@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
                 came.map(|came| Came { notes: [through, came.notes].concat(), ..came })
             }
             // The mark says that this process is at work here, until it is dropped.
-            Self::Call { call, .. } => called(executors, call, view, (mark, method), stop),
+            Self::Call { call, .. } => called(executors, call, view, (mark, method), stop, progress),
         }
     }
 }
@@ -204,8 +204,9 @@ fn called(
     view: &mut View,
     (_mark, method): (File, StageMethod),
     stop: &dyn Fn() -> bool,
+    heard: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Came, Once> {
-    let answered = staged::call(executors, call, view, stop).map_err(|no| match no {
+    let answered = staged::call(executors, call, view, heard, stop).map_err(|no| match no {
         NoAnswer::NotGreeted(why) if method == StageMethod::Overlay => Once::NotThisWay(why),
         NoAnswer::NotGreeted(why) | NoAnswer::Failed(why) | NoAnswer::Changed(why, None) => {
             Once::Over(Unstaged::Failed(format!("nothing was done: {why}")))

@@ -12,7 +12,7 @@ impl Executor for Call {
             return stage::commit::commit(act, staged, None, progress);
         }
         let Execution { executors, scope, request, started, cancelled } = act;
-        server::call(executors, scope, request, self, *started, *cancelled)
+        server::call(executors, scope, request, self, *started, progress, *cancelled)
     }
 
     fn settle(

@@ -2,6 +2,7 @@
 
 use super::add_input::{Words, noted};
 use crate::Error;
+use crate::drive::asked::is_asked_by_server;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
 use model::attempt::AttemptStatus;
@@ -62,12 +63,19 @@ impl Kernel {
             Some(format!("resolve:{clarification_id}")),
             ClarificationAnswered { clarification_id, ingress_id },
         );
-        tx.push(words.added(task_id, ingress_id));
+        // What is said to a server is not said to the model.
+        let is_to_server = is_asked_by_server(&tx);
+        if !is_to_server {
+            tx.push(words.added(task_id, ingress_id));
+        }
         if tx.task.status == model::task::TaskStatus::Blocked {
             tx.unblock("answered")?;
             tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
         }
         tx.commit()?;
+        if is_to_server {
+            self.say_to_server(&cell, clarification_id, text);
+        }
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::sender::Sender;
 use crate::state::Stage;
 use crate::tool_registry::{ServerRecord, ToolRegistry};
 use crate::tx::Tx;
@@ -14,7 +15,6 @@ use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerRemoved};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::TOOL_SERVERS_MAX;
-use model::principal::PrincipalType;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
 use model::{Body, Sensitive};
 use serde_json::Value;
@@ -119,23 +119,24 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::NotFound`] without the server.
-    pub fn disable_server(&self, server: &str, reason: &str) -> Result<(), Error> {
+    pub fn disable_server(&self, server: &str, reason: &str, by: impl Into<Sender>) -> Result<(), Error> {
         self.server_record(server)?;
         let reason = Sensitive::from(reason.to_owned());
-        self.narrow(server, ToolServerDisabled { server: server.to_owned(), reason })
+        self.narrow(server, by.into(), ToolServerDisabled { server: server.to_owned(), reason })
     }
 
     /// A server is forgotten, with all that was said of its tools. Any surface may: it only narrows.
     ///
     /// # Errors
     /// [`Error::NotFound`] without the server.
-    pub fn remove_server(&self, server: &str) -> Result<(), Error> {
+    pub fn remove_server(&self, server: &str, by: impl Into<Sender>) -> Result<(), Error> {
         self.server_record(server)?;
-        self.narrow(server, ToolServerRemoved { server: server.to_owned() })
+        self.narrow(server, by.into(), ToolServerRemoved { server: server.to_owned() })
     }
 
-    fn narrow(&self, server: &str, body: impl Into<Body>) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::User)?;
+    /// On record as the act of whoever asked for it.
+    fn narrow(&self, server: &str, by: Sender, body: impl Into<Body>) -> Result<(), Error> {
+        let actor = self.principal_of(by)?;
         let mut w = self.store_writeup(Point::DecisionRecord, actor, format!("tools:{server}"), None)?;
         w.push(body);
         self.commit(w)?;

@@ -1,5 +1,6 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
+use super::asked::close_questions;
 use super::stopped::stopped;
 use super::{Then, leave_children};
 use crate::Error;
@@ -10,12 +11,8 @@ use crate::tx::{After, Tx};
 use crate::writeup::NewArtifact;
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
-use model::body::{
-    ApprovalCancelled, ApprovalExpired, ClarificationCancelled, ClarificationExpired, LeaseReleased,
-    RunTerminated,
-};
+use model::body::{ApprovalCancelled, ApprovalExpired, ClarificationExpired, LeaseReleased, RunTerminated};
 use model::fault::Point;
-use model::ingress::ClarificationStatus;
 use model::receipt::ResultCode;
 use model::task::{StepStatus, TaskStatus};
 use model::{ApprovalId, ClarificationId, Sensitive, StepId};
@@ -192,11 +189,7 @@ fn close_open(tx: &mut Tx<'_>) {
     for approval_id in asked {
         tx.push(ApprovalCancelled { approval_id });
     }
-    let open = tx.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
-    let open: Vec<ClarificationId> = open.map(|c| c.clarification_id).collect();
-    for clarification_id in open {
-        tx.push(ClarificationCancelled { clarification_id });
-    }
+    close_questions(tx);
 }
 
 /// Steps that will not be attempted any more, because the task ends.

@@ -30,6 +30,8 @@ pub(super) struct Lasting<'k> {
     items: Option<(u64, u64)>,
     /// Whether what it prints is told as it comes.
     aloud: bool,
+    /// What a tool of a server told last.
+    told: String,
 }
 
 impl<'k> Lasting<'k> {
@@ -37,8 +39,21 @@ impl<'k> Lasting<'k> {
     pub(super) fn new(kernel: &'k Kernel, cell: &'k Cell, task_id: TaskId, act: ActionRequestId) -> Self {
         let began = kernel.ports.clock.monotonic_ms();
         let (reports, checkpoints, printed, items) = (0, 0, 0, None);
-        let (reported, aloud) = (began, false);
-        Self { kernel, cell, task_id, act, began, reported, reports, checkpoints, printed, items, aloud }
+        let (reported, aloud, told) = (began, false, String::new());
+        Self {
+            kernel,
+            cell,
+            task_id,
+            act,
+            began,
+            reported,
+            reports,
+            checkpoints,
+            printed,
+            items,
+            aloud,
+            told,
+        }
     }
 
     /// The same, where what it prints is told as it comes: the terminal of a guest.
@@ -64,6 +79,12 @@ impl<'k> Lasting<'k> {
                 }
             }
             Progress::AtWork => {}
+            Progress::Told(words) => {
+                let (task_id, what) = (self.task_id, "the tool is at work");
+                self.kernel.ports.observer.notice(Notice::Progress { task_id, what, done: 0, total: 0 });
+                self.told = words.to_owned();
+            }
+            Progress::Asks(asking) => return self.kernel.asked_by_server(self.cell, asking),
             Progress::Checkpoint { note, bytes } => {
                 if self.checkpoints < limits::CHECKPOINTS_MAX && bytes.len() <= limits::CHECKPOINT_BYTES_MAX {
                     self.checkpoints = self.checkpoints.saturating_add(1);
@@ -85,6 +106,7 @@ impl<'k> Lasting<'k> {
     fn in_words(&self) -> String {
         match (self.printed, self.items) {
             (0, Some((done, of))) => format!("{done} of {of} files"),
+            (0, None) if !self.told.is_empty() => format!("the tool says: {}", self.told),
             (0, None) => "nothing printed yet".to_owned(),
             (printed, _) => format!("{} printed", size(printed)),
         }

@@ -1,10 +1,10 @@
-//! What a trial left in the spool: forgotten when nobody needs it any more, also behind a host that died.
+//! What a trial left in the spool: shown while a person is asked, forgotten when nobody needs it any more, also behind a host that died.
 
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::{Stage, TaskState};
 use model::receipt::ResultCode;
-use model::{ActionRequestId, AttemptId};
+use model::{ActionRequestId, AttemptId, Digest, RelPath, TaskId};
 
 impl Kernel {
     /// Forgets what a host has left in the spool when it died, but for what is still needed.
@@ -36,6 +36,17 @@ impl Kernel {
         let row = self.query()?.action(act).map_err(|e| Error::Broken(e.to_string()))?;
         let certain = |code: ResultCode| code != ResultCode::UnknownOutcome;
         Ok(row.is_none_or(|row| !row.result_code.is_some_and(certain)))
+    }
+
+    /// Bytes that a staged run has left for a path, while they wait for a person; none where they are gone.
+    pub fn staged_bytes(
+        &self,
+        task: TaskId,
+        attempt: AttemptId,
+        path: &RelPath,
+        sha256: &Digest,
+    ) -> Option<Vec<u8>> {
+        self.executors(&self.task(task).ok()?).ok()?.staged_bytes(attempt, path, sha256).ok()
     }
 
     /// Nothing of a staged run is needed any more. What stays behind harms nobody and is swept by the next one.

@@ -213,6 +213,9 @@ impl AttemptState {
                 let last = self.taken().over();
                 self.turn = Turn::Ended { reason: b.reason, answer: b.answer.clone(), last };
             }
+            // A server whose tool is at work may ask: the act stays in hand.
+            Body::ClarificationRequested(_)
+                if matches!(self.turn, Turn::Acting { .. } | Turn::Trying { .. }) => {}
             Body::ClarificationRequested(b) => {
                 self.turn = Turn::Questioned(b.clarification.clarification_id);
             }

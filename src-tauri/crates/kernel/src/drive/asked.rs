@@ -1,0 +1,96 @@
+//! Questions of servers of tools to the person, while a tool is at work. Each is a clarification of the task; what the
+//! person says goes to the server and nowhere else. When the act is over, by whatever end, none of them is open.
+
+use crate::Error;
+use crate::kernel::{Cell, Kernel, lock};
+use crate::state::{TaskState, Turn};
+use crate::tx::Tx;
+use effects::{Asking, Standing};
+use model::body::{ClarificationCancelled, ClarificationRequested};
+use model::fault::Point;
+use model::ingress::{Clarification, ClarificationStatus};
+use model::principal::PrincipalType;
+use model::{ClarificationId, Sensitive, limits};
+
+impl Kernel {
+    /// Opens a question of a server, looks how it stands, or takes it back.
+    pub(super) fn asked_by_server(&self, cell: &Cell, asking: &Asking) {
+        let stands = match asking.standing() {
+            Standing::New => self.open_question(cell, asking).map(Some),
+            Standing::Waits(name) => self.answer_to(cell, &name),
+            Standing::GivenUp(name) => self.take_back(cell, &name).map(|()| None),
+            Standing::Answered(_) | Standing::Closed(_) => Ok(None),
+        };
+        match stands {
+            Ok(Some(stands)) => asking.stands(stands),
+            Ok(None) => {}
+            Err(error) => asking.stands(Standing::Closed(error.to_string())),
+        }
+    }
+
+    fn open_question(&self, cell: &Cell, asking: &Asking) -> Result<Standing, Error> {
+        let mut tx = self.begin_tx(cell, Point::ClarificationAsk, PrincipalType::Executor)?;
+        let redactor = self.ports.redactor.now();
+        let clean = |text: &str| Sensitive::from(redactor.text(text).rest.into_owned());
+        let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let attempt_id = self.attempt_id(&tx)?;
+        let question = format!("A server of tools asks you, while its tool is at work. {}", asking.question);
+        let clarification = Clarification {
+            clarification_id,
+            task_id: tx.task.task_id,
+            attempt_id,
+            question: clean(&question),
+            choices: asking.choices.iter().map(|choice| clean(choice)).collect(),
+            status: ClarificationStatus::Pending,
+            requested_at: tx.now(),
+            expires_at: tx.now().plus_ms(limits::SERVER_QUESTION_MS),
+            answered_by: None,
+        };
+        tx.push(ClarificationRequested { clarification });
+        tx.commit()?;
+        Ok(Standing::Waits(clarification_id.to_string()))
+    }
+
+    fn answer_to(&self, cell: &Cell, name: &str) -> Result<Option<Standing>, Error> {
+        if let Some((_, said)) = lock(&cell.said).take_if(|(id, _)| id.to_string() == name) {
+            return Ok(Some(Standing::Answered(said)));
+        }
+        let state = self.lock_task(cell)?;
+        let open = name.parse().ok().and_then(|id: ClarificationId| state.clarifications.get(&id));
+        let is_pending = open.is_some_and(|question| question.status == ClarificationStatus::Pending);
+        // It is answered in two steps; the second is the one above.
+        let is_answered = open.is_some_and(|question| question.status == ClarificationStatus::Answered);
+        Ok((!is_pending && !is_answered).then(|| Standing::Closed("the question was taken back".to_owned())))
+    }
+
+    fn take_back(&self, cell: &Cell, name: &str) -> Result<(), Error> {
+        let mut tx = self.begin_tx(cell, Point::ClarificationAsk, PrincipalType::Executor)?;
+        close_questions(&mut tx);
+        drop(lock(&cell.said).take_if(|(id, _)| id.to_string() == name));
+        tx.commit().map(drop)
+    }
+
+    /// Keeps what a person said to a server for whoever waits for it, without the values of secrets.
+    pub(crate) fn say_to_server(&self, cell: &Cell, id: ClarificationId, text: &str) {
+        let said = self.ports.redactor.now().text(text).rest.into_owned();
+        *lock(&cell.said) = Some((id, said));
+    }
+}
+
+/// Whether the open questions of a task are those of a server whose tool is at work.
+pub(crate) fn is_asked_by_server(state: &TaskState) -> bool {
+    let turn = state.attempt().map(|attempt| &attempt.turn);
+    matches!(turn, Some(Turn::Acting { .. } | Turn::Trying { .. }))
+}
+
+/// Takes back every open question.
+pub(super) fn close_questions(tx: &mut Tx<'_>) -> Vec<String> {
+    let open = tx.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
+    let open: Vec<_> = open.map(|c| (c.clarification_id, c.question.clone())).collect();
+    let mut asked = Vec::new();
+    for (clarification_id, question) in open {
+        tx.push(ClarificationCancelled { clarification_id });
+        asked.extend(question.shown().cloned());
+    }
+    asked
+}

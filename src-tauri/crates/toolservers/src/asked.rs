@@ -1,0 +1,144 @@
+//! What a server tells and asks while its tool is at work: progress is passed on, a question goes to the person, and
+//! everything else that it asks for is refused.
+
+use crate::form::{Answer, Form};
+use effects::{Asking, Heard, Progress, Standing};
+use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
+use model::tool_server::words_for_model;
+use rmcp::model::{
+    ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData, ProgressNotificationParam,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
+use std::future::Future;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+/// Letters of a report of progress.
+const TOLD_MAX: usize = 200;
+/// Reports of progress that wait to be passed on; more are lost.
+const TOLD_WAITING: usize = 16;
+
+/// One question, and where its answer goes.
+pub(crate) struct Question {
+    params: Value,
+    answer: oneshot::Sender<ElicitResult>,
+}
+
+/// Hears a server between its answers.
+pub(crate) struct Ears {
+    config: ClientConfig,
+    questions: mpsc::Sender<Question>,
+    told: mpsc::Sender<String>,
+}
+
+/// The other side of the ears.
+pub(crate) struct Inbox {
+    pub(crate) questions: mpsc::Receiver<Question>,
+    pub(crate) told: mpsc::Receiver<String>,
+}
+
+impl Ears {
+    pub(crate) fn new(config: ClientConfig) -> (Self, Inbox) {
+        let (questions, asked) = mpsc::channel(SERVER_QUESTIONS_MAX);
+        let (told, heard) = mpsc::channel(TOLD_WAITING);
+        (Self { config, questions, told }, Inbox { questions: asked, told: heard })
+    }
+}
+
+impl ClientHandler for Ears {
+    fn get_info(&self) -> ClientConfig {
+        self.config.clone()
+    }
+
+    fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> impl Future<Output = Result<ElicitResult, ErrorData>> + Send + '_ {
+        async move {
+            let decline = ElicitResult::new(ElicitationAction::Decline);
+            let (answer, heard) = oneshot::channel();
+            let params = serde_json::to_value(&request).unwrap_or(Value::Null);
+            if self.questions.try_send(Question { params, answer }).is_err() {
+                return Ok(decline);
+            }
+            Ok(heard.await.unwrap_or(decline))
+        }
+    }
+
+    fn on_progress(
+        &self,
+        told: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        let of = told.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let words = told.message.map(|words| format!(": {}", words_for_model(&words, TOLD_MAX)));
+        // What nobody takes in time is lost: the next one says more.
+        let _ = self.told.try_send(format!("{}{of}{}", told.progress, words.unwrap_or_default()));
+        std::future::ready(())
+    }
+}
+
+/// The question that is put to the person now.
+pub(crate) struct Open {
+    form: Form,
+    asking: Asking,
+    answer: oneshot::Sender<ElicitResult>,
+    since: Instant,
+}
+
+/// How a question goes on.
+pub(crate) enum Goes {
+    Waits(Open),
+    Over,
+}
+
+/// Begins to ask the person; what cannot be asked is declined.
+pub(crate) fn begin(question: Question, asked_before: usize) -> Option<Open> {
+    let form = if asked_before < SERVER_QUESTIONS_MAX { Form::of(&question.params).ok() } else { None };
+    match form {
+        Some(form) => {
+            let asking = form.question();
+            Some(Open { form, asking, answer: question.answer, since: Instant::now() })
+        }
+        None => {
+            let _ = question.answer.send(ElicitResult::new(ElicitationAction::Decline));
+            None
+        }
+    }
+}
+
+impl Open {
+    /// Looks how the question stands.
+    pub(crate) fn look(mut self, heard: Heard<'_>) -> Goes {
+        heard(Progress::Asks(&self.asking));
+        let answer = match self.asking.standing() {
+            Standing::Answered(said) => self.form.take(&said),
+            Standing::Waits(name)
+                if self.since.elapsed() > Duration::from_millis(SERVER_QUESTION_MS as u64) =>
+            {
+                self.asking.stands(Standing::GivenUp(name));
+                heard(Progress::Asks(&self.asking));
+                Some(Answer::Cancel)
+            }
+            Standing::Waits(_) => return Goes::Waits(self),
+            // There is nobody to ask.
+            Standing::New | Standing::Closed(_) | Standing::GivenUp(_) => Some(Answer::Decline),
+        };
+        let Some(answer) = answer else {
+            self.asking = self.form.question();
+            self.since = Instant::now();
+            return Goes::Waits(self);
+        };
+        let told = match answer {
+            Answer::Accept(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content),
+            Answer::Decline => ElicitResult::new(ElicitationAction::Decline),
+            Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        };
+        let _ = self.answer.send(told);
+        Goes::Over
+    }
+}

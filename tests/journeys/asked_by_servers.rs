@@ -1,0 +1,155 @@
+//! A server of tools asks the person while its tool is at work: a question of the task, answered at a terminal or on a page;
+//! what is said goes to the server, held against its form, and nothing that it asks for is done without it.
+
+use super::attached::Served;
+use super::stage::Stage;
+use super::tool_servers::{classify, furnished, put, register, work};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
+
+/// The toy server in a mode, registered, its tool of one class that asks nobody.
+fn asking(mode: &str) -> Stage {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", mode);
+    stage
+}
+
+/// A run in the host whose model calls the tool; its task.
+fn runs(stage: &Stage, served: &Served, chat: &Chat) -> String {
+    let body = json!({ "message": "say it", "workspace": work(stage), "profile": "local_edit_allowed", "model": chat.address() });
+    let (status, told) = served.ask(stage, "POST", "/v1/runs", &body);
+    assert_eq!(status, 200, "{told}");
+    told["run_id"].as_str().expect("a run").to_owned()
+}
+
+fn chat() -> Chat {
+    let call = json!({ "tool": "toy__echo", "arguments": { "text": "hello" } });
+    Chat::saying(Large::STRONG, vec![call, json!({ "tool": "done", "arguments": { "summary": "done" } })])
+}
+
+fn shown(stage: &Stage, task: &str) -> Value {
+    stage.hermit(&["task", "show", task]).ends(0).json()
+}
+
+/// Waits until the task asks something; the question.
+fn question(stage: &Stage, task: &str) -> Value {
+    let by = Instant::now() + Duration::from_secs(60);
+    loop {
+        let task = shown(stage, task);
+        if task["waits_for"]["kind"] == "answer" && task["question"].is_object() {
+            return task["question"].clone();
+        }
+        assert!(Instant::now() < by && task["row"]["status"] != "completed", "it asks nothing: {task}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Answers what is asked, and waits until that very question is closed.
+fn answer(stage: &Stage, task: &str, words: &str) {
+    let asked = question(stage, task)["question_id"].clone();
+    let code = stage.hermit(&["task", "answer", task, words]).code;
+    assert!(matches!(code, 0 | 4), "it ends with {code}");
+    let by = Instant::now() + Duration::from_secs(60);
+    while shown(stage, task)["question"]["question_id"] == asked {
+        assert!(Instant::now() < by, "it is still asked");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn ends(stage: &Stage, task: &str) {
+    let by = Instant::now() + Duration::from_secs(60);
+    while shown(stage, task)["row"]["status"] != "completed" {
+        assert!(Instant::now() < by, "it does not end: {}", shown(stage, task));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_asks_the_person_field_by_field_and_has_what_fits_its_form() {
+    let stage = asking("asks");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    let first = question(&stage, &task);
+    for word in ["A server of tools asks you", "Who are you?", "age (a number)"] {
+        assert!(first.to_string().contains(word), "`{word}` is not asked: {first}");
+    }
+    assert_eq!(shown(&stage, &task)["row"]["status"], "running", "the call waits, and the task is at work");
+    answer(&stage, &task, "as old as you");
+    assert!(question(&stage, &task).to_string().contains("did not fit"));
+    answer(&stage, &task, "42");
+    let color = question(&stage, &task);
+    assert_eq!(color["choices"], json!(["red", "green", "skip", "Decline", "Cancel"]), "{color}");
+    answer(&stage, &task, "green");
+    ends(&stage, &task);
+    let told = chat.requests().last().expect("a request").to_string();
+    assert!(told.contains("accept") && told.contains("42") && told.contains("green"), "{told}");
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    assert_eq!(
+        (stage.count(&task, "clarification.requested"), stage.count(&task, "clarification.answered")),
+        (3, 3)
+    );
+    drop(served);
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn an_address_is_shown_and_not_opened_and_a_no_is_told_to_the_server() {
+    let stage = asking("asks_url");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    let asked = question(&stage, &task);
+    assert!(asked.to_string().contains("https://login.example/x"), "{asked}");
+    assert_eq!(asked["choices"], json!(["I have opened it", "Decline", "Cancel"]));
+    answer(&stage, &task, "Decline");
+    ends(&stage, &task);
+    let told = chat.requests().last().expect("a request").to_string();
+    assert!(told.contains("decline"), "{told}");
+    drop(served);
+    stage.is_sound();
+}
+
+#[test]
+fn a_server_that_asks_in_a_loop_is_declined_after_a_few_questions() {
+    let stage = asking("asks_in_a_loop");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    // The last of them is the end of the call.
+    for _ in 0..3 {
+        answer(&stage, &task, "decline");
+    }
+    question(&stage, &task);
+    stage.hermit(&["task", "answer", &task, "decline"]).ends(0);
+    ends(&stage, &task);
+    assert_eq!(stage.count(&task, "clarification.requested"), 4);
+    drop(served);
+    stage.is_sound();
+}
+
+#[test]
+fn a_question_of_a_server_whose_host_dies_is_taken_back_and_what_happened_is_said() {
+    let stage = asking("asks");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    question(&stage, &task);
+    drop(served);
+    let served = Served::by(&stage);
+    let by = Instant::now() + Duration::from_secs(60);
+    while shown(&stage, &task)["waits_for"]["kind"] != "unknown_outcome" {
+        assert!(Instant::now() < by, "{}", shown(&stage, &task));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(stage.count(&task, "clarification.cancelled"), 1);
+    assert_eq!(shown(&stage, &task)["row"]["open_questions"], 0);
+    let told = stage.events(&task).iter().map(Value::to_string).collect::<String>();
+    assert!(told.contains("nobody had answered when it ended"), "{told}");
+    drop(served);
+    stage.is_sound();
+}
