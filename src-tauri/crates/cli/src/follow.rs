@@ -62,8 +62,7 @@ pub fn stay(
             }
         }
         match stands {
-            Stands::AtWork if paused => continue,
-            Stands::AtWork => match asks.look(&mut live, session, task, person.is_some())? {
+            Stands::AtWork => match asks.look(&mut live, session, task, (person.is_some(), paused))? {
                 Some(found) => return Ok(rest(found, false, &person)),
                 None => continue,
             },
@@ -163,9 +162,9 @@ impl AtWork {
         live: &mut Live<'_>,
         session: &Session,
         task: &str,
-        is_here: bool,
+        (is_here, is_paused): (bool, bool),
     ) -> Result<Option<Task>, Error> {
-        if self.looked.elapsed() < ASKED {
+        if is_paused || self.looked.elapsed() < ASKED {
             return Ok(None);
         }
         self.looked = Instant::now();

@@ -7,7 +7,7 @@ use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
 use model::body::{Body, ChildEnded};
-use model::{Slot, transition};
+use model::{ClarificationId, Slot, transition};
 
 /// Something this attempt has seen, whole.
 #[derive(Debug, Clone)]
@@ -213,12 +213,7 @@ impl AttemptState {
                 let last = self.taken().over();
                 self.turn = Turn::Ended { reason: b.reason, answer: b.answer.clone(), last };
             }
-            // A server whose tool is at work may ask: the act stays in hand.
-            Body::ClarificationRequested(_)
-                if matches!(self.turn, Turn::Acting { .. } | Turn::Trying { .. }) => {}
-            Body::ClarificationRequested(b) => {
-                self.turn = Turn::Questioned(b.clarification.clarification_id);
-            }
+            Body::ClarificationRequested(b) => self.asked(b.clarification.clarification_id),
             Body::TaskDelegated(b) => {
                 let parts = b.parts.clone();
                 self.turn = Turn::Delegated(Delegated { parts, children: Vec::new(), ended: Vec::new() });
@@ -250,6 +245,13 @@ impl AttemptState {
             tool: "delegate".to_owned(),
             about: title.cloned().unwrap_or_default(),
         });
+    }
+
+    /// A question ends the turn, but for one of a server whose tool is at work: its act stays in hand.
+    fn asked(&mut self, id: ClarificationId) {
+        if !matches!(self.turn, Turn::Acting { .. } | Turn::Trying { .. }) {
+            self.turn = Turn::Questioned(id);
+        }
     }
 
     fn taken(&mut self) -> Turn {
