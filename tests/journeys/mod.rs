@@ -17,6 +17,7 @@ mod foreign;
 mod foreign_agents;
 mod goals;
 mod golden;
+mod guest_walls;
 mod guests;
 mod injected;
 mod interop;

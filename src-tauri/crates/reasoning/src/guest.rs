@@ -126,6 +126,8 @@ impl Guest {
                 call(CARRY_OVER, json!({ "report": last.sha256.to_string() }))
             }
             Some(GuestReport { error: Some(_), .. }) => failed(summary),
+            // What policy does not allow is not done, and no other words would change that.
+            _ if told.get("rules").is_some() => failed(summary),
             _ => match (code, &asked.last) {
                 ("succeeded", Some(report)) if last.tool == "change" && text("feedback").is_none() => {
                     done(&format!("{}; what it changed is in the folder.", report.summary))
@@ -293,6 +295,9 @@ mod tests {
             next(true, &[], &[worked(), came("drifted")]),
             (FAILED.to_owned(), "so it went".to_owned())
         );
+        let forbidden =
+            json!({ "result_code": "denied", "summary": "not allowed by policy", "rules": ["a"] });
+        assert_eq!(next(true, &[], &[seen(RUN, &forbidden)]).0, FAILED);
         let mut broken = turn(false, Some("Hermit was ended"), 0);
         broken.interrupted = true;
         let (call, with) = next(false, &[], &[seen(RUN, &broken)]);
