@@ -1,7 +1,7 @@
 //! What a person means by a part of an identifier.
 
 use crate::{Host, Wire as _, usage};
-use model::{ApprovalId, ArtifactId, ClarificationId, GrantId, MemoryId, ReceiptId, TaskId};
+use model::{ApprovalId, ArtifactId, BeliefId, ClarificationId, GrantId, MemoryId, ReceiptId, TaskId};
 use projections::query::Named;
 use serde_json::json;
 use std::str::FromStr;
@@ -35,6 +35,7 @@ short! {
     ReceiptId Receipt "receipt";
     ArtifactId Artifact "artifact";
     GrantId Grant "grant";
+    BeliefId Belief "belief";
     MemoryId Memory "memory record";
     ClarificationId Question "question";
 }

@@ -4,6 +4,7 @@ mod artifacts;
 mod ledger;
 mod logs;
 mod mcp;
+mod memory;
 mod models;
 mod policy;
 mod rest;
@@ -17,12 +18,13 @@ pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
+pub use memory::MemoryVerb;
 pub use models::{ModelsAdd, ModelsSet, ModelsTest, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
-    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport, ProofVerb,
-    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
+    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
+    RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;

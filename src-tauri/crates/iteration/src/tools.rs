@@ -70,6 +70,21 @@ pub enum Proposal {
         confidence: u16,
         /// Artifact identifiers, or paths read in this run.
         evidence: Vec<String>,
+        /// The belief that this is a new confidence in, on new evidence: its claim, or its identifier.
+        #[serde(default)] revises: Option<String>,
+        /// The belief whose place it takes, likewise.
+        #[serde(default)] supersedes: Option<String>,
+        /// The belief that says otherwise, likewise.
+        #[serde(default)] contradicts: Option<String>,
+        /// For how many days it holds; until something else is known when absent.
+        #[serde(default)] days: Option<u32>,
+    },
+    /// Take a belief back.
+    Retract {
+        /// Its claim, or its identifier.
+        #[serde(deserialize_with = "said")] belief: String,
+        /// Why.
+        #[serde(deserialize_with = "said")] reason: String,
     },
     /// Promote a claim to durable memory.
     Remember {
@@ -162,6 +177,11 @@ pub struct Edit {
 }
 
 impl Proposal {
+    /// Whether it is only said: what the agent notes and believes, and no act.
+    pub const fn is_said(&self) -> bool {
+        matches!(self, Self::Note(_) | Self::Believe { .. } | Self::Retract { .. })
+    }
+
     /// The name for `IterationRecord::tool_invocation`.
     pub const fn tool(&self) -> &'static str {
         match self {
@@ -176,6 +196,7 @@ impl Proposal {
             Self::DeleteRef { .. } => "delete_ref",
             Self::Note(_) => "note",
             Self::Believe { .. } => "believe",
+            Self::Retract { .. } => "retract",
             Self::Remember { .. } => "remember",
             Self::Ask { .. } => "ask",
             Self::Delegate { .. } => "delegate",
@@ -239,8 +260,8 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     }
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
-        "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "remember" | "ask"
-        | "delegate" | "done" => serde_json::from_value(call),
+        "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "retract"
+        | "remember" | "ask" | "delegate" | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)

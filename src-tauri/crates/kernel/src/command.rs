@@ -3,6 +3,7 @@
 pub mod add_input;
 pub mod approve;
 pub mod background;
+pub mod belief;
 pub mod bind;
 mod capability;
 pub mod checkpoint;

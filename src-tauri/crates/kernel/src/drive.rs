@@ -8,6 +8,7 @@
 mod act;
 mod answer;
 pub(crate) mod asked;
+mod beliefs;
 mod call;
 mod calls;
 mod came;

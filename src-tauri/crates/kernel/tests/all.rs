@@ -16,6 +16,7 @@ mod approvals;
 mod attempts;
 mod audit;
 mod authorities;
+mod beliefs;
 mod between;
 mod calls;
 mod capability;

@@ -102,6 +102,7 @@ fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> Task
     world.reasoners.put(goal, Arc::new(model));
     let mut submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
     submission.profile = Profile::NetworkReadAllowed;
+    submission.budget.iterations_max = 40;
     world.kernel().submit(&submission).unwrap().task_id
 }
 
@@ -198,6 +199,11 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             "believe",
             json!({ "claim": "alpha comes first", "confidence": 700, "evidence": evidence }),
             vec!["Held true not shown: untrusted: it may not steer planning".into()],
+        ),
+        (
+            "retract",
+            json!({ "belief": "omega comes last", "reason": "r" }),
+            vec!["no belief of this task claims `omega comes last`".into()],
         ),
         (
             "tag",

@@ -168,6 +168,8 @@ macro_rules! with_commands {
         "hands in a standing grant that a person signed" grants.allow(Allow) -> Allowed, write [];
         "lists decisions" knowledge.decisions(Decisions) -> DecisionList, read [knowledge];
         "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];
+        "lists what a belief was from revision to revision" knowledge.history(History) -> RevisionList, read [knowledge];
+        "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
         "marks a memory record as wrong" knowledge.invalidate(Invalidate) -> Invalidated, write [];
         "searches everything that was said and done" knowledge.search(Search) -> Hits, read [store];

@@ -89,12 +89,13 @@ function BeliefTable({ page, further }: { page: Pages<Belief>; further: () => vo
         </table>
         {rest}
       </div>
-      {chosen !== undefined && <OneBelief belief={chosen} />}
+      {chosen !== undefined && <OneBelief key={chosen.belief_id} belief={chosen} />}
     </div>
   );
 }
 
 function OneBelief({ belief }: { belief: Belief }) {
+  const revoke = useAct("knowledge.revoke");
   return (
     <aside className={styles.detail} aria-label="Belief">
       <h2><Words of={said(belief.claim)} /></h2>
@@ -109,7 +110,42 @@ function OneBelief({ belief }: { belief: Belief }) {
       <h3>Evidence</h3>
       <EvidenceList of={belief.evidence} />
       <p><Link to="/lineage" search={{ of: belief.belief_id }}>What depends on it</Link></p>
+      {belief.revision > 1 && <Revisions of={belief.belief_id} />}
+      {(belief.status === "active" || belief.status === "contradicted") && (
+        <Refute label="Why it is wrong" act="Take it back" asked={revoke} give={(reason) => revoke.mutate({ belief: belief.belief_id, reason })} />
+      )}
     </aside>
+  );
+}
+
+/** What a belief was before, the newest first. */
+function Revisions({ of }: { of: string }) {
+  const asked = useAsk("knowledge.history", { belief: of, after: null, limit: LIMIT });
+  return (
+    <Answer asked={asked} what="its revisions">
+      {(page) => (
+        <>
+          <h3>Revisions</h3>
+          <ul className={styles.evidence} aria-label="Revisions">
+            {page.rows.map((row) => (
+              <li key={row.revision}><span>{row.revision}</span><span>{trust(row.trust)}, {row.confidence / 10} %</span><Time at={row.at} /><Words of={said(row.reason, "")} /></li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Answer>
+  );
+}
+
+/** A reason, and the end of what is held. */
+function Refute({ label, act, asked, give }: { label: string; act: string; asked: { error: Error | null }; give: (reason: string) => void }) {
+  const [why, setWhy] = useState("");
+  return (
+    <div className={styles.act}>
+      <TextArea label={label} rows={2} value={why} onChange={(event) => setWhy(event.target.value)} />
+      <Button because={why.trim() === "" ? "Give a reason first" : null} onClick={() => give(why.trim())}>{act}</Button>
+      {asked.error !== null && <Failed error={asked.error} />}
+    </div>
   );
 }
 
@@ -151,7 +187,6 @@ function MemoryTable({ page, further }: { page: Pages<Memory>; further: () => vo
 
 function OneMemory({ memory }: { memory: Memory }) {
   const invalidate = useAct("knowledge.invalidate");
-  const [why, setWhy] = useState("");
   return (
     <aside className={styles.detail} aria-label="Memory">
       <h2><Words of={said(memory.claim)} /></h2>
@@ -164,11 +199,7 @@ function OneMemory({ memory }: { memory: Memory }) {
       <h3>Evidence</h3>
       <EvidenceList of={memory.evidence} />
       {memory.status === "active" && (
-        <div className={styles.act}>
-          <TextArea label="Why it is wrong" rows={2} value={why} onChange={(event) => setWhy(event.target.value)} />
-          <Button because={why.trim() === "" ? "Give a reason first" : null} onClick={() => invalidate.mutate({ memory: memory.memory_id, reason: why.trim() })}>Mark as wrong</Button>
-          {invalidate.error !== null && <Failed error={invalidate.error} />}
-        </div>
+        <Refute label="Why it is wrong" act="Mark as wrong" asked={invalidate} give={(reason) => invalidate.mutate({ memory: memory.memory_id, reason })} />
       )}
     </aside>
   );

@@ -139,6 +139,10 @@ export interface Commands {
   "knowledge.decisions": { params: knowledge.Decisions; answer: knowledge.DecisionList };
   /** lists beliefs */
   "knowledge.beliefs": { params: knowledge.Beliefs; answer: knowledge.BeliefList };
+  /** lists what a belief was from revision to revision */
+  "knowledge.history": { params: knowledge.History; answer: knowledge.RevisionList };
+  /** takes a belief back */
+  "knowledge.revoke": { params: knowledge.Revoke; answer: knowledge.Revoked };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
   /** marks a memory record as wrong */
@@ -320,6 +324,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "grants.allow": { access: "write", topics: [] },
   "knowledge.decisions": { access: "read", topics: ["knowledge"] },
   "knowledge.beliefs": { access: "read", topics: ["knowledge"] },
+  "knowledge.history": { access: "read", topics: ["knowledge"] },
+  "knowledge.revoke": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
   "knowledge.invalidate": { access: "write", topics: [] },
   "knowledge.search": { access: "read", topics: ["store"] },

@@ -31,6 +31,19 @@ export interface Invalidate {
   reason: string;
 }
 
+/** One belief by identifier, or by its beginning or end. */
+export interface Revoke {
+  belief: string;
+  reason: string;
+}
+
+/** One belief by identifier, or by its beginning or end. */
+export interface History {
+  belief: string;
+  after?: string | null;
+  limit?: number | null;
+}
+
 /** Words that must all be there; each also finds longer ones that begin with it. */
 export interface Search {
   text: string;
@@ -70,6 +83,23 @@ export interface Belief {
   superseded_by: string | null;
   contradicts: string[];
   reason: Text | null;
+}
+
+/** It is taken back. */
+export interface Revoked {
+  belief_id: string;
+  task_id: string;
+}
+
+/** One change of a belief. */
+export interface Revision {
+  revision: number;
+  /** From 0 to 1000. */
+  confidence: number;
+  trust: TrustTier;
+  /** Why, where anybody said so. */
+  reason: Text | null;
+  at: number;
 }
 
 /** One memory record. */
@@ -126,6 +156,9 @@ export type DecisionList = Page<Decision>;
 
 /** A part of the list. */
 export type BeliefList = Page<Belief>;
+
+/** See the table. */
+export type RevisionList = Page<Revision>;
 
 /** A part of the list. */
 export type MemoryList = Page<Memory>;

@@ -6,13 +6,13 @@ use crate::{Host, Wire as _};
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
-use model::{MemoryId, ReceiptId, TaskId};
+use model::{BeliefId, MemoryId, ReceiptId, TaskId};
 use projections::rows::ArtifactRow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::knowledge::{
-    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
-    Invalidated, Memories, Memory, MemoryList, Search,
+    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, History, Hit, Hits, Invalidate,
+    Invalidated, Memories, Memory, MemoryList, Revision, RevisionList, Revoke, Revoked, Search,
 };
 use wire::{Code, Error, Text};
 
@@ -57,6 +57,25 @@ pub(crate) fn beliefs(host: &dyn Host, p: Beliefs) -> Result<BeliefList, Error> 
         contradicts: all(&r.contradicts),
         reason: opt_text(r.reason.as_ref()),
     }))
+}
+
+pub(crate) fn history(host: &dyn Host, p: History) -> Result<RevisionList, Error> {
+    let id: BeliefId = find(host, &p.belief)?;
+    let found = host.query()?.belief_revisions(id, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |r| Revision {
+        revision: r.revision,
+        confidence: r.confidence,
+        trust: r.trust_tier,
+        reason: opt_text(r.reason.as_ref()),
+        at: r.at.0,
+    }))
+}
+
+pub(crate) fn revoke(host: &dyn Host, p: Revoke) -> Result<Revoked, Error> {
+    let (kernel, id): (_, BeliefId) = (host.kernel()?, find(host, &p.belief)?);
+    let row = host.query()?.belief(id).wire()?.ok_or_else(|| crate::not_found("belief", &p.belief))?;
+    kernel.revoke_belief(row.task_id, id, &p.reason).wire()?;
+    Ok(Revoked { belief_id: id.to_string(), task_id: row.task_id.to_string() })
 }
 
 pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error> {

@@ -61,6 +61,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("tools.list", json!({})),
+        ("guests.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})),
         ("host.status", json!({})),
@@ -95,7 +96,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "knowledge.history"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -156,6 +157,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("policy.allow_override", json!({ "act": approval, "envelope": "e30=" })),
         ("policy.change_rules", json!({ "rule": "deny FileDelete(**)", "was_sha256": NO_RULES })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
+        ("knowledge.revoke", json!({ "belief": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
         ("models.test", json!({ "url": "http://127.0.0.1:1/v1" })),

@@ -441,25 +441,6 @@ pub struct SearchArgs {
     pub limit: Option<u32>,
 }
 
-/// `hermit memory`.
-#[derive(Debug, Subcommand)]
-pub enum MemoryVerb {
-    /// Lists what is remembered; `--status any` lists what ended, too.
-    List(super::ListArgs),
-    /// Lists beliefs.
-    Beliefs(super::ListArgs),
-    /// Lists decisions.
-    Decisions(super::ListArgs),
-    /// Marks a record as wrong.
-    Invalidate {
-        /// The record.
-        memory: String,
-        /// Why.
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
-    },
-}
-
 /// `hermit grants`.
 #[derive(Debug, Subcommand)]
 pub enum GrantsVerb {

@@ -10,7 +10,7 @@ use crate::text::{paragraph, place, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::collections::BTreeSet;
 use wire::artifacts::{Artifact, Ingest, Lineage, Show};
-use wire::knowledge::{Beliefs, Decisions, Evidence, Hit, Invalidate, Memories, Search};
+use wire::knowledge::{Beliefs, Decisions, Evidence, History, Hit, Invalidate, Memories, Revoke, Search};
 use wire::{Error, exit};
 
 /// `hermit artifacts`.
@@ -197,6 +197,13 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
             })?;
         }
         MemoryVerb::Beliefs(args) => beliefs(context, args)?,
+        MemoryVerb::History { belief } => history(context, belief)?,
+        MemoryVerb::Revoke { belief, reason } => {
+            let session = context.writing(Signs::Yes)?;
+            let done = session.call(&Revoke { belief, reason });
+            session.close();
+            context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.belief_id)))?;
+        }
         MemoryVerb::Decisions(args) => decisions(context, args)?,
         MemoryVerb::Invalidate { memory, reason } => {
             let session = context.writing(Signs::Yes)?;
@@ -228,6 +235,18 @@ fn beliefs(context: &Context, args: ListArgs) -> Result<(), Error> {
             ]
         });
         list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+fn history(context: &Context, belief: String) -> Result<(), Error> {
+    let found = context.reading()?.call(&History { belief, after: None, limit: None })?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|r| {
+            let reason = r.reason.as_ref().map(|reason| plain(&reason.to_string())).unwrap_or_default();
+            vec![r.revision.to_string(), time(r.at), r.confidence.to_string(), r.trust.to_string(), reason]
+        });
+        list(out, &["revision", "since", "of 1000", "trust", "why"], rows.collect(), found.next.as_deref());
     })?;
     Ok(())
 }

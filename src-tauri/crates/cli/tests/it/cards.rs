@@ -348,3 +348,37 @@ fn hunks_that_the_card_numbers_are_taken_one_by_one() {
     assert_eq!(terminal.end().0, 0);
     assert_eq!(bench.files()["a.txt"], lines(&[]));
 }
+
+#[test]
+fn a_belief_tells_what_it_was_and_a_person_takes_it_back() {
+    let bench = Bench::new();
+    let believe = |confidence: u16, revises: Option<&str>| {
+        let said = json!({ "claim": "alpha is there", "confidence": confidence, "evidence": ["loose.txt"] });
+        let mut said = said;
+        said["revises"] = json!(revises);
+        tool("believe", said)
+    };
+    std::fs::write(bench.folder().join("loose.txt"), "alpha").unwrap();
+    let answers = [
+        tool("read", json!({ "path": "loose.txt" })),
+        believe(300, None),
+        believe(400, Some("alpha is there")),
+        tool("done", json!({ "summary": "held" })),
+    ];
+    let (folder, model) = (bench.folder(), model(&answers));
+    let words = ["run", "hold it", "--workspace", folder.to_str().unwrap(), "--model", &model, "--json"];
+    bench.run(&words).ends_with(0);
+    let listed = bench.run(&["memory", "beliefs", "--json"]).ends_with(0).json();
+    let belief = text(&listed["rows"][0]["belief_id"]);
+    let history = bench.run(&["memory", "history", &belief]).ends_with(0).out;
+    assert!(history.contains("300") && history.contains("400"), "{history}");
+    let taken = bench.run(&["memory", "revoke", &belief, "--reason", "beta took its place"]);
+    assert!(taken.ends_with(0).out.contains("is taken back"));
+    let listed = bench.run(&["memory", "beliefs", "--json"]).ends_with(0).json();
+    assert_eq!(
+        (&listed["rows"][0]["status"], &listed["rows"][0]["reason"]),
+        (&json!("revoked"), &json!("beta took its place")),
+        "{listed}"
+    );
+    bench.run(&["memory", "revoke", &belief, "--reason", "again"]).ends_with(1);
+}

@@ -1,7 +1,6 @@
 //! An answer in hand: parsed, what is only said taken in, one act at most passed on.
 
 use super::Then;
-use super::normalise::evidence_refs;
 use super::trial::{Known, Trial};
 use crate::Error;
 use crate::kernel::Kernel;
@@ -23,7 +22,7 @@ use model::limits;
 use model::principal::PrincipalType;
 use model::proposal::{Answer, Stop};
 use model::task::Proposer;
-use model::{BeliefId, ClarificationId, Sensitive};
+use model::{ClarificationId, Sensitive};
 use seal::Digest;
 
 /// Characters of what a model says when it refuses.
@@ -168,7 +167,6 @@ impl Kernel {
     /// What is only said: working state and beliefs. Refusals become remarks for the model.
     fn take_in(&self, tx: &mut Tx<'_>, said: &[Proposal]) -> Result<Vec<String>, Error> {
         let mut remarks = Vec::new();
-        let mut held: Vec<model::knowledge::Belief> = tx.beliefs.values().cloned().collect();
         let mut revision = tx.working_state.as_ref().map_or(0, |(_, r)| *r);
         let mut working: WorkingState = match &tx.working_state {
             Some((at, _)) => self.read_object(tx, at.artifact_id)?,
@@ -188,38 +186,8 @@ impl Kernel {
                     }
                     Err(error) => remarks.push(error.to_string()),
                 },
-                Proposal::Believe { claim, scope, confidence, evidence } => {
-                    let evidence = match evidence_refs(self, tx, evidence)? {
-                        Ok(evidence) => evidence,
-                        Err(unfit) => {
-                            remarks.push(unfit.0);
-                            continue;
-                        }
-                    };
-                    let claim = knowledge::belief::Claim {
-                        claim: claim.clone(),
-                        scope: scope.clone(),
-                        confidence: *confidence,
-                        evidence,
-                        expires_at: None,
-                    };
-                    let holding = knowledge::belief::Holding {
-                        belief_id: BeliefId::fresh(&*self.ports.clock, &*self.ports.entropy),
-                        task_id: tx.task.task_id,
-                        step_id: tx.step().map(|s| s.step_id),
-                        attempt_id: tx.current,
-                        asserted_by: tx.actor().actor_id,
-                        now: tx.now(),
-                    };
-                    match knowledge::belief::assert(&claim, &holding, &held) {
-                        Ok(body) => {
-                            if let model::Body::BeliefAsserted(b) = &body {
-                                held.push(b.belief.clone());
-                            }
-                            tx.push(body);
-                        }
-                        Err(refusal) => remarks.push(refusal.reason),
-                    }
+                Proposal::Believe { .. } | Proposal::Retract { .. } => {
+                    remarks.extend(self.take_in_belief(tx, one)?.err());
                 }
                 _ => {}
             }
@@ -394,7 +362,9 @@ impl Plan {
 
     fn take(&mut self, proposal: Proposal) {
         match proposal {
-            Proposal::Note(_) | Proposal::Believe { .. } => self.said.push(proposal),
+            Proposal::Note(_) | Proposal::Believe { .. } | Proposal::Retract { .. } => {
+                self.said.push(proposal);
+            }
             Proposal::Observe(_)
             | Proposal::Change(_)
             | Proposal::Act(_)

@@ -151,6 +151,7 @@ impl Kernel {
             }
             Proposal::Note(_)
             | Proposal::Believe { .. }
+            | Proposal::Retract { .. }
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }
             | Proposal::Done { .. } => {

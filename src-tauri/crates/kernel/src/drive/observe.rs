@@ -257,9 +257,7 @@ impl Kernel {
         let (answer, proposals) = self.stored_answer(tx)?;
         let proposals = proposals.unwrap_or_default();
         // Only what was acted on belongs to the record; calls behind it were dropped.
-        let acted = proposals
-            .iter()
-            .position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
+        let acted = proposals.iter().position(|p| !p.is_said());
         let acted: Vec<_> =
             acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
         let record = self.record(tx, &acted, &answer, Some(result), error)?;

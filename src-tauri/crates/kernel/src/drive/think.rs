@@ -124,6 +124,7 @@ impl Kernel {
         if let ModelChoice::Tools { change } = contract.model {
             return self.plan_tools(tx, change);
         }
+        Self::expire_beliefs(tx);
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
         let proposer = descriptor.provider;

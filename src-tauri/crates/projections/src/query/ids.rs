@@ -17,6 +17,8 @@ pub enum Named {
     Artifact,
     /// Grants.
     Grant,
+    /// Beliefs.
+    Belief,
     /// Memory records.
     Memory,
     /// Questions.
@@ -31,6 +33,7 @@ impl Named {
             Self::Receipt => ("view_receipts", "receipt_id"),
             Self::Artifact => ("view_artifacts", "artifact_id"),
             Self::Grant => ("view_grants", "grant_id"),
+            Self::Belief => ("view_beliefs", "belief_id"),
             Self::Memory => ("view_memories", "memory_id"),
             Self::Question => ("view_questions", "clarification_id"),
         }

@@ -21,6 +21,10 @@ params! {
     }
     /// One record by identifier, or by its beginning or end.
     Invalidate { memory: String, reason: String }
+    /// One belief by identifier, or by its beginning or end.
+    Revoke { belief: String, reason: String }
+    /// One belief by identifier, or by its beginning or end.
+    History { belief: String, after: Option<String>, limit: Option<u32> }
     /// Words that must all be there; each also finds longer ones that begin with it.
     Search { text: String, after: Option<String>, limit: Option<u32> }
 }
@@ -57,6 +61,18 @@ answers! {
         superseded_by: Option<String>,
         contradicts: Vec<String>,
         reason: Option<Text>,
+    }
+    /// It is taken back.
+    Revoked { belief_id: String, task_id: String }
+    /// One change of a belief.
+    Revision {
+        revision: u32,
+        /// From 0 to 1000.
+        confidence: u16,
+        trust: TrustTier,
+        /// Why, where anybody said so.
+        reason: Option<Text>,
+        at: i64,
     }
     /// One memory record.
     Memory {
@@ -106,6 +122,8 @@ answers! {
 pub type DecisionList = Page<Decision>;
 /// A part of the list.
 pub type BeliefList = Page<Belief>;
+/// See the table.
+pub type RevisionList = Page<Revision>;
 /// A part of the list.
 pub type MemoryList = Page<Memory>;
 /// A part of the list.

@@ -1,0 +1,111 @@
+//! Beliefs of a task, as its agent holds, revises and takes them back, and as time ends them (HK-8.6, HK-15.3).
+
+use super::normalise::evidence_refs;
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::tx::Tx;
+use iteration::Proposal;
+use knowledge::Refusal;
+use knowledge::belief::{self, Claim, Holding};
+use model::knowledge::Belief;
+use model::{BeliefId, Body};
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+impl Kernel {
+    /// Takes in what an agent says of a belief; else why not, in words for it.
+    pub(super) fn take_in_belief(
+        &self,
+        tx: &mut Tx<'_>,
+        said: &Proposal,
+    ) -> Result<Result<(), String>, Error> {
+        let bodies = match said {
+            Proposal::Retract { belief, reason } => held(tx, belief)
+                .and_then(|belief| belief::revoke(&belief, reason).map_err(reason_of))
+                .map(|body| vec![body]),
+            Proposal::Believe { .. } => self.believed(tx, said)?,
+            _ => Ok(Vec::new()),
+        };
+        Ok(bodies.map(|bodies| {
+            for body in bodies {
+                tx.push(body);
+            }
+        }))
+    }
+
+    /// What a belief that is held now comes to: one event, or two where it is about another.
+    fn believed(&self, tx: &Tx<'_>, said: &Proposal) -> Result<Result<Vec<Body>, String>, Error> {
+        let Proposal::Believe { claim, scope, confidence, evidence, revises, supersedes, contradicts, days } =
+            said
+        else {
+            return Ok(Ok(Vec::new()));
+        };
+        let evidence = match evidence_refs(self, tx, evidence)? {
+            Ok(evidence) => evidence,
+            Err(unfit) => return Ok(Err(unfit.0)),
+        };
+        if [revises, supersedes, contradicts].into_iter().flatten().count() > 1 {
+            let why = "name one belief that it is about: the one that it revises, supersedes or contradicts";
+            return Ok(Err(why.to_owned()));
+        }
+        if let Some(old) = revises {
+            let revise = |old: Belief| belief::revise(&old, *confidence, &evidence, claim).map_err(reason_of);
+            return Ok(held(tx, old).and_then(revise).map(|body| vec![body]));
+        }
+        let claim = Claim {
+            claim: claim.clone(),
+            scope: scope.clone(),
+            confidence: *confidence,
+            evidence,
+            expires_at: days.map(|days| tx.now().plus_ms(i64::from(days).saturating_mul(DAY_MS))),
+        };
+        let all: Vec<Belief> = tx.beliefs.values().cloned().collect();
+        let asserted = belief::assert(&claim, &self.holding(tx), &all).map_err(reason_of);
+        Ok(asserted.and_then(|body| {
+            let Body::BeliefAsserted(new) = &body else { return Ok(vec![body]) };
+            let also = match (supersedes, contradicts) {
+                (Some(old), _) => Some(belief::supersede(&held(tx, old)?, &new.belief).map_err(reason_of)?),
+                (None, Some(other)) => {
+                    let (other, note) = (held(tx, other)?, "the agent found otherwise");
+                    Some(belief::contradict(&new.belief, &other, note).map_err(reason_of)?.body)
+                }
+                (None, None) => None,
+            };
+            Ok(std::iter::once(body).chain(also).collect())
+        }))
+    }
+
+    fn holding(&self, tx: &Tx<'_>) -> Holding {
+        Holding {
+            belief_id: BeliefId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: tx.task.task_id,
+            step_id: tx.step().map(|s| s.step_id),
+            attempt_id: tx.current,
+            asserted_by: tx.actor().actor_id,
+            now: tx.now(),
+        }
+    }
+
+    /// Ends the beliefs of a task whose time has run out.
+    pub(super) fn expire_beliefs(tx: &mut Tx<'_>) {
+        for body in belief::expire(tx.beliefs.values(), tx.now()) {
+            tx.push(body);
+        }
+    }
+}
+
+fn reason_of(refusal: Refusal) -> String {
+    refusal.reason
+}
+
+/// The belief of that identifier, else the one that is held and claims just this: an agent is not told identifiers of
+/// what it may not plan by.
+fn held(tx: &Tx<'_>, named: &str) -> Result<Belief, String> {
+    let by_id = named.trim().parse().ok().and_then(|id: BeliefId| tx.beliefs.get(&id));
+    let claims = |belief: &&Belief| {
+        belief::is_live(belief) && belief.claim.shown().is_some_and(|claim| claim == named.trim())
+    };
+    let found = by_id.or_else(|| tx.beliefs.values().rev().find(claims));
+    found.cloned().ok_or_else(|| format!("no belief of this task claims `{named}`"))
+}

@@ -1,0 +1,101 @@
+//! Beliefs as an agent holds, revises, replaces and takes them back, as time ends them, and as a person does.
+
+use crate::story::{completed, events, state};
+use model::knowledge::BeliefStatus::{Active, Contradicted, Expired, Revoked, Superseded};
+use model::knowledge::{Belief, BeliefStatus};
+use model::proposal::Answer;
+use model::{Body, TaskId};
+use projections::query::Ask;
+use serde_json::{Value, json};
+use testkit::{World, done, look, say};
+
+fn believe(claim: &str, confidence: u16, more: Value) -> Answer {
+    let mut arguments = json!({ "claim": claim, "confidence": confidence, "evidence": ["a.txt"] });
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    say("believe", arguments)
+}
+
+fn held(world: &World, task: TaskId, claim: &str) -> Belief {
+    let found = state(world, task).beliefs.into_values().find(|b| b.claim.shown().unwrap() == claim);
+    found.unwrap_or_else(|| panic!("no belief `{claim}`"))
+}
+
+fn told(world: &World, task: TaskId) -> Vec<String> {
+    let errors = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::IterationCompleted(b) => b.record.error.and_then(|e| e.shown().cloned()),
+        _ => None,
+    });
+    errors.collect()
+}
+
+#[conforms::conforms("HK-15.3-1", "HK-15.3-2", "HK-15.3-3", "HK-15.3-4", "HK-15.3-6", "HK-8.6-4")]
+#[test]
+fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_stays_on_record() {
+    let world = World::new(3_201);
+    world.file("a.txt", "port 80");
+    let answers = vec![
+        look("a.txt"),
+        believe("it listens at 80", 400, json!({})),
+        believe("more of it was read", 450, json!({ "revises": "it listens at 80" })),
+        believe("it listens at 81", 450, json!({ "supersedes": "it listens at 80" })),
+        believe("it listens at 82", 300, json!({ "contradicts": "it listens at 81" })),
+        believe("it is written in C", 300, json!({})),
+        say("retract", json!({ "belief": "it is written in C", "reason": "it is Rust" })),
+        believe("the log is short", 300, json!({ "days": 1 })),
+        say("retract", json!({ "belief": "nobody said this", "reason": "why not" })),
+        believe("both", 300, json!({ "revises": "it listens at 81", "supersedes": "it listens at 82" })),
+        say("ask", json!({ "question": "go on?" })),
+        done("well"),
+    ];
+    let task = world.script("hold", answers);
+    let kernel::DriveOutcome::Waiting(kernel::Waiting::Answer(question)) = world.drive(task) else {
+        panic!("it asks")
+    };
+    let first = held(&world, task, "it listens at 80");
+    assert_eq!((first.revision, first.confidence, first.status), (2, 450, Superseded));
+    assert_eq!(held(&world, task, "it listens at 81").status, Active);
+    assert_eq!(held(&world, task, "it listens at 82").status, Contradicted);
+    assert_eq!(held(&world, task, "it is written in C").status, Revoked);
+    let remarks = told(&world, task).join("; ");
+    for words in ["no belief of this task claims `nobody said this`", "name one belief"] {
+        assert!(remarks.contains(words), "{remarks}");
+    }
+    // A day later, what was to hold for a day has ended before the model is asked again.
+    world.clock.advance(25 * 60 * 60 * 1000);
+    world.kernel().answer(task, question, "yes", model::ingress::Channel::App).unwrap();
+    assert_eq!(world.drive(task), completed());
+    let query = world.kernel().query().unwrap();
+    let rows = query.beliefs(Some(task), None, Ask::ALL).unwrap().rows;
+    let status = |claim: &str| rows.iter().find(|r| r.claim.shown().unwrap() == claim).unwrap().status;
+    let all: Vec<BeliefStatus> = [
+        "it listens at 80",
+        "it listens at 81",
+        "it listens at 82",
+        "it is written in C",
+        "the log is short",
+    ]
+    .map(status)
+    .into();
+    assert_eq!(all, [Superseded, Active, Contradicted, Revoked, Expired], "each stays, as what it is");
+    let revisions = query.belief_revisions(first.belief_id, Ask::ALL).unwrap().rows;
+    assert_eq!(
+        revisions.iter().map(|r| (r.revision, r.confidence)).collect::<Vec<_>>(),
+        [(2, 450), (1, 400)]
+    );
+}
+
+#[test]
+fn a_person_takes_a_belief_back_and_no_later_context_shows_it() {
+    let world = World::new(3_202);
+    world.file("a.txt", "port 80");
+    let task =
+        world.script("hold", vec![look("a.txt"), believe("it listens at 80", 400, json!({})), done("well")]);
+    assert_eq!(world.drive(task), completed());
+    let belief = held(&world, task, "it listens at 80");
+    world.kernel().revoke_belief(task, belief.belief_id, "it does not").unwrap();
+    assert_eq!(held(&world, task, "it listens at 80").status, Revoked);
+    let row = world.kernel().query().unwrap().belief(belief.belief_id).unwrap().unwrap();
+    assert_eq!((row.status, row.reason.unwrap().shown().unwrap().as_str()), (Revoked, "it does not"));
+    let again = world.kernel().revoke_belief(task, belief.belief_id, "once more");
+    assert!(matches!(again, Err(kernel::Error::Conflict(_))), "{again:?}");
+}
