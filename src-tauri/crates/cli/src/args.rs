@@ -85,7 +85,7 @@ pub enum Verb {
     /// First steps: keys, a first task, its receipt, how to undo it, its proof.
     Start(StartArgs),
     /// Starts a task from a goal or a playbook, and shows its work until it ends.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Runs Hermit without a window, for browsers and other programs.
     Serve(ServeArgs),
     /// Opens Hermit in your browser, where `hermit serve` is running.

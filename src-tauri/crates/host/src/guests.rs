@@ -51,7 +51,7 @@ struct Preset {
 #[serde(deny_unknown_fields)]
 struct Key {
     environment: String,
-    secret: String,
+    handle: String,
 }
 
 /// The files; a test reads each.
@@ -75,7 +75,7 @@ pub fn agents() -> Vec<Agent> {
         program: find(&preset.program).map(|at| at.to_string_lossy().into_owned()),
         install: preset.install.clone(),
         hosts: preset.hosts.clone(),
-        secret: preset.key.secret.clone(),
+        secret: preset.key.handle.clone(),
         has_secret: false,
         goes_on: !preset.goes_on.is_empty(),
         tells: preset.tells.is_some(),
@@ -123,7 +123,7 @@ fn usual_key(
     other_hosts: bool,
     known: &BTreeMap<String, SecretTerms>,
 ) -> Result<(), Error> {
-    let Key { environment, secret } = &preset.key;
+    let Key { environment, handle: secret } = &preset.key;
     if launch.secrets.contains_key(environment) || launch.environment.contains_key(environment) {
         return Ok(());
     }

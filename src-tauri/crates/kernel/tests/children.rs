@@ -6,6 +6,7 @@ use kernel::{DriveOutcome, Waiting};
 use model::artifact::TrustTier;
 use model::fault::Point;
 use model::policy::Profile;
+use model::principal::PrincipalType;
 use model::proposal::Answer;
 use model::task::{Budget, Origin, TaskStatus};
 use model::{Body, TaskId, limits};
@@ -140,11 +141,11 @@ fn wherever_it_dies_each_part_is_begun_once_and_heard_once() {
 }
 
 fn refusal(world: &World, task: TaskId) -> String {
-    let records = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+    let mut records = events(world.kernel(), task).into_iter().rev().filter_map(|(_, body)| match body {
         Body::IterationCompleted(b) => b.record.error.and_then(|e| e.shown().cloned()),
         _ => None,
     });
-    records.last().unwrap_or_default()
+    records.next().unwrap_or_default()
 }
 
 #[test]
@@ -198,6 +199,9 @@ fn who_stops_a_task_stops_its_parts() {
         for part in &parts {
             world.drive(*part);
             assert_eq!(state(&world, *part).task.status, TaskStatus::Cancelled, "{how}");
+            let asked = events(world.kernel(), *part);
+            let (event, _) = asked.iter().find(|(_, b)| matches!(b, Body::TaskCancelRequested(_))).unwrap();
+            assert_eq!(event.actor_type, PrincipalType::System, "no person asked for it");
         }
     }
 }

@@ -44,7 +44,7 @@ fn lengthen(wal: &Path, used: u64) -> io::Result<()> {
 }
 
 fn zeros(file: &mut File, mut count: u64) -> io::Result<()> {
-    const BLOCK: [u8; 64 << 10] = [0; 64 << 10];
+    static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
     while count > 0 {
         let next = count.min(BLOCK.len() as u64);
         file.write_all(BLOCK.get(..usize::try_from(next).unwrap_or_default()).unwrap_or_default())?;

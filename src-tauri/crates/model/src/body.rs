@@ -131,19 +131,6 @@ bodies! {
     }
     /// The goal was edited.
     TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text }
-    /// The agent gave parts of the task away.
-    TaskDelegated ("task.delegated", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, about_attempt_id: AttemptId, parts: Vec<ChildTask>,
-    }
-    /// The child tasks are there, in the order of the parts.
-    ChildrenStarted ("task.children_started", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, about_attempt_id: AttemptId, children: Vec<TaskId>,
-    }
-    /// A child task ended; the agent that gave it away is told what it came to.
-    ChildEnded ("task.child_ended", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, about_attempt_id: AttemptId, child_task_id: TaskId, status: TaskStatus,
-        result: ArtifactRef, tokens: u64, cost_micros: u64,
-    }
     /// The priority was changed.
     TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, priority: Priority,
@@ -475,5 +462,21 @@ bodies! {
     /// A person's own rules of policy are these from now on, all of them; their text is the artifact.
     PolicyRulesChanged ("policy.rules_changed", 1, ActionRequest, |b| b.action_request_id) {
         rules: ArtifactRef, action_request_id: ActionRequestId, changed_at: UnixMs,
+    }
+
+    // Parts of a task that its agent gives away (tools.md 6).
+
+    /// The agent gave parts of the task away.
+    TaskDelegated ("task.delegated", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, parts: Vec<ChildTask>,
+    }
+    /// The child tasks are there, in the order of the parts.
+    ChildrenStarted ("task.children_started", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, children: Vec<TaskId>,
+    }
+    /// A child task ended; the agent that gave it away is told what it came to.
+    ChildEnded ("task.child_ended", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, about_attempt_id: AttemptId, child_task_id: TaskId, status: TaskStatus,
+        result: ArtifactRef, tokens: u64, cost_micros: u64,
     }
 }

@@ -53,20 +53,18 @@ impl ClientHandler for Ears {
         self.config.clone()
     }
 
-    fn create_elicitation(
+    async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
-    ) -> impl Future<Output = Result<ElicitResult, ErrorData>> + Send + '_ {
-        async move {
-            let decline = ElicitResult::new(ElicitationAction::Decline);
-            let (answer, heard) = oneshot::channel();
-            let params = serde_json::to_value(&request).unwrap_or(Value::Null);
-            if self.questions.try_send(Question { params, answer }).is_err() {
-                return Ok(decline);
-            }
-            Ok(heard.await.unwrap_or(decline))
+    ) -> Result<ElicitResult, ErrorData> {
+        let decline = ElicitResult::new(ElicitationAction::Decline);
+        let (answer, heard) = oneshot::channel();
+        let params = serde_json::to_value(&request).unwrap_or(Value::Null);
+        if self.questions.try_send(Question { params, answer }).is_err() {
+            return Ok(decline);
         }
+        Ok(heard.await.unwrap_or(decline))
     }
 
     fn on_progress(
@@ -90,12 +88,6 @@ pub(crate) struct Open {
     since: Instant,
 }
 
-/// How a question goes on.
-pub(crate) enum Goes {
-    Waits(Open),
-    Over,
-}
-
 /// Begins to ask the person; what cannot be asked is declined.
 pub(crate) fn begin(question: Question, asked_before: usize) -> Option<Open> {
     let form = if asked_before < SERVER_QUESTIONS_MAX { Form::of(&question.params).ok() } else { None };
@@ -112,8 +104,8 @@ pub(crate) fn begin(question: Question, asked_before: usize) -> Option<Open> {
 }
 
 impl Open {
-    /// Looks how the question stands.
-    pub(crate) fn look(mut self, heard: Heard<'_>) -> Goes {
+    /// Looks how the question stands; nothing once it is over.
+    pub(crate) fn look(mut self, heard: Heard<'_>) -> Option<Self> {
         heard(Progress::Asks(&self.asking));
         let answer = match self.asking.standing() {
             Standing::Answered(said) => self.form.take(&said),
@@ -124,14 +116,14 @@ impl Open {
                 heard(Progress::Asks(&self.asking));
                 Some(Answer::Cancel)
             }
-            Standing::Waits(_) => return Goes::Waits(self),
+            Standing::Waits(_) => return Some(self),
             // There is nobody to ask.
             Standing::New | Standing::Closed(_) | Standing::GivenUp(_) => Some(Answer::Decline),
         };
         let Some(answer) = answer else {
             self.asking = self.form.question();
             self.since = Instant::now();
-            return Goes::Waits(self);
+            return Some(self);
         };
         let told = match answer {
             Answer::Accept(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content),
@@ -139,6 +131,6 @@ impl Open {
             Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
         };
         let _ = self.answer.send(told);
-        Goes::Over
+        None
     }
 }

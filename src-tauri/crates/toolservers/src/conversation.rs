@@ -1,6 +1,6 @@
 //! One conversation with one server, from its first word to the answer of its last call.
 
-use crate::asked::{Ears, Goes, Inbox, Open, begin};
+use crate::asked::{Ears, Inbox, Open, begin};
 use crate::metered::{Allowance, Metered};
 use effects::{Ended, Heard, Pipes, Progress, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
@@ -159,9 +159,8 @@ async fn at_work<T>(
                 if let Some(why) = ended() {
                     return Err(why);
                 }
-                match open.take().map(|open| open.look(heard)) {
-                    Some(Goes::Waits(waits)) => open = Some(waits),
-                    Some(Goes::Over) => {}
+                match open.take() {
+                    Some(asking) => open = asking.look(heard),
                     None => left = left.saturating_sub(passed),
                 }
                 if left.is_zero() {

@@ -194,7 +194,7 @@ fn command(
         program: ran.program,
         printed: [ran.stdout.kept(), ran.stderr.kept()].concat(),
         printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
-        notes: ran.left_out().into_iter().collect(),
+        notes: ran.left_out().collect(),
     })
 }
 

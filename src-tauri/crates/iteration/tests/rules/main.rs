@@ -83,7 +83,12 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
                 "resource_handles": ["r"], "expected_outputs": ["e"], "uncertainties": ["u"],
             }),
         ),
-        ("believe", json!({ "claim": "c", "scope": "s", "confidence": 900, "evidence": ["src/a.rs"] })),
+        (
+            "believe",
+            json!({ "claim": "c", "scope": "s", "confidence": 900, "evidence": ["src/a.rs"],
+            "revises": "a", "supersedes": "b", "contradicts": "c", "days": 2 }),
+        ),
+        ("retract", json!({ "belief": "c", "reason": "r" })),
         (
             "remember",
             json!({
@@ -92,6 +97,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             }),
         ),
         ("ask", json!({ "question": "q", "choices": ["a", "b"] })),
+        ("delegate", json!({ "tasks": [{ "goal": "g", "title": "t", "tokens": 9000 }] })),
         ("done", json!({ "summary": "s" })),
     ]
 }

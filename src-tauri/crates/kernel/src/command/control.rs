@@ -58,8 +58,13 @@ impl Kernel {
     /// # Errors
     /// [`Error::Conflict`] when it has ended.
     pub fn cancel(&self, task_id: TaskId, reason: &str) -> Result<(), Error> {
+        self.cancel_as(PrincipalType::User, task_id, reason)
+    }
+
+    /// As [`Self::cancel`], asked by this principal.
+    pub(crate) fn cancel_as(&self, by: PrincipalType, task_id: TaskId, reason: &str) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut tx = self.begin_tx(&cell, Point::TaskCancel, PrincipalType::User)?;
+        let mut tx = self.begin_tx(&cell, Point::TaskCancel, by)?;
         if tx.task.status.is_terminal() {
             return Err(Error::Conflict(format!("the task is {} already", tx.task.status)));
         }

@@ -200,7 +200,7 @@ impl Kernel {
     /// Cancels child tasks that nobody waits for any more; those that have ended stay as they are.
     pub(super) fn cancel_children(&self, children: &[TaskId]) {
         for child in children {
-            match self.cancel(*child, "the task that it is a part of goes on without it") {
+            match self.cancel_as(PrincipalType::System, *child, LEFT) {
                 Ok(()) | Err(Error::Conflict(_)) => {}
                 Err(error) => tracing::warn!(task = %child, %error, "a child task could not be cancelled"),
             }
@@ -228,6 +228,9 @@ impl Kernel {
         Ok(kin)
     }
 }
+
+/// Why a child task is cancelled that nobody waits for any more.
+pub(super) const LEFT: &str = "the task that it is a part of goes on without it";
 
 /// What a child task came to.
 struct Came {

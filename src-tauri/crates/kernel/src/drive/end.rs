@@ -1,6 +1,7 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
 use super::asked::close_questions;
+use super::children::LEFT;
 use super::stopped::stopped;
 use super::{Then, leave_children};
 use crate::Error;
@@ -153,7 +154,12 @@ impl Kernel {
             tx.set_task(TaskStatus::Ready, "cancelled", None)?;
         }
         if tx.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
-            self.push_end(tx, TerminationReason::Cancelled, "Stopped: a person cancelled it.")?;
+            if tx.cancel_requested.as_deref() == Some(LEFT) {
+                let reason = TerminationReason::Cancelled;
+                self.push_end(tx, reason, &format!("Stopped: {LEFT}."))?;
+            } else {
+                self.push_end(tx, TerminationReason::Cancelled, "Stopped: a person cancelled it.")?;
+            }
             release_lease(tx);
             tx.set_attempt(AttemptStatus::Cancelled, "cancelled")?;
         }

@@ -308,6 +308,8 @@ fn classes_and_kinds_of_artifacts() {
             "model.answer",
             "playbook",
             "tool.manifest",
+            "guest.launch",
+            "guest.report",
             "policy.rules",
             "transcript",
             "action.result",

@@ -37,8 +37,9 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
             task.wall_ms = task.wall_ms.saturating_add(b.wall_ms);
         }),
         Body::ChildEnded(b) => seen.set((b.about_task_id,), |task: &mut TaskRow| {
-            task.tokens_used = task.tokens_used.saturating_add(b.tokens);
-            task.cost_used = task.cost_used.saturating_add(b.cost_micros);
+            let (tokens, cost) = (task.tokens_used, task.cost_used);
+            task.tokens_used = tokens.saturating_add(b.tokens);
+            task.cost_used = cost.saturating_add(b.cost_micros);
         }),
         Body::StepCreated(b) => step(seen, &b.step),
         Body::StepStatusChanged(b) => seen.set((b.about_step_id,), |step: &mut StepRow| {
