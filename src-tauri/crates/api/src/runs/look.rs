@@ -55,8 +55,11 @@ pub fn status(host: &dyn Host, run_id: &str) -> Result<wire::runs::RunStatus, Er
 pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
     match row.run_status {
         RunStatus::Queued | RunStatus::Running | RunStatus::Cancelling => {
-            let is_driven = host.stands(row.task_id, Duration::ZERO)? == Stands::AtWork;
-            Ok(!is_driven && !host.kernel()?.waits_for_others(row.task_id).wire()?)
+            // Nobody drives a task that waits for its parts.
+            if row.status == TaskStatus::Blocked && host.kernel()?.waits_for_others(row.task_id).wire()? {
+                return Ok(false);
+            }
+            Ok(host.stands(row.task_id, Duration::ZERO)? != Stands::AtWork)
         }
         RunStatus::AwaitingApproval
         | RunStatus::AwaitingClarify
