@@ -28,9 +28,6 @@ export const EVENT_NAME = [
   "task.input_added",
   "task.input_absorbed",
   "task.goal_changed",
-  "task.delegated",
-  "task.children_started",
-  "task.child_ended",
   "task.priority_changed",
   "budget.reserved",
   "budget.settled",
@@ -116,5 +113,8 @@ export const EVENT_NAME = [
   "tools.disabled",
   "tools.removed",
   "policy.rules_changed",
+  "task.delegated",
+  "task.children_started",
+  "task.child_ended",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -209,9 +209,6 @@ export const REGISTRY = [
   "task.input_added",
   "task.input_absorbed",
   "task.goal_changed",
-  "task.delegated",
-  "task.children_started",
-  "task.child_ended",
   "task.priority_changed",
   "budget.reserved",
   "budget.settled",
@@ -297,5 +294,8 @@ export const REGISTRY = [
   "tools.disabled",
   "tools.removed",
   "policy.rules_changed",
+  "task.delegated",
+  "task.children_started",
+  "task.child_ended",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
