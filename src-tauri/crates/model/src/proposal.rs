@@ -14,6 +14,12 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
+/// The members that a JSON schema of an object requires, by their names.
+pub fn required(schema: &Value) -> Vec<&str> {
+    let named = schema.get("required").and_then(Value::as_array);
+    named.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
 /// One tool asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

@@ -141,16 +141,7 @@ impl Guest {
 
 impl Reasoner for Guest {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            provider: Proposer::Guest,
-            model: self.name.clone(),
-            remote: false,
-            context_tokens: PACK_TOKENS,
-            prompt_tokens: 0,
-            answer_tokens: 0,
-            cost_in_micros: 0,
-            cost_out_micros: 0,
-        }
+        Descriptor::without_model(Proposer::Guest, self.name.clone(), PACK_TOKENS)
     }
 
     fn encode(&self, pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {

@@ -30,6 +30,20 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// A reasoner without a model behind it: nothing leaves this machine, and a call costs nothing.
+    pub const fn without_model(provider: Proposer, model: String, context_tokens: u32) -> Self {
+        Self {
+            provider,
+            model,
+            remote: false,
+            context_tokens,
+            prompt_tokens: 0,
+            answer_tokens: 0,
+            cost_in_micros: 0,
+            cost_out_micros: 0,
+        }
+    }
+
     /// Tokens that a context may have; a quarter is kept for the answer where nothing more is known.
     pub const fn takes(&self) -> u32 {
         if self.prompt_tokens > 0 {

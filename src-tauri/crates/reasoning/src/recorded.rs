@@ -138,16 +138,9 @@ impl Recorded {
 impl Reasoner for Recorded {
     fn descriptor(&self) -> Descriptor {
         let recorded = self.transcript.descriptor.clone();
-        Descriptor {
-            provider: Proposer::Recorded,
-            model: recorded.as_ref().map_or_else(|| "transcript".to_owned(), |d| d.model.clone()),
-            remote: false,
-            context_tokens: recorded.map_or(model::limits::CONTEXT_TOKENS_DEFAULT, |d| d.context_tokens),
-            prompt_tokens: 0,
-            answer_tokens: 0,
-            cost_in_micros: 0,
-            cost_out_micros: 0,
-        }
+        let name = recorded.as_ref().map_or_else(|| "transcript".to_owned(), |d| d.model.clone());
+        let tokens = recorded.map_or(model::limits::CONTEXT_TOKENS_DEFAULT, |d| d.context_tokens);
+        Descriptor::without_model(Proposer::Recorded, name, tokens)
     }
 
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {

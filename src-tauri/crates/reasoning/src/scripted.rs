@@ -31,16 +31,11 @@ impl Scripted {
     pub fn with(say: impl FnMut(&Input<'_>) -> Result<Answer, Error> + Send + 'static) -> Self {
         Self {
             say: Mutex::new(Box::new(say)),
-            descriptor: Descriptor {
-                provider: Proposer::Scripted,
-                model: "script".to_owned(),
-                remote: false,
-                context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,
-                prompt_tokens: 0,
-                answer_tokens: 0,
-                cost_in_micros: 0,
-                cost_out_micros: 0,
-            },
+            descriptor: Descriptor::without_model(
+                Proposer::Scripted,
+                "script".to_owned(),
+                model::limits::CONTEXT_TOKENS_DEFAULT,
+            ),
         }
     }
 

@@ -79,16 +79,7 @@ impl Session {
 
 impl Reasoner for Session {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            provider: Proposer::Session,
-            model: self.model.clone(),
-            remote: false,
-            context_tokens: PACK_TOKENS,
-            prompt_tokens: 0,
-            answer_tokens: 0,
-            cost_in_micros: 0,
-            cost_out_micros: 0,
-        }
+        Descriptor::without_model(Proposer::Session, self.model.clone(), PACK_TOKENS)
     }
 
     fn encode(&self, pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {

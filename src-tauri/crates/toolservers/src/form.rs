@@ -94,13 +94,7 @@ impl Form {
         if members.len() > QUESTION_FIELDS_MAX {
             return Err(format!("its form has more than {QUESTION_FIELDS_MAX} fields"));
         }
-        let required: Vec<&str> = schema
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required = model::proposal::required(schema);
         let fields = members
             .iter()
             .map(|(name, of)| Field::of(name, of, required.contains(&name.as_str())))

@@ -231,16 +231,11 @@ fn described(call: &ToolCall) -> String {
 
 impl Reasoner for PlaybookReasoner {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            provider: Proposer::Playbook,
-            model: self.playbook.name().to_owned(),
-            remote: false,
-            context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,
-            prompt_tokens: 0,
-            answer_tokens: 0,
-            cost_in_micros: 0,
-            cost_out_micros: 0,
-        }
+        Descriptor::without_model(
+            Proposer::Playbook,
+            self.playbook.name().to_owned(),
+            model::limits::CONTEXT_TOKENS_DEFAULT,
+        )
     }
 
     fn encode(&self, pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {

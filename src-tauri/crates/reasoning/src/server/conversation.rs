@@ -112,13 +112,7 @@ fn signature(parameters: &Value) -> String {
     if let Some(forms) = parameters.get("oneOf").and_then(Value::as_array) {
         return forms.iter().map(signature).collect::<Vec<_>>().join(" | ");
     }
-    let required: Vec<&str> = parameters
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = model::proposal::required(parameters);
     let optional = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
     let optional = optional.map(|(name, _)| name.as_str()).filter(|name| !required.contains(name));
     // What a list holds is named, too: a grammar keeps the form, and the words tell what it is for.

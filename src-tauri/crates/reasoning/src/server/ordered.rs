@@ -13,13 +13,7 @@ impl Serialize for Ordered<'_> {
         match self.0 {
             Value::Object(object) => {
                 let mut map = serializer.serialize_map(Some(object.len()))?;
-                let required: Vec<&str> = object
-                    .get("required")
-                    .and_then(Value::as_array)
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .collect();
+                let required = model::proposal::required(self.0);
                 for (key, value) in object {
                     match value {
                         Value::Object(_) if key == "properties" => {
