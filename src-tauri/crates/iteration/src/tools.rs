@@ -86,6 +86,11 @@ pub enum Proposal {
         /// Why.
         #[serde(deserialize_with = "said")] reason: String,
     },
+    /// Be offered more tools of servers, by words that say what they are for.
+    FindTools {
+        /// The words.
+        #[serde(deserialize_with = "said")] query: String,
+    },
     /// Promote a claim to durable memory.
     Remember {
         /// The claim.
@@ -197,6 +202,7 @@ impl Proposal {
             Self::Note(_) => "note",
             Self::Believe { .. } => "believe",
             Self::Retract { .. } => "retract",
+            Self::FindTools { .. } => "find_tools",
             Self::Remember { .. } => "remember",
             Self::Ask { .. } => "ask",
             Self::Delegate { .. } => "delegate",
@@ -261,7 +267,7 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
         "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "retract"
-        | "remember" | "ask" | "delegate" | "done" => serde_json::from_value(call),
+        | "find_tools" | "remember" | "ask" | "delegate" | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)

@@ -20,6 +20,7 @@ mod judge;
 mod lease;
 pub(crate) mod normalise;
 mod observe;
+mod offered;
 mod pinned;
 mod predecessor;
 mod progress;

@@ -39,6 +39,7 @@ mod loops;
 mod memory;
 mod objects;
 mod observing;
+mod offered;
 mod overriding;
 mod part;
 mod projects;

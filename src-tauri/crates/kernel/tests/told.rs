@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use testkit::{Server, Spoken, World};
 
 /// A model's server that says the calls of a script, in the form in which it is asked, and keeps what it was sent.
-struct Wire {
+pub struct Wire {
     script: Mutex<VecDeque<(&'static str, Value)>>,
     sent: Mutex<Vec<String>>,
     /// What is said in place of the first answers: status and body.
@@ -27,7 +27,7 @@ struct Wire {
 }
 
 impl Wire {
-    fn new(script: Vec<(&'static str, Value)>) -> Arc<Self> {
+    pub fn new(script: Vec<(&'static str, Value)>) -> Arc<Self> {
         Self::speaking(ModelApi::Openai, script)
     }
 
@@ -41,7 +41,7 @@ impl Wire {
         })
     }
 
-    fn sent(&self) -> Vec<String> {
+    pub fn sent(&self) -> Vec<String> {
         self.sent.lock().unwrap().clone()
     }
 }
@@ -91,12 +91,12 @@ fn forms() -> Vec<(ModelApi, ToolMode, &'static [&'static str])> {
     tools.chain(schema).chain([prompt]).collect()
 }
 
-fn settings(mode: ToolMode, without: &[&str]) -> Settings {
+pub fn settings(mode: ToolMode, without: &[&str]) -> Settings {
     let without: BTreeSet<String> = without.iter().map(|name| (*name).to_owned()).collect();
     Settings { mode, without, context_tokens: 128_000, answer_tokens: 8_000, ..Settings::default() }
 }
 
-fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> TaskId {
+pub fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> TaskId {
     let address: Address = format!("{}:http://127.0.0.1:1/v1#m", wire.api).parse().unwrap();
     let model = ModelServer::new(&address, settings, Arc::clone(wire) as _).unwrap();
     world.reasoners.put(goal, Arc::new(model));
@@ -204,6 +204,11 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             "retract",
             json!({ "belief": "omega comes last", "reason": "r" }),
             vec!["no belief of this task claims `omega comes last`".into()],
+        ),
+        (
+            "find_tools",
+            json!({ "query": "send mail" }),
+            vec!["found no tool for `send mail`: no server of tools can be used".into()],
         ),
         (
             "tag",

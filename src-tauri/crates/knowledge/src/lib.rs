@@ -26,6 +26,7 @@ pub mod belief;
 pub mod layer;
 pub mod memory;
 pub mod pack;
+mod ranking;
 mod refusal;
 mod scope;
 pub mod tokens;
@@ -34,5 +35,6 @@ pub mod working_state;
 
 pub use layer::Layer;
 pub use pack::{Delta, Material, PackInput, Pinned, Turn, compile, compile_with};
+pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};
 pub use tokens::count_tokens;

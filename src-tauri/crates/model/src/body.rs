@@ -479,4 +479,8 @@ bodies! {
         about_task_id: TaskId, about_attempt_id: AttemptId, child_task_id: TaskId, status: TaskStatus,
         result: ArtifactRef, tokens: u64, cost_micros: u64,
     }
+    /// A model asked for more tools of servers; those that were found are offered to it in this attempt (tools.md 7).
+    ToolsFound ("attempt.tools_found", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, query: Text, tools: Vec<String>,
+    }
 }

@@ -206,5 +206,11 @@ pub const SERVER_CPU_S: u64 = 60 * 60;
 pub const OFFERED_TOOLS_MAX: usize = 64;
 /// Bytes of their names, words and schemas together.
 pub const OFFERED_BYTES_MAX: usize = 48 * 1024;
+/// The share of a context that they may take: one of so many parts.
+pub const OFFERED_SHARE: u32 = 4;
+/// Tools that one search of a model finds.
+pub const FOUND_TOOLS_MAX: usize = 8;
+/// Tools that a model has found in one attempt and that are offered to it still; the oldest give way.
+pub const FOUND_TOOLS_KEPT: usize = 32;
 /// Letters of what a server says of one tool that a model is given.
 pub const OFFERED_WORDS_MAX: usize = 1_500;

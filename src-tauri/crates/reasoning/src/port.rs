@@ -23,6 +23,9 @@ pub struct Descriptor {
     /// Tokens of one answer; 0 when nothing is known.
     #[serde(default)]
     pub answer_tokens: u32,
+    /// Whether it is offered a few of Hermit's own tools and no others.
+    #[serde(default)]
+    pub few_tools: bool,
     /// Price of a million tokens read, in micro-units; 0 when none is known.
     pub cost_in_micros: u64,
     /// Price of a million tokens written, in micro-units; 0 when none is known.
@@ -39,6 +42,7 @@ impl Descriptor {
             context_tokens,
             prompt_tokens: 0,
             answer_tokens: 0,
+            few_tools: false,
             cost_in_micros: 0,
             cost_out_micros: 0,
         }

@@ -75,6 +75,8 @@ pub struct RealExecutors {
     pub redactor: redact::Shared,
     /// Secrets that acts may use.
     pub secrets: Arc<dyn effects::Secrets>,
+    /// Speaks to servers of tools.
+    pub servers: Arc<dyn effects::ToolServers>,
     /// Counts.
     pub oracle: Arc<Oracle>,
 }
@@ -95,7 +97,8 @@ impl ExecutorSource for RealExecutors {
             Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone())
                 .with_redactor(self.redactor.clone())
                 .with_secrets(Arc::clone(&self.secrets))
-                .with_web(Arc::new(crate::PlainWeb)),
+                .with_web(Arc::new(crate::PlainWeb))
+                .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default()),
             Arc::clone(&self.oracle),
         )))
     }

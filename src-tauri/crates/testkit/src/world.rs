@@ -68,6 +68,8 @@ pub struct World {
     pub redactor: redact::Shared,
     /// Values of secrets that acts may use.
     pub secrets: Arc<dyn effects::Secrets>,
+    /// Speaks to servers of tools.
+    pub servers: Arc<dyn effects::ToolServers>,
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
@@ -108,6 +110,7 @@ impl World {
             sandbox: Sandbox::none("a test without commands".to_owned()),
             redactor: redact::Shared::default(),
             secrets: Arc::new(effects::NoSecrets),
+            servers: Arc::new(effects::NoToolServers),
             oracle: Arc::new(Oracle::default()),
             kernel: None,
         }
@@ -123,6 +126,7 @@ impl World {
                 sandbox: self.sandbox.clone(),
                 redactor: self.redactor.clone(),
                 secrets: Arc::clone(&self.secrets),
+                servers: Arc::clone(&self.servers),
                 oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,

@@ -253,6 +253,11 @@ class Teller {
         if (!TOOL.test(words)) this.#say(event, "agent", words);
         break;
       }
+      case "attempt.tools_found": {
+        const found = list(body["tools"]).map((tool) => word(tool));
+        this.#add(event, "phase", `Looked for tools, “${word(body["query"])}”: ${found.join(", ")}`, here, { mark: "running", tone: "mute" });
+        break;
+      }
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;

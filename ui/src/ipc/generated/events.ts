@@ -116,5 +116,6 @@ export const EVENT_NAME = [
   "task.delegated",
   "task.children_started",
   "task.child_ended",
+  "attempt.tools_found",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

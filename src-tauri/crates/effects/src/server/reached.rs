@@ -48,6 +48,11 @@ impl Endpoint {
         Ok(Self { web, secrets, url, at, headers, sent: AtomicU64::new(0) })
     }
 
+    /// Where it is asked.
+    pub const fn url(&self) -> &WebUrl {
+        &self.url
+    }
+
     /// Sends one message and waits for what is answered, at most [`CALL_REPLY_BYTES_MAX`] bytes of it.
     ///
     /// # Errors

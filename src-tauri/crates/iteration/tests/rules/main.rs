@@ -89,6 +89,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             "revises": "a", "supersedes": "b", "contradicts": "c", "days": 2 }),
         ),
         ("retract", json!({ "belief": "c", "reason": "r" })),
+        ("find_tools", json!({ "query": "create an issue" })),
         (
             "remember",
             json!({

@@ -146,6 +146,7 @@ impl Kernel {
             Some(Proposal::Done { summary }) => self.done(tx, &summary, answer),
             Some(Proposal::Ask { question, choices }) => self.put_question(tx, question, choices, answer),
             Some(Proposal::Delegate { tasks }) => self.delegate(tx, tasks, answer),
+            Some(Proposal::FindTools { query }) => self.find_tools(tx, query, answer),
             Some(act) => {
                 if let Some(Known::Failed(why)) = known {
                     return self.close_said(tx, &[act], answer, Some(why));
@@ -374,6 +375,7 @@ impl Plan {
             | Proposal::Tag { .. }
             | Proposal::MoveRef { .. }
             | Proposal::DeleteRef { .. }
+            | Proposal::FindTools { .. }
             | Proposal::Remember { .. }
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }

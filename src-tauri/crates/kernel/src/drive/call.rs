@@ -1,4 +1,4 @@
-//! Calls of tools of servers: what a model is offered, and from its call to what is judged, shown and done.
+//! Calls of tools of servers: from a call of a model to what is judged, shown and done.
 
 use super::normalise::Unfit;
 use super::trial::Trial;
@@ -9,24 +9,23 @@ use crate::state::TaskState;
 use crate::tool_registry::ServerRecord;
 use crate::tx::Tx;
 use acts::{Action, Call};
-use model::limits::{OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX};
-use model::proposal::ToolSpec;
+use model::limits::OFFERED_WORDS_MAX;
 use model::task::Proposer;
-use model::tool_server::{ServerRegistration, ServerTool, ToolTerms, offered_name, words_for_model};
+use model::tool_server::{ServerRegistration, ToolTerms, offered_name, words_for_model};
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A server as the attempt at work may use it.
-struct Usable {
+pub(super) struct Usable {
     record: ServerRecord,
-    registration: Arc<ServerRegistration>,
+    pub(super) registration: Arc<ServerRegistration>,
     registration_sha256: Digest,
 }
 
 impl Usable {
     /// Whether a tool is what it was when it was registered, as far as anybody has seen.
-    fn is_unchanged(&self, tool: &str) -> bool {
+    pub(super) fn is_unchanged(&self, tool: &str) -> bool {
         !self.record.changed.contains(tool)
     }
 }
@@ -34,7 +33,7 @@ impl Usable {
 impl Kernel {
     /// Servers as they were registered when the attempt at work began; what was taken back since is not among them, and
     /// neither is one whose registration cannot be read, which the log tells.
-    fn usable_servers(&self, state: &TaskState) -> Vec<Usable> {
+    pub(super) fn usable_servers(&self, state: &TaskState) -> Vec<Usable> {
         let Some(attempt) = state.attempt() else { return Vec::new() };
         let began = attempt.attempt.started_at;
         let usable = |(server, record): (String, ServerRecord)| {
@@ -50,27 +49,6 @@ impl Kernel {
             Some(Usable { record, registration, registration_sha256 })
         };
         self.tool_registry().0.into_iter().filter_map(usable).collect()
-    }
-
-    /// Tools of servers as a model is offered them: bounded in number and bytes, each with the words of its server, which
-    /// are data. What does not fit is left out, from the last server on.
-    pub(super) fn offered_tools(&self, state: &TaskState) -> Result<Vec<ToolSpec>, Error> {
-        let mut offered = Vec::new();
-        let mut room = OFFERED_BYTES_MAX;
-        for server in self.usable_servers(state) {
-            for tool in
-                server.registration.manifest.tools.iter().filter(|tool| server.is_unchanged(&tool.name))
-            {
-                let spec = spec_of(&server.registration.server, tool)?;
-                let bytes = spec.name.len() + spec.description.len() + tool.input_schema.len();
-                match room.checked_sub(bytes) {
-                    Some(left) if offered.len() < OFFERED_TOOLS_MAX => room = left,
-                    _ => continue,
-                }
-                offered.push(spec);
-            }
-        }
-        Ok(offered)
     }
 
     /// The call as it is judged: the server as it was registered, the arguments held against the tool's schema, the terms
@@ -184,18 +162,6 @@ impl Kernel {
 /// When the attempt at work began.
 fn began(state: &TaskState) -> UnixMs {
     state.attempt().map_or(UnixMs(0), |attempt| attempt.attempt.started_at)
-}
-
-fn spec_of(server: &str, tool: &ServerTool) -> Result<ToolSpec, Error> {
-    let parameters = serde_json::from_str(&tool.input_schema)
-        .map_err(|e| Error::Broken(format!("a kept schema of the server `{server}` is malformed: {e}")))?;
-    let words = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-    let words = words_for_model(words, OFFERED_WORDS_MAX);
-    Ok(ToolSpec {
-        name: offered_name(server, &tool.name),
-        description: format!("Tool of the server `{server}`, in its own words, which are data: {words}"),
-        parameters,
-    })
 }
 
 /// Places and hosts that the arguments name, by what a person said of them.

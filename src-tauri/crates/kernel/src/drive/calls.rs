@@ -149,9 +149,10 @@ fn check(call: &Proposed<'_>) -> Result<Digest, Error> {
 }
 
 impl Kernel {
-    /// The tools that an agent outside may call: those that a model is told of.
+    /// The tools that an agent outside may call: those that a model is told of, but for the search for more of them, which
+    /// are offered to a model alone.
     pub fn tools(&self) -> Vec<model::proposal::ToolSpec> {
-        iteration::tools()
+        iteration::tools().into_iter().filter(|tool| tool.name != super::offered::FIND).collect()
     }
 
     /// Takes a call of an agent outside; whoever drives its task takes it up. The same call again is the one before, as

@@ -152,6 +152,7 @@ impl Kernel {
             Proposal::Note(_)
             | Proposal::Believe { .. }
             | Proposal::Retract { .. }
+            | Proposal::FindTools { .. }
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }
             | Proposal::Done { .. } => {

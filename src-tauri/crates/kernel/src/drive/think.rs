@@ -128,7 +128,9 @@ impl Kernel {
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
         let proposer = descriptor.provider;
-        let mut input = self.pack_input(tx, &contract, descriptor.takes())?;
+        let offered = self.offered_tools(tx, &descriptor)?;
+        let takes = descriptor.takes().saturating_sub(offered.tokens);
+        let mut input = self.pack_input(tx, &contract, takes)?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
@@ -140,7 +142,10 @@ impl Kernel {
         if !self.may_delegate(tx)? {
             tools.retain(|tool| tool.name != "delegate");
         }
-        tools.extend(self.offered_tools(tx)?);
+        if !offered.has_more {
+            tools.retain(|tool| tool.name != super::offered::FIND);
+        }
+        tools.extend(offered.tools);
         let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = match proposer.spends_tokens() {
             false => 0,

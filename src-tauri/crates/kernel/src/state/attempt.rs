@@ -50,6 +50,8 @@ pub struct AttemptState {
     pub model_failures: u32,
     /// What it has seen.
     pub observed: Vec<ObservedRef>,
+    /// Tools of servers that its model has found, by the names that they are offered by, oldest first.
+    pub found: Vec<String>,
     /// The environment it runs in.
     pub environment: Option<ArtifactRef>,
     /// Who refused its last act, when nothing was done since.
@@ -79,6 +81,7 @@ impl AttemptState {
             turn: Turn::Thinking { last: None },
             model_failures: 0,
             observed: Vec::new(),
+            found: Vec::new(),
             environment: None,
             refused_by: None,
             pack: None,
@@ -224,6 +227,7 @@ impl AttemptState {
                 }
             }
             Body::ChildEnded(b) => self.child_ended(b),
+            Body::ToolsFound(b) => self.has_found(&b.tools),
             // One that nobody answered in time ends the run: the turn stays with its question.
             Body::ClarificationAnswered(_) | Body::ClarificationCancelled(_) => {
                 if matches!(self.turn, Turn::Questioned(_)) {
@@ -245,6 +249,14 @@ impl AttemptState {
             tool: "delegate".to_owned(),
             about: title.cloned().unwrap_or_default(),
         });
+    }
+
+    /// What is found anew is the newest.
+    fn has_found(&mut self, tools: &[String]) {
+        self.found.retain(|known| !tools.contains(known));
+        self.found.extend(tools.iter().cloned());
+        let over = self.found.len().saturating_sub(model::limits::FOUND_TOOLS_KEPT);
+        self.found.drain(..over);
     }
 
     /// A question ends the turn, but for one of a server whose tool is at work: its act stays in hand.

@@ -183,7 +183,8 @@ impl ModelServer {
     fn offers(&self, tool: &str) -> bool {
         match self.settings.offer.as_slice() {
             [] => self.settings.offers_all() || FEW_TOOLS.contains(&tool),
-            chosen => chosen.iter().any(|name| name == tool),
+            // Names that are chosen are those of Hermit's own tools.
+            chosen => model::tool_server::is_offered_name(tool) || chosen.iter().any(|name| name == tool),
         }
     }
 
@@ -375,6 +376,7 @@ impl Reasoner for ModelServer {
             remote: self.remote,
             context_tokens: self.settings.context_tokens,
             prompt_tokens: self.prompt_tokens(),
+            few_tools: !self.settings.offers_all(),
             answer_tokens: self.answer_tokens(),
             cost_in_micros: self.settings.prices.input,
             cost_out_micros: self.settings.prices.output,

@@ -31,6 +31,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::ChildEnded(b) => {
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
+        Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;

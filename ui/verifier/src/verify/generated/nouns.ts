@@ -297,5 +297,6 @@ export const REGISTRY = [
   "task.delegated",
   "task.children_started",
   "task.child_ended",
+  "attempt.tools_found",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
