@@ -3,6 +3,7 @@
 //!
 //! A [`stage`] is a store with keys, a folder to work in, and a hand that types at a terminal.
 
+mod acp;
 mod agents;
 mod asked_by_servers;
 mod attached;
@@ -10,6 +11,7 @@ mod bad_input;
 mod changing_tools;
 mod committed;
 mod cut_off;
+mod editors;
 mod fetched;
 mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]

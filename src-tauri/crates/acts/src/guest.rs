@@ -113,6 +113,13 @@ impl Tool for Guest {
         ];
         lines.extend(quoted(&self.prompt).map(Line::effect));
         lines.extend(words(launch, self.goes_on).map(Line::effect));
+        if launch.speaks_acp() {
+            lines.push(Line::effect(
+                "it is spoken to by the Agent Client Protocol: what it asks to do is allowed while it stays in its copy, \
+                 and refused otherwise"
+                    .to_owned(),
+            ));
+        }
         lines.extend(reach(launch));
         lines.push(Line::effect(
             "it sees the folder without what looks like keys, and has a HOME of its own".to_owned(),

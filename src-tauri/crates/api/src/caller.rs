@@ -88,6 +88,13 @@ impl<'h> Through<'h> {
     pub const fn new(host: &'h dyn Host, caller: Caller) -> Self {
         Self { host, caller }
     }
+
+    /// Whether an agent is one that Hermit knows, and no program of a person's own.
+    fn is_known(&self, agent: &str) -> bool {
+        let name = agent.trim();
+        let name = name.strip_prefix("acp:").unwrap_or(name).trim();
+        self.host.guests().iter().any(|known| known.name == name)
+    }
 }
 
 /// Who sends words over a surface: a person only where they hold the store themselves.
@@ -142,7 +149,7 @@ impl Host for Through<'_> {
             }
             // A page chooses among what Hermit knows; a command line, and what it may read, is typed at a terminal.
             wire::task::Reasoner::Guest { agent, reads, .. }
-                if self.caller == Caller::Page && (agent.contains(['/', ' ', '\\']) || !reads.is_empty()) =>
+                if self.caller == Caller::Page && (!self.is_known(agent) || !reads.is_empty()) =>
             {
                 Err(forbidden(
                     "a page names no program of this machine; choose one of the agents that Hermit knows",

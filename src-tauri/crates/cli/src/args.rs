@@ -1,5 +1,6 @@
 //! The verbs, and the help that teaches them.
 
+mod acp;
 mod artifacts;
 mod ledger;
 mod logs;
@@ -14,6 +15,7 @@ mod tools;
 mod watch;
 mod work;
 
+pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
@@ -92,6 +94,8 @@ pub enum Verb {
     Open,
     /// Lets the agent of another program act through Hermit: Claude Code, Codex, Cursor and others.
     Mcp(McpArgs),
+    /// Lets an editor that speaks the Agent Client Protocol use Hermit as its agent: Zed and others.
+    Acp(AcpArgs),
     /// Tasks: list, look at, steer and stop them.
     #[command(subcommand)]
     Task(TaskVerb),

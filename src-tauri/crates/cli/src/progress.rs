@@ -12,6 +12,9 @@ use wire::task::{Show, Task};
 use wire::task_events::{Event, List};
 use words::task::Proposer;
 
+/// What is told when a person has approved an act.
+pub const APPROVED: &str = "You approved it.";
+
 /// Characters of what a model says that are kept until its line ends.
 const PROSE_CHARS: usize = 2_000;
 
@@ -104,6 +107,11 @@ impl Progress {
     /// What it does, in words that are plain.
     pub fn doing(&self) -> &str {
         &self.doing
+    }
+
+    /// Whether the act under way only looks.
+    pub const fn looks(&self) -> bool {
+        self.looks
     }
 
     /// The line that the model is saying, as far as it has come.
@@ -254,7 +262,7 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
     let said = |tone: Tone, text: &str| Some((tone, format!("  {text}")));
     match (event_type, word(body, "verdict"), word(body, "result_code")) {
         ("policy.evaluated", "deny", _) => said(Tone::Bad, "Denied by policy."),
-        ("approval.granted", ..) => said(Tone::Good, "You approved it."),
+        ("approval.granted", ..) => said(Tone::Good, APPROVED),
         ("approval.denied", ..) => match plain(word(body, "feedback")).as_str() {
             "" => said(Tone::Warn, "You denied it."),
             words => said(Tone::Warn, &format!("You denied it: {words}")),

@@ -89,6 +89,17 @@ fn spent(task: &Task) -> String {
     format!("({})", parts.join(", "))
 }
 
+/// How a task came out, in a sentence, and what of it was refused or failed, each on a line.
+pub fn in_a_sentence(rest: &Rest, receipts: &[ReceiptRow]) -> String {
+    let mut words = format!("{} {}", why(rest, receipts.iter().any(changes)), spent(&rest.task));
+    if exit_code(rest) != exit::DONE {
+        for (trouble, _) in troubles(&rest.task.actions).into_iter().take(TROUBLES) {
+            words.push_str(&format!("\n- {trouble}"));
+        }
+    }
+    words
+}
+
 /// Why a task stands as it does, in a sentence.
 fn why(rest: &Rest, changed: bool) -> String {
     let task = &rest.task;

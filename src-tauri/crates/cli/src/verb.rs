@@ -1,5 +1,7 @@
 //! One function for each verb.
 
+mod acp;
+mod acp_install;
 mod agents;
 mod approvals;
 mod bytes;
@@ -50,6 +52,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Run(args) => run::run(context, &args),
         Verb::Serve(args) => serve::serve(context, &args),
         Verb::Mcp(args) => mcp::mcp(context, args),
+        Verb::Acp(args) => acp::acp(context, args),
         Verb::Task(verb) => task::task(context, verb),
         Verb::Conversation(verb) => conversation::conversation(context, verb),
         Verb::Workspace(verb) => workspace::workspace(context, &verb),

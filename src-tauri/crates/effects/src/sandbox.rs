@@ -1,6 +1,6 @@
 //! Which walls this machine can put around a command, found out by putting them up once.
 
-mod bwrap;
+pub(crate) mod bwrap;
 mod landlock;
 
 use crate::command::process_limits::Bounds;

@@ -28,6 +28,8 @@
 #[cfg(target_os = "linux")]
 pub mod bridge;
 #[cfg(target_os = "linux")]
+pub mod guest;
+#[cfg(target_os = "linux")]
 mod landlocked;
 #[cfg(target_os = "linux")]
 mod limits;

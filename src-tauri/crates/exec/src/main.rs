@@ -1,4 +1,5 @@
 //! `hermit-exec [--read PATH]... [--write PATH]... [FLAGS] -- PROGRAM [ARGUMENT]...`
+//! `hermit-exec --acp [--goes-on] PROMPT -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec --layer FOLDER UPPER WORK -- PROGRAM [ARGUMENT]...`
 //!
 //! Started by Hermit alone; see the library for what it does and in which order.
@@ -23,6 +24,9 @@ fn run() -> Result<ExitCode, exec::Error> {
 
     if let Some(code) = exec::bridge::asked(std::env::args_os().skip(1))? {
         return Ok(code);
+    }
+    if let Some(turn) = exec::guest::asked(std::env::args_os().skip(1))? {
+        return Ok(exec::guest::work(&turn));
     }
     if let Some((layer, words)) = exec::overlay::Layer::parse(std::env::args_os().skip(1))? {
         return under(&layer, &words);

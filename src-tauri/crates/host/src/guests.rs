@@ -22,6 +22,8 @@ use wire::{Code, Error};
 const SYSTEM: [&str; 7] = ["/usr", "/opt", "/nix/store", "/bin", "/sbin", "/lib", "/lib64"];
 /// What a command finds programs by behind the walls.
 const INSIDE: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// What stands before an agent that is spoken to by the Agent Client Protocol.
+const ACP: &str = "acp:";
 /// Bytes of a first line that names an interpreter.
 const FIRST_LINE: u64 = 512;
 
@@ -44,6 +46,8 @@ struct Preset {
     tells: Option<GuestTells>,
     /// The word by which it is made to tell so, where it takes one.
     tells_with: Option<String>,
+    /// Words by which it speaks the Agent Client Protocol, where it does.
+    acp: Option<Vec<String>>,
 }
 
 /// How an agent finds its key, and the secret that is lent unless another is named.
@@ -79,6 +83,7 @@ pub fn agents() -> Vec<Agent> {
         has_secret: false,
         goes_on: !preset.goes_on.is_empty(),
         tells: preset.tells.is_some(),
+        acp: preset.acp.is_some(),
     };
     PRESETS.iter().map(agent).collect()
 }
@@ -91,11 +96,18 @@ pub fn chosen(asked: &Asked, known: &BTreeMap<String, SecretTerms>) -> Result<Re
     let Asked::Guest { agent, hosts, secrets, reads, environment } = asked else {
         return Err(Error::new(Code::Usage, "no agent is named"));
     };
+    let (agent, speaks_acp) = match agent.trim().strip_prefix(ACP) {
+        Some(rest) => (rest, true),
+        None => (agent.as_str(), false),
+    };
     let preset = PRESETS.iter().find(|preset| preset.name == agent.trim());
     let mut launch = match preset {
         Some(preset) => of_preset(preset)?,
         None => of_words(agent)?,
     };
+    if speaks_acp {
+        by_acp(preset, &mut launch)?;
+    }
     if !hosts.is_empty() {
         // Whoever names a host has another server for it than the usual.
         launch.hosts.clone_from(hosts);
@@ -114,6 +126,29 @@ pub fn chosen(asked: &Asked, known: &BTreeMap<String, SecretTerms>) -> Result<Re
     check_secrets(&launch, known)?;
     launch.check().map_err(|why| Error::new(Code::Usage, why))?;
     Ok(Reasoning::Guest { launch: Box::new(launch) })
+}
+
+/// It is spoken to by the Agent Client Protocol: its words are those by which it does.
+fn by_acp(preset: Option<&Preset>, launch: &mut GuestLaunch) -> Result<(), Error> {
+    if let Some(preset) = preset {
+        let words = preset.acp.clone().ok_or_else(|| {
+            let speak = PRESETS.iter().filter(|preset| preset.acp.is_some()).map(|preset| preset.name.as_str());
+            Error::new(
+                Code::Usage,
+                format!("{} does not speak the Agent Client Protocol by itself", preset.title),
+            )
+            .hint(format!(
+                "run it with `--agent {}`, or name a program that speaks it: `--agent \"acp:PROGRAM WORDS\"`; of those that \
+                 Hermit knows, these do: {}",
+                preset.name,
+                speak.collect::<Vec<_>>().join(", ")
+            ))
+        })?;
+        launch.words = words;
+    }
+    launch.goes_on.clear();
+    launch.tells = Some(GuestTells::Acp);
+    Ok(())
 }
 
 /// The secret that an agent signs in with, where none is named for it.
@@ -397,6 +432,16 @@ mod tests {
         assert_eq!(error.code, Code::NotFound);
         assert!(error.hint.contains("aider, claude, codex"));
         assert_eq!(chosen(&asked("  "), &BTreeMap::new()).unwrap_err().code, Code::Usage);
+        // Over the protocol its words are its own, and a preset that does not speak it says which do.
+        let Reasoning::Guest { launch } = chosen(&asked("acp:sh -c true"), &BTreeMap::new()).unwrap() else {
+            panic!()
+        };
+        assert_eq!(launch.argv("x", false).get(1..).unwrap(), ["-c", "true"]);
+        assert!(launch.speaks_acp());
+        let mut launch = launch;
+        let aider = PRESETS.iter().find(|preset| preset.name == "aider");
+        let error = by_acp(aider, &mut launch).unwrap_err();
+        assert!(error.hint.contains("gemini") && error.hint.contains("--agent aider"), "{}", error.hint);
         // An own command line, without anything that a preset would add.
         let Reasoning::Guest { launch } = chosen(&asked("sh -c true"), &BTreeMap::new()).unwrap() else {
             panic!()

@@ -25,7 +25,7 @@ impl From<Channel> for Sender {
     fn from(channel: Channel) -> Self {
         let by = match channel {
             Channel::Cli | Channel::App => Origin::Person,
-            Channel::RunApi | Channel::Mcp | Channel::Webhook => Origin::Program,
+            Channel::RunApi | Channel::Mcp | Channel::Webhook | Channel::Acp => Origin::Program,
             Channel::Scheduler => Origin::Scheduler,
             Channel::System => Origin::Service,
         };
@@ -45,8 +45,8 @@ impl Sender {
 
     /// How far the words may be relied on. The one table there is:
     ///
-    /// - through a terminal, a window or page of this machine, or the run API: a person's own words, or those that a
-    ///   program hands over which they gave the token of their host;
+    /// - through a terminal, a window or page of this machine, the run API, or an editor that a person set up to
+    ///   use Hermit: a person's own words, or those that a program hands over which they gave the token of their host;
     /// - by a service or the scheduler: Hermit's own templates, filled with what it has seen;
     /// - over MCP or a webhook: whoever wrote it, nobody here confirms it;
     /// - by the agent of another task: a model wrote it, of whatever it had read.
@@ -56,9 +56,10 @@ impl Sender {
             (Origin::Service | Origin::Scheduler, _) | (_, Channel::System | Channel::Scheduler) => {
                 TrustTier::Observed
             }
-            (Origin::Person | Origin::Program, Channel::Cli | Channel::App | Channel::RunApi) => {
-                TrustTier::UserAsserted
-            }
+            (
+                Origin::Person | Origin::Program,
+                Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp,
+            ) => TrustTier::UserAsserted,
         }
     }
 

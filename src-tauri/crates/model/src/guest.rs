@@ -56,6 +56,8 @@ crate::names! {
         ClaudeJson = "claude_json",
         /// Lines of text that name each file, as aider prints them.
         AiderText = "aider_text",
+        /// By the Agent Client Protocol, which it is spoken to by as well: it is given its prompt and answered what it asks.
+        Acp = "acp",
     }
 }
 
@@ -65,8 +67,18 @@ impl GuestLaunch {
         let words = if goes_on && !self.goes_on.is_empty() { &self.goes_on } else { &self.words };
         let named = words.iter().any(|word| word.contains(GOAL));
         let filled = words.iter().map(|word| word.replace(GOAL, prompt));
-        let last = (!named).then(|| prompt.to_owned());
+        let last = (!named && !self.speaks_acp()).then(|| prompt.to_owned());
         std::iter::once(self.program.path.clone()).chain(filled).chain(last).collect()
+    }
+
+    /// Whether it is spoken to by the Agent Client Protocol, so that its prompt is none of its words.
+    pub fn speaks_acp(&self) -> bool {
+        self.tells == Some(GuestTells::Acp)
+    }
+
+    /// Whether it can go on with what it did before.
+    pub fn can_go_on(&self) -> bool {
+        !self.goes_on.is_empty() || self.speaks_acp()
     }
 
     /// Handles of its secrets, sorted.
@@ -193,6 +205,12 @@ mod tests {
         assert_eq!(at.argv("x", true), ["/usr/bin/a", "-c", "x"]);
         // Whoever cannot go on begins anew.
         assert_eq!(launch(&["-p"], &[]).argv("y", true), ["/usr/bin/a", "-p", "y"]);
+        // What is told over a protocol is none of its words.
+        let acp = GuestLaunch { tells: Some(GuestTells::Acp), ..launch(&["acp"], &[]) };
+        assert_eq!(
+            (acp.argv("y", true), acp.can_go_on()),
+            (vec!["/usr/bin/a".to_owned(), "acp".to_owned()], true)
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Guest {
 impl Guest {
     /// The guest of a launch.
     pub fn new(launch: &GuestLaunch) -> Self {
-        Self { name: launch.guest.clone(), can_go_on: !launch.goes_on.is_empty() }
+        Self { name: launch.guest.clone(), can_go_on: launch.can_go_on() }
     }
 
     fn run(&self, prompt: String, goes_on: bool, heard: usize) -> Answer {

@@ -53,6 +53,8 @@ crate::names! {
         Scheduler = "scheduler",
         /// The kernel itself.
         System = "system",
+        /// An editor that speaks the Agent Client Protocol.
+        Acp = "acp",
     }
 }
 

@@ -14,6 +14,7 @@ Examples:
   hermit run \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
   hermit run --agent codex \"add a test for the parser\" --workspace ~/src/mine
+  hermit run --agent acp:gemini \"add a test for the parser\" --workspace ~/src/mine
 
 At a terminal it shows what it is doing, asks for your approval, and prints the result; with `--screen` it uses the \
 whole terminal for that. Ctrl-C pauses it, and on the screen Esc, too; nothing is lost. Without a terminal it ends with 4 as soon as it waits for you; `hermit approvals approve` continues it. \
@@ -23,7 +24,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     pub playbook: Option<String>,
     /// The agent of another program, which works as a guest on a copy of the folder: one of `hermit agents list`, or its
-    /// command line; `{goal}` in it stands for the goal, which else comes last.
+    /// command line; `{goal}` in it stands for the goal, which else comes last. With `acp:` before it, it is spoken to by the
+    /// Agent Client Protocol.
     #[arg(long, value_name = "NAME|COMMAND", conflicts_with_all = ["model", "playbook"])]
     pub agent: Option<String>,
     /// A host that the agent may reach, as `name:port`, instead of those that are known for it; repeat it for several.

@@ -19,7 +19,8 @@ pub fn agents(context: &Context, verb: &AgentsVerb) -> Came {
                 None => format!("not here; install it with: {}", plain(&one.install)),
             };
             let key = if one.has_secret { "there" } else { "not set" };
-            vec![plain(&one.name), plain(&one.title), format!("secret:{} ({key})", plain(&one.secret)), here]
+            let name = if one.acp { format!("{0}, acp:{0}", plain(&one.name)) } else { plain(&one.name) };
+            vec![name, plain(&one.title), format!("secret:{} ({key})", plain(&one.secret)), here]
         };
         table(out, &["agent", "", "key", "program"], &found.agents.iter().map(row).collect::<Vec<_>>());
         out.say(Tone::Faint, "hermit run --agent NAME \"what you want\" --workspace DIR; any other program by its command line");

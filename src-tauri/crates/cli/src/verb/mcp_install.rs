@@ -28,7 +28,7 @@ struct Change {
     text: String,
 }
 
-const fn system() -> System {
+pub const fn system() -> System {
     if cfg!(windows) {
         System::Windows
     } else if cfg!(target_os = "macos") {
@@ -54,7 +54,7 @@ pub fn install(context: &Context, args: &McpInstall) -> Came {
         words.extend(["--profile".to_owned(), profile.clone()]);
     }
     let entry = client.entry(&command.to_string_lossy(), &words);
-    change(context, client, args.print, |text| {
+    change(context, &Program::of(client)?, args.print, |text| {
         edit::install(client.format, text, client.holder, &entry).map_err(|why| {
             Error::new(Code::Failed, why).hint(format!("add this to `{}` yourself: {entry}", client.holder))
         })
@@ -64,7 +64,7 @@ pub fn install(context: &Context, args: &McpInstall) -> Came {
 /// `hermit mcp uninstall`.
 pub fn uninstall(context: &Context, args: &McpUninstall) -> Came {
     let client = known(&args.program)?;
-    change(context, client, args.print, |text| {
+    change(context, &Program::of(client)?, args.print, |text| {
         edit::uninstall(client.format, text, client.holder).map_err(|why| Error::new(Code::Failed, why))
     })
 }
@@ -130,24 +130,45 @@ fn read(file: &Path) -> Result<String, Error> {
     std::fs::read_to_string(file).map_err(|e| unread(e.to_string()))
 }
 
-fn change(
+/// Whose configuration is changed.
+pub struct Program {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub file: PathBuf,
+    /// The command that makes the change.
+    pub command: &'static str,
+}
+
+impl Program {
+    fn of(client: &'static Client) -> Result<Self, Error> {
+        let (name, title, command) = (client.name, client.title, "hermit mcp install");
+        Ok(Self { name, title, file: file_of(client)?, command })
+    }
+}
+
+/// Shows a change of a program's configuration, and makes it after a person's yes.
+///
+/// # Errors
+/// When the file cannot be read, changed or written, and without a person.
+pub fn change(
     context: &Context,
-    client: &'static Client,
+    program: &Program,
     print: bool,
     edited: impl FnOnce(&str) -> Result<String, Error>,
 ) -> Came {
-    let named = file_of(client)?;
+    let named = program.file.clone();
     // Where a link stands, what it leads to is changed, and the link stays.
     let file = std::fs::canonicalize(&named).unwrap_or(named);
     let before = read(&file)?;
     let text = edited(&before)?;
     let difference = difference(&before, &text);
-    let mut change = Change { program: client.name, file, difference, made: false, text };
+    let mut change = Change { program: program.name, file, difference, made: false, text };
     if change.difference.is_empty() {
         return told(context, &change, "Nothing is to be changed.");
     }
     if print {
-        return told(context, &change, "Nothing was changed: this is what `hermit mcp install` would do.");
+        let words = format!("Nothing was changed: this is what `{}` would do.", program.command);
+        return told(context, &change, &words);
     }
     let Some(terminal) = &context.terminal else {
         return Err(Error::new(
@@ -172,7 +193,7 @@ fn change(
     change.made = true;
     context.out.line(format!(
         "Done. Start {} anew; what its agent wants to change then waits for you here.",
-        client.title
+        program.title
     ));
     Ok(exit::DONE)
 }

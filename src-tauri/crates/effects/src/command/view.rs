@@ -34,6 +34,8 @@ pub(crate) struct View {
     pub(crate) proxy: Option<WayOut>,
     /// The socket by which it reaches Hermit's tools.
     pub(crate) tools: Option<PathBuf>,
+    /// The socket by which it hears that it is called off.
+    pub(crate) cord: Option<PathBuf>,
     /// What is its HOME and outlives it; else it has an empty one.
     pub(crate) home: Option<PathBuf>,
     /// More of its environment, which stands before all else.
@@ -69,6 +71,7 @@ impl View {
             reads: Vec::new(),
             proxy: None,
             tools: None,
+            cord: None,
             home: None,
             told: Vec::new(),
         }
@@ -163,6 +166,7 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
         reads,
         proxy,
         tools: None,
+        cord: None,
         home: None,
         told: Vec::new(),
     })

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Where `hermit-exec` is inside.
-pub(super) const EXEC_INSIDE: &str = "/run/hermit/exec";
+pub(crate) const EXEC_INSIDE: &str = "/run/hermit/exec";
 
 impl Sandbox {
     /// Bubblewrap up to and including `hermit-exec`, whose own arguments follow; none where there is no bubblewrap.
@@ -40,6 +40,9 @@ impl Sandbox {
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
         if let Some(tools) = &view.tools {
             command.arg("--ro-bind").arg(tools).arg(crate::stage::door::INSIDE);
+        }
+        if let Some(cord) = &view.cord {
+            command.arg("--ro-bind").arg(cord).arg(crate::stage::door::CORD_INSIDE);
         }
         if let Some(home) = &view.home {
             command.arg("--bind").arg(home).arg("/tmp/home");

@@ -1,14 +1,21 @@
 //! Hermit's tools inside the walls of a guest: a socket of its own, by which it asks for what its view does not give. Who
 //! serves them is lent, as the protocol and the store are other rooms'.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Where the socket is inside.
 pub(crate) const INSIDE: &str = "/run/hermit/mcp";
+/// Where the socket is inside by which a guest's turn is called off.
+pub(crate) const CORD_INSIDE: &str = "/run/hermit/cord";
+/// How long a turn that was called off may take to end by itself.
+const GRACE: Duration = Duration::from_secs(3);
 /// What a guest starts to speak to it over standard input and output.
 pub(crate) const COMMAND: &str = "/run/hermit/exec --mcp";
 
@@ -70,5 +77,36 @@ impl Drop for Door {
 }
 
 fn short(folder: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}/mcp", folder.as_raw_fd()))
+    beneath(folder, "mcp")
+}
+
+fn beneath(folder: &File, name: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
+}
+
+/// What calls off the turn of a guest that is spoken to, before its program is ended.
+pub(super) struct Cord {
+    listener: UnixListener,
+    pulled: Cell<Option<Instant>>,
+}
+
+impl Cord {
+    /// Lays one in `folder`, which is the guest's own.
+    pub(super) fn lay(folder: &Path) -> io::Result<(Self, PathBuf)> {
+        let listener = UnixListener::bind(beneath(&File::open(folder)?, "cord"))?;
+        listener.set_nonblocking(true)?;
+        Ok((Self { listener, pulled: Cell::new(None) }, folder.join("cord")))
+    }
+
+    /// Calls the turn off; whether it has had its time to end by itself.
+    pub(super) fn pull(&self) -> bool {
+        if self.pulled.get().is_none() {
+            self.pulled.set(Some(Instant::now()));
+            // Whoever holds the other end reads its end.
+            while let Ok((stream, _)) = self.listener.accept() {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        self.pulled.get().is_none_or(|since| since.elapsed() > GRACE)
+    }
 }

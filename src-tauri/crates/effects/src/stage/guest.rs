@@ -2,13 +2,14 @@
 //! proxy, and has a HOME of its own. What its view shows as changed is told, its bytes are kept, and nothing of it is in
 //! the folder: that is a change set of its own.
 
-use super::door::{COMMAND, Door};
+use super::door::{COMMAND, Cord, Door};
 use super::work::{Lent, Work};
 use super::{Staging, Unstaged};
 use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
 use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
+use crate::sandbox::bwrap::EXEC_INSIDE;
 use crate::tools::Execution;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{ActionRequest, Guest};
@@ -87,7 +88,7 @@ fn worked(
         Err(error) => return Turn { version: None, staging: Err(error.to_string()) },
     };
     let version = version(executors, launch, &hidden, *cancelled);
-    let (argv, hosts, secrets) = (launch.argv(&guest.prompt, guest.goes_on), &launch.hosts, launch.handles());
+    let (argv, hosts, secrets) = (argv(guest), &launch.hosts, launch.handles());
     let asked = Asked {
         argv: &argv,
         cwd: &RelPath::ROOT,
@@ -103,6 +104,17 @@ fn worked(
         staging.map_err(|(Unstaged::Cannot(why) | Unstaged::Failed(why) | Unstaged::Changed(why, _))| why);
     let staging = staging.and_then(|staging| keep(executors, request, &staging).map(|()| staging));
     Turn { version, staging }
+}
+
+/// What is started in its view: its program, or what speaks to it there.
+fn argv(guest: &Guest) -> Vec<String> {
+    let words = guest.launch.argv(&guest.prompt, guest.goes_on);
+    if !guest.launch.speaks_acp() {
+        return words;
+    }
+    let again = guest.goes_on.then_some("--goes-on");
+    let speaker = [EXEC_INSIDE, "--acp"].into_iter().chain(again).chain([guest.prompt.as_str(), "--"]);
+    speaker.map(str::to_owned).chain(words).collect()
 }
 
 /// What its view has beside the folder: HOME, program, way out, and stand-ins for its secrets.
@@ -123,8 +135,14 @@ fn lend(
         view.told.push(("HERMIT_MCP".to_owned(), COMMAND.into()));
         door
     });
+    let cord = launch.speaks_acp().then(|| Cord::lay(folder)).transpose();
+    let cord = cord.map_err(|source| Error::Spool { doing: "making a way to call a guest off", source })?;
+    let cord = cord.map(|(cord, socket)| {
+        view.cord = Some(socket);
+        cord
+    });
     if launch.hosts.is_empty() {
-        return Ok(Lent { outlet: None, door });
+        return Ok(Lent { outlet: None, door, cord });
     }
     let salt = request.action_request_id.to_string();
     let outlet = Outlet::open(folder, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
@@ -134,7 +152,7 @@ fn lend(
     }
     let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
     view.proxy = Some(WayOut { socket, roots, told: outlet.environment() });
-    Ok(Lent { outlet: Some(outlet), door })
+    Ok(Lent { outlet: Some(outlet), door, cord })
 }
 
 fn equip(view: &mut View, launch: &GuestLaunch, home: &Path) {
@@ -231,14 +249,15 @@ fn outcome(
             let code = if error.is_none() { ResultCode::Succeeded } else { ResultCode::Failed };
             ran.exit_code = staging.staged.exit_code;
             let mut report = report(guest, code, error);
-            report.told =
-                super::told::told(guest.launch.tells, &staging.transcript.bytes, executors.workspace.root());
+            let (tells, transcript) = (guest.launch.tells, &staging.transcript.bytes);
+            report.told = super::told::told(tells, transcript, executors.workspace.root());
+            report.version = super::told::version(tells, transcript);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
             (report, staging.staged.notes, vec![staging.transcript, staging.diff])
         }
     };
-    report.version = turn.version;
+    report.version = turn.version.or(report.version);
     report.summary = in_words(&report, took);
     observed.insert(0, report.summary.clone());
     observed.extend(

@@ -18,6 +18,7 @@ pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> O
         GuestTells::CodexJson => lines(printed).flat_map(|line| codex(&line)).collect(),
         GuestTells::ClaudeJson => lines(printed).flat_map(|line| claude(&line)).collect(),
         GuestTells::AiderText => printed.lines().filter_map(aider).map(str::to_owned).collect(),
+        GuestTells::Acp => printed.lines().filter_map(acp).collect(),
     };
     let root = root.to_str().unwrap_or_default();
     let places: BTreeSet<RelPath> =
@@ -55,6 +56,24 @@ fn aider(line: &str) -> Option<&str> {
     line.trim().strip_prefix("Applied edit to ")
 }
 
+/// `told: changed notes/a.md`, as the one that speaks to it in its sandbox writes it.
+fn acp(line: &str) -> Option<String> {
+    let name = line.strip_prefix("told: changed ")?;
+    match name.starts_with('"') {
+        true => serde_json::from_str(name).ok(),
+        false => Some(name.to_owned()),
+    }
+}
+
+/// What a guest called itself when it was greeted: `agent: name version`.
+pub(super) fn version(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
+    let value: Value =
+        (how? == GuestTells::Acp).then(|| serde_json::from_slice(transcript).ok()).flatten()?;
+    let first = value.get("stdout").and_then(Value::as_str)?.lines().next()?;
+    let named = first.strip_prefix("agent: ")?.trim();
+    (!named.is_empty()).then(|| named.chars().take(80).collect())
+}
+
 /// A place below the folder, as an agent writes it.
 fn place(name: &str, root: &str) -> Option<RelPath> {
     let below = name.strip_prefix(root).filter(|_| !root.is_empty()).map(|rest| rest.trim_start_matches('/'));
@@ -87,6 +106,11 @@ mod tests {
         let aider =
             "thinking\nApplied edit to notes/a.md\nApplied edit to ../out\nApplied edit to /etc/passwd";
         assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
+        let acp = "agent: toy 9\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd";
+        assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b\nc", "n/a.md"]);
+        let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
+        assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
+        assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
         assert_eq!(said(None, aider), None);
         assert_eq!(said(GuestTells::AiderText, "").unwrap(), Vec::<String>::new());
     }

@@ -1,6 +1,6 @@
 //! What is run in a staged view: a command, or a server of tools for one call.
 
-use super::door::Door;
+use super::door::{Cord, Door};
 use super::{Once, Unstaged};
 use crate::command::run::{Asked, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
@@ -35,6 +35,8 @@ pub(super) struct Lent {
     pub(super) outlet: Option<Outlet>,
     /// Its way to Hermit's tools.
     pub(super) door: Option<Door>,
+    /// What calls its turn off.
+    pub(super) cord: Option<Cord>,
 }
 
 impl Lent {
@@ -158,7 +160,9 @@ impl<'a> Work<'a> {
             }
             Self::Guest { asked, lend, .. } => {
                 let lent = lend(view, folder)?;
-                let came = command(executors, asked, view, (folder, mark, method), stop, progress);
+                // Whoever is spoken to is told first, and has a little time to end.
+                let stop = || stop() && lent.cord.as_ref().is_none_or(Cord::pull);
+                let came = command(executors, asked, view, (folder, mark, method), &stop, progress);
                 // Also of one whose end nobody saw: what it sent is on record.
                 let through = lent.close();
                 came.map(|came| Came { notes: [through, came.notes].concat(), ..came })

@@ -365,7 +365,7 @@ fn names_of_leases_and_ingress() {
     );
     list!(IngressStatus, ["received", "bound", "pending_disambiguation"]);
     list!(ClarificationStatus, ["pending", "answered", "expired", "cancelled"]);
-    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system"]);
+    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system", "acp"]);
     list!(Boundary, ["pre_policy", "post_policy", "pre_exec", "post_observation", "pre_compilation"]);
 }
 

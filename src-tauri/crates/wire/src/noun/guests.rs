@@ -31,5 +31,7 @@ answers! {
         goes_on: bool,
         /// Whether it tells what it changed.
         tells: bool,
+        /// Whether it speaks the Agent Client Protocol, so that `acp:` may stand before its name.
+        acp: bool,
     }
 }
