@@ -116,7 +116,7 @@ test("a file is named after an @ that begins a word", () => {
 
 test("an agent of another program that is here is offered, needs its key, and says what it reaches", async () => {
   const agent = (name: string, title: string, program: string | null, has_secret: boolean) => ({
-    name, title, program, install: `npm install -g ${name}`, hosts: [`api.${name}.example:443`], secret: name, has_secret, goes_on: true, tells: true,
+    name, title, program, install: `npm install -g ${name}`, hosts: [`api.${name}.example:443`], secret: name, has_secret, goes_on: true, tells: true, acp: false,
   });
   const host = scene({
     "task.submit": made,

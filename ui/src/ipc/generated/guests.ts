@@ -28,4 +28,6 @@ export interface Agent {
   goes_on: boolean;
   /** Whether it tells what it changed. */
   tells: boolean;
+  /** Whether it speaks the Agent Client Protocol, so that `acp:` may stand before its name. */
+  acp: boolean;
 }

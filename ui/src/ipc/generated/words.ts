@@ -727,6 +727,8 @@ export const CHANNEL = [
   "scheduler",
   /** The kernel itself. */
   "system",
+  /** An editor that speaks the Agent Client Protocol. */
+  "acp",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
 

@@ -107,7 +107,7 @@ mod tests {
             "thinking\nApplied edit to notes/a.md\nApplied edit to ../out\nApplied edit to /etc/passwd";
         assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
         let acp = "agent: toy 9\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd";
-        assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b\nc", "n/a.md"]);
+        assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b%0Ac", "n/a.md"]);
         let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
         assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
         assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
