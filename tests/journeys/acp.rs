@@ -93,6 +93,8 @@ words("outside: " + why + "\n")
 _, why = ask("fs/write_text_file", path=root + "/../x.txt", content="no")
 words("above: " + why + "\n")
 ask("fs/write_text_file", path=root + "/new/c.txt", content="made\n")
+with open(root + "/new/c.txt", "a") as c:
+    c.write("more than it told\n")
 tell("tool_call", toolCallId="t", title="Edit a", kind="edit", status="pending", locations=[{"path": root + "/a.txt"}])
 with open(root + "/a.txt", "a") as a:
     a.write("more\n")
@@ -143,7 +145,13 @@ fn an_agent_that_speaks_acp_is_answered_inside_its_copy_and_its_work_is_one_card
         assert!(told.contains(line), "`{line}` is not in what it printed: {told}");
     }
     let shown = card(&stage, &second);
-    for word in ["a.txt", "new/c.txt", "did NOT tell of 1 place", "not told of: \\\"untold.txt\\\""] {
+    for word in [
+        "a.txt",
+        "new/c.txt",
+        "did NOT tell of 1 place",
+        "not told of: \\\"untold.txt\\\" (7 bytes)",
+        "told otherwise: \\\"new/c.txt\\\" holds 23 bytes, and it told of 5",
+    ] {
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
     let (code, screen) = stage.approve(&second);
@@ -152,7 +160,7 @@ fn an_agent_that_speaks_acp_is_answered_inside_its_copy_and_its_work_is_one_card
     assert_eq!(read("a.txt").as_deref(), Some("first\nmore\n"));
     assert_eq!(
         (read("new/c.txt").as_deref(), read("untold.txt").as_deref()),
-        (Some("made\n"), Some("hidden\n"))
+        (Some("made\nmore than it told\n"), Some("hidden\n"))
     );
     let turn =
         receipts(&stage, &task).into_iter().find(|receipt| receipt["action_class"] == "external_effect");

@@ -75,6 +75,17 @@ fn what_a_guest_signs_in_with_is_swapped_on_the_way_and_in_nothing_that_it_can_r
     let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
     let told = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
     assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{told}");
+    assert!(told.contains("what it sent where it signs in is kept: 1 request"), "{told}");
+    let found = stage.hermit(&["search", "request 1 to"]).ends(0).json();
+    let rows = found["rows"].as_array().expect("rows");
+    let kept =
+        rows.iter().find(|row| row["what"].as_str().is_some_and(|what| what.contains("what a guest sent")));
+    let kept = kept.unwrap_or_else(|| panic!("it is not found: {found}"))["id"].as_str().expect("an id");
+    let kept = stage.hermit(&["artifacts", "show", kept, "-o", "-"]).ends(0).out;
+    for words in [&format!("=== request 1 to {host}"), "GET /v1 HTTP/1.1", "Authorization: Bearer "] {
+        assert!(kept.contains(words), "`{words}` is not in {kept}");
+    }
+    assert!(!kept.contains(VALUE), "its stand-in is there, and not the value");
     let proof = stage.prove(&task);
     stage.is_sound();
     for (name, thing) in tree::of(proof.parent().expect("a folder")) {

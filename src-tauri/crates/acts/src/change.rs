@@ -69,7 +69,7 @@ impl Tool for Change {
     }
 
     fn lines(&self, request: &ActionRequest) -> Vec<Line> {
-        let work = request.guest.iter().flat_map(crate::guest::of_work);
+        let work = request.guest.iter().flat_map(|work| crate::guest::of_work(work, &self.items));
         self.items.iter().map(items::line).chain(work).collect()
     }
 

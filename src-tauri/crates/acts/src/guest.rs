@@ -2,10 +2,10 @@
 
 use crate::call::quoted;
 use crate::{ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
-use model::action::{ActionClass, ExpectedEffect, Reversibility};
+use model::action::{ActionClass, ChangeItem, ExpectedEffect, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
-use model::guest::{GuestLaunch, GuestWork};
+use model::guest::{GuestDiffers, GuestLaunch, GuestWork};
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, GUEST_MS_MAX};
 use model::receipt::ResultCode;
 use model::witness::Fingerprint;
@@ -190,29 +190,113 @@ fn reach(launch: &GuestLaunch) -> Vec<Line> {
 }
 
 /// What a change set says of the guest that made it.
-pub(crate) fn of_work(work: &GuestWork) -> Vec<Line> {
+pub(crate) fn of_work(work: &GuestWork, items: &[ChangeItem]) -> Vec<Line> {
     let fact = |text: String| Line { kind: LineKind::Fact, text };
     let mut lines = vec![fact(format!("the agent \"{}\" made this on its copy", visible(&work.guest)))];
     if let Some(error) = &work.error {
         lines.push(fact(format!("its turn was NO success: {}", visible(error))));
     }
-    lines.extend(untold(work).map(fact));
+    lines.extend(unreported(work, items).map(fact));
     lines
 }
 
-/// What of a guest's work it has told itself, in words: for card and receipt.
-pub fn untold(work: &GuestWork) -> impl Iterator<Item = String> + '_ {
+/// What of a guest's work it has told itself, and what not or otherwise, in words: for card and receipt.
+pub fn unreported<'w>(work: &'w GuestWork, items: &'w [ChangeItem]) -> impl Iterator<Item = String> + 'w {
+    untold(work, items).chain(differs(work))
+}
+
+fn untold<'w>(work: &'w GuestWork, items: &'w [ChangeItem]) -> impl Iterator<Item = String> + 'w {
     let many = work.untold.len();
+    let bytes = |path: &RelPath| items.iter().find_map(|item| written(item, path));
+    let all: u64 = work.untold.iter().filter_map(bytes).fold(0, u64::saturating_add);
     let head = match &work.told {
         None => "it tells nothing of what it changes: what is listed is what its copy shows".to_owned(),
         Some(_) if many == 0 => "it told of every place that its copy shows as changed".to_owned(),
-        Some(_) => {
-            format!("it did NOT tell of {} that its copy shows as changed", crate::count(many, "place"))
-        }
+        Some(_) => format!(
+            "it did NOT tell of {} that its copy shows as changed, with {}",
+            crate::count(many, "place"),
+            in_bytes(all)
+        ),
     };
-    let places = work.untold.iter().take(UNTOLD_LISTED);
-    let places = places.map(|path| format!("    not told of: {}", crate::visible_path(path)));
+    let place = move |path: &RelPath| {
+        let bytes = bytes(path).map(|bytes| format!(" ({})", in_bytes(bytes))).unwrap_or_default();
+        format!("    not told of: {}{bytes}", crate::visible_path(path))
+    };
+    let places = work.untold.iter().take(UNTOLD_LISTED).map(place);
     let more = many.saturating_sub(UNTOLD_LISTED);
     let more = (more > 0).then(|| format!("    not told of: {more} further places"));
     std::iter::once(head).chain(places).chain(more)
+}
+
+fn in_bytes(bytes: u64) -> String {
+    crate::count(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")
+}
+
+/// Bytes that an item writes to a place.
+fn written(item: &ChangeItem, to: &RelPath) -> Option<u64> {
+    match item {
+        ChangeItem::Write { path, byte_size, .. } if path == to => Some(*byte_size),
+        _ => None,
+    }
+}
+
+/// Places that hold other than the guest said.
+fn differs(work: &GuestWork) -> impl Iterator<Item = String> + '_ {
+    let place = |one: &GuestDiffers| {
+        format!(
+            "    told otherwise: {} holds {}, and it told of {}",
+            crate::visible_path(&one.path),
+            in_bytes(one.shown),
+            one.told
+        )
+    };
+    let more = work.differs.len().saturating_sub(UNTOLD_LISTED);
+    let more = (more > 0).then(|| format!("    told otherwise: {more} further places"));
+    work.differs.iter().take(UNTOLD_LISTED).map(place).chain(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::action::Prior;
+
+    #[test]
+    fn what_a_guest_did_not_tell_is_listed_with_its_bytes_and_what_it_told_otherwise_as_well() {
+        let path = |name: &str| -> RelPath { name.parse().unwrap() };
+        let write = |name: &str, byte_size| ChangeItem::Write {
+            path: path(name),
+            content_sha256: Digest([0; 32]),
+            byte_size,
+            prior: Prior::Absent,
+            mode: None,
+        };
+        let items =
+            [write("a", 5), write("b", 7), ChangeItem::Delete { path: path("c"), prior: Prior::Absent }];
+        let mut work = GuestWork {
+            guest: "toy".to_owned(),
+            report: "art_01a20000000070008000000000000001".parse().unwrap(),
+            error: None,
+            told: Some(vec![path("a")]),
+            untold: vec![path("b"), path("c")],
+            differs: vec![GuestDiffers { path: path("a"), told: 3, shown: 5 }],
+        };
+        let said = |work: &GuestWork| {
+            of_work(work, &items).into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+        };
+        let told = said(&work);
+        for line in [
+            "did NOT tell of 2 places that its copy shows as changed, with 7 bytes",
+            "not told of: \"b\" (7 bytes)",
+            "not told of: \"c\"",
+            "told otherwise: \"a\" holds 5 bytes, and it told of 3",
+        ] {
+            assert!(told.contains(line), "`{line}` is not in {told}");
+        }
+        (work.told, work.untold, work.differs) = (None, Vec::new(), Vec::new());
+        assert!(said(&work).contains("tells nothing"));
+        work.told = Some(vec![path("x")]);
+        work.untold = (0..60).map(|n| path(&format!("p{n}"))).collect();
+        let told = said(&work);
+        assert!(told.contains("10 further places") && !told.contains("p59"), "{told}");
+    }
 }

@@ -82,7 +82,7 @@ pub use change::Change;
 pub use command::{Command, parts as command_parts};
 pub use counts::Counts;
 pub use fetch::Fetch;
-pub use guest::{Guest, untold};
+pub use guest::{Guest, unreported};
 pub use items::changed_paths;
 pub use line::{Line, LineKind, count, place};
 pub use observe::{Observe, read_path};

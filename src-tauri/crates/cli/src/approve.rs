@@ -302,9 +302,9 @@ fn files(front: &mut dyn Front) -> Result<Option<Vec<String>>, Error> {
     }
 }
 
-/// Words for the model; `None` when the person does not deny after all.
+/// Words for whoever proposed it; `None` when the person does not deny after all.
 fn reason(front: &mut dyn Front) -> Result<Option<Option<String>>, Error> {
-    let question = "Reason (optional, the model reads it; Ctrl-C goes back): ";
+    let question = "Reason (optional, the agent reads it; Ctrl-C goes back): ";
     Ok(match front.ask(None, question, Echo::Shown)? {
         Typed::Line(words) => {
             let words = words.trim().to_owned();

@@ -27,21 +27,24 @@ impl GuestDoors {
 }
 
 impl GuestDoor for GuestDoors {
-    fn serve(&self, listener: UnixListener, root: &Path) -> Option<Box<dyn OpenDoor>> {
-        let local = self.0.get()?.clone();
+    fn serve(&self, listener: UnixListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
+        let Some(local) = self.0.get().cloned() else { return Ok(None) };
+        let Some(held) = local.upgrade() else { return Ok(None) };
         let asked = Arc::new(Asked { local: local.clone(), told: Mutex::default() });
         let open = Arc::new(Open { over: AtomicBool::new(false), streams: Mutex::default(), asked });
         let options = mcp::Options {
-            workspace: root.to_str()?.to_owned(),
+            workspace: root.to_str().ok_or("the name of the folder is not UTF-8")?.to_owned(),
             is_named: true,
             profile: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            proofs: local.upgrade()?.home().dir().join("proofs"),
+            proofs: held.home().dir().join("proofs"),
         };
         let serving = Arc::clone(&open);
         let thread = std::thread::Builder::new().name("guest".to_owned());
-        thread.spawn(move || serve(&listener, &serving, &options)).ok()?;
-        Some(Box::new(Handle(open)))
+        thread
+            .spawn(move || serve(&listener, &serving, &options))
+            .map_err(|e| format!("no thread to serve them with: {e}"))?;
+        Ok(Some(Box::new(Handle(open))))
     }
 }
 
@@ -50,12 +53,22 @@ impl GuestDoor for GuestDoors {
 struct Told {
     tasks: Vec<String>,
     tools: BTreeMap<String, usize>,
+    /// Why it could not be served, once.
+    failed: Option<String>,
 }
 
 /// The store, as a program has it.
 struct Asked {
     local: Weak<Local>,
     told: Mutex<Told>,
+}
+
+impl Asked {
+    /// Says once in the receipt why something was not served.
+    fn fails(&self, why: &str) {
+        tracing::warn!(why, "a guest is not served");
+        lock(&self.told).failed.get_or_insert_with(|| why.to_owned());
+    }
 }
 
 impl mcp::Hermit for Asked {
@@ -91,12 +104,14 @@ impl OpenDoor for Handle {
             let _ = stream.shutdown(Shutdown::Both);
         }
         let told = std::mem::take(&mut *lock(&self.0.asked.told));
+        let failed = told.failed.map(|why| format!("Hermit's own tools could not be served to it: {why}"));
         if told.tasks.is_empty() {
-            return Vec::new();
+            return failed.into_iter().collect();
         }
         let tools: Vec<String> = told.tools.iter().map(|(tool, times)| format!("{tool} ({times})")).collect();
         let tools = if tools.is_empty() { "nothing that acts".to_owned() } else { tools.join(", ") };
-        vec![format!("it asked Hermit itself for {tools}, as the task {}", told.tasks.join(", "))]
+        let asked = format!("it asked Hermit itself for {tools}, as the task {}", told.tasks.join(", "));
+        std::iter::once(asked).chain(failed).collect()
     }
 }
 
@@ -105,8 +120,12 @@ fn serve(listener: &UnixListener, open: &Arc<Open>, options: &mcp::Options) {
         if open.over.load(Ordering::SeqCst) {
             return;
         }
-        let Ok(stream) = stream else { continue };
-        let Ok(second) = stream.try_clone() else { continue };
+        let stream = stream.and_then(|stream| Ok((stream.try_clone()?, stream)));
+        let (second, stream) = match stream {
+            Ok(both) => both,
+            // Nobody is served by a socket that fails; trying again at once would be for nothing.
+            Err(error) => return open.asked.fails(&error.to_string()),
+        };
         let mut streams = lock(&open.streams);
         if streams.len() >= CONNECTIONS_MAX {
             // Dropped: the guest sees a connection that ends.
@@ -123,6 +142,7 @@ fn serve(listener: &UnixListener, open: &Arc<Open>, options: &mcp::Options) {
         });
         if let Err(error) = served {
             tracing::warn!(%error, "a guest's connection was not taken");
+            open.asked.fails(&error.to_string());
         }
     }
 }

@@ -38,9 +38,12 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::GuestLaunch
         | K::PolicyRules
         | K::CapabilityGrant => Rule::Exact,
-        K::ActionResult | K::CommandTranscript | K::SearchBundle | K::WebSnapshot | K::TestReport => {
-            Rule::Shapes
-        }
+        K::GuestSent
+        | K::ActionResult
+        | K::CommandTranscript
+        | K::SearchBundle
+        | K::WebSnapshot
+        | K::TestReport => Rule::Shapes,
         K::ContextPack
         | K::EnvironmentSnapshot
         | K::WorkspaceSnapshot

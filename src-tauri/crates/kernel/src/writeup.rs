@@ -83,6 +83,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::EnvironmentSnapshot
         | Kind::FileSnapshot
         | Kind::GuestReport
+        | Kind::GuestSent
         | Kind::Image
         | Kind::Patch
         | Kind::SearchBundle

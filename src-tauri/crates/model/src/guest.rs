@@ -154,6 +154,20 @@ pub struct GuestReport {
     /// Places that it said it changed; none where it tells nothing at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Vec<RelPath>>,
+    /// Bytes that it said it left in some of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub told_bytes: BTreeMap<RelPath, u64>,
+}
+
+/// A place in which a guest said it left so many bytes, and its view shows others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestDiffers {
+    /// Where.
+    pub path: RelPath,
+    /// What it said.
+    pub told: u64,
+    /// What its view shows.
+    pub shown: u64,
 }
 
 /// Of a change set that a guest made: whose work it is, and what of it the guest itself has told.
@@ -172,6 +186,9 @@ pub struct GuestWork {
     /// Places that its view shows as changed and that it did not tell of, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<RelPath>,
+    /// Places that hold other than it said, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<GuestDiffers>,
 }
 
 #[cfg(test)]

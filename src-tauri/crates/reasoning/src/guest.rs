@@ -113,7 +113,8 @@ impl Guest {
         };
         let told: Value = serde_json::from_slice(&last.bytes).unwrap_or_default();
         let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let (code, summary) = (text("result_code").unwrap_or_default(), text("summary").unwrap_or_default());
+        let code = text("result_code").unwrap_or_default();
+        let summary = text("summary").unwrap_or("what its last turn came to cannot be read");
         if let (Some(words), "denied") = (text("feedback"), code) {
             return self.told(&asked, words, last.tool == "change");
         }
@@ -219,6 +220,7 @@ mod tests {
             items: if changed { vec![item] } else { Vec::new() },
             left_out: Vec::new(),
             told: None,
+            told_bytes: std::collections::BTreeMap::new(),
         }
     }
 
@@ -289,6 +291,10 @@ mod tests {
         let forbidden =
             json!({ "result_code": "denied", "summary": "not allowed by policy", "rules": ["a"] });
         assert_eq!(next(true, &[], &[seen(RUN, &forbidden)]).0, FAILED);
+        // What cannot be read is said, and not passed over.
+        let torn = Observed { bytes: b"{".to_vec(), ..seen(RUN, &turn(true, None, 0)) };
+        let (how, words) = next(true, &[], &[torn]);
+        assert!(how == FAILED && words.contains("cannot be read"), "{how}: {words}");
         let mut broken = turn(false, Some("Hermit was ended"), 0);
         broken.interrupted = true;
         let (call, with) = next(false, &[], &[seen(RUN, &broken)]);

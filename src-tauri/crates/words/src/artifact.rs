@@ -83,6 +83,8 @@ crate::names! {
         GuestLaunch = "guest.launch",
         /// What a turn of a guest came to: what it changed in its view, and what it told of itself.
         GuestReport = "guest.report",
+        /// What a guest sent to the hosts of its secrets, stand-ins in the place of values.
+        GuestSent = "guest.sent",
         /// A person's own rules of policy, all of them.
         PolicyRules = "policy.rules",
         /// A transcript of model answers.

@@ -50,7 +50,7 @@ test("a no goes out with its words", async () => {
   const host = scene();
   const { user } = show(host, "/");
   const here = await card();
-  await user.type(await here.findByLabelText("Reason for denying (the model sees it)"), "not the csv");
+  await user.type(await here.findByLabelText("Reason for denying (the agent sees it)"), "not the csv");
   await user.click(here.getByRole("button", { name: "Deny with reason" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
 });
@@ -69,7 +69,7 @@ test("a comment on a line goes out with the denial, behind its file and line, an
   await user.click(within(await here.findByRole("region", { name: "Delete data/tax-rates.csv" })).getByRole("button", { name: "Comment on data/tax-rates.csv:2 as it is now" }));
   await user.keyboard("needed\nfor 2026");
   expect(await seriousFindings()).toEqual([]);
-  await user.type(here.getByLabelText("Reason for denying (the model sees it)"), "try again");
+  await user.type(here.getByLabelText("Reason for denying (the agent sees it)"), "try again");
   await user.click(here.getByRole("button", { name: "Deny with reason" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({
     approval: APPROVAL, surface: "browser", feedback: "src/tax/reverse.ts:1: keep the old name; data/tax-rates.csv:2 as it is now: needed for 2026; try again",

@@ -18,7 +18,7 @@ export function Deny({ id, denied }: { id: string; denied?: () => void }) {
   return (
     <section>
       <CommentList />
-      <TextArea label="Reason for denying (the model sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
+      <TextArea label="Reason for denying (the agent sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.row}>
         <Button data-deny because={deny.isPending ? "Saving" : null} onClick={() => say(false)}>{words === null ? "Deny" : "Deny with reason"}</Button>
         <Button because={deny.isPending ? "Saving" : null} title="Denies this and ends the task; the model asks for nothing more" onClick={() => say(true)}>Deny and stop</Button>

@@ -28,6 +28,16 @@ export function GuestWork({ of }: { of: Guest }) {
           </span>
         </p>
       )}
+      {of.differs.length > 0 && (
+        <p data-tone="grave">
+          <Mark name="high" />
+          <span>
+            It told of other bytes than its copy holds, in {count(of.differs.length, "place")}:{" "}
+            {of.differs.slice(0, NAMED).map((path, at) => <span key={path}>{at > 0 && ", "}<code><Name of={readable(path)} /></code></span>)}
+            {of.differs.length > NAMED && ` and ${many(of.differs.length - NAMED)} more`}
+          </span>
+        </p>
+      )}
     </section>
   );
 }

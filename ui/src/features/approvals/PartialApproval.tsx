@@ -73,7 +73,7 @@ export function PartialApproval({ approval, changes, choice, begin, end }: { app
   return (
     <div className={styles.part} role="group" aria-label="A part of it">
       <p role="status">{many(chosen)} of {many(changes.total)} chosen{inPart}. The rest is denied; you then approve a card of the chosen ones.</p>
-      <TextField label="Reason for leaving the rest out (the model sees it)" value={feedback} onChange={(event) => setFeedback(event.target.value)} />
+      <TextField label="Reason for leaving the rest out (the agent sees it)" value={feedback} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.buttons}>
         <Button because={because} onClick={() => part.mutate({ approval: approval.row.approval_id, only: [], rows, hunks, surface, feedback: words })}>Continue with {many(chosen)}</Button>
         <Button onClick={end}>Cancel</Button>

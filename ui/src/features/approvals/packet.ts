@@ -29,6 +29,8 @@ export interface Guest {
   tells: boolean;
   /** Places that its copy shows as changed and that it did not tell of. */
   untold: string[];
+  /** Places that hold other bytes than it told. */
+  differs: string[];
 }
 
 /** What a command did in a copy of the folder, before anybody was asked. */
@@ -85,7 +87,7 @@ export function readPacket(approval: Approval): Packet | null {
 function guestOf(work: unknown): Guest | null {
   if (typeof work !== "object" || work === null) return null;
   const of = record(work);
-  return { name: word(of["guest"]), error: word(of["error"]), tells: Array.isArray(of["told"]), untold: list(of["untold"]).map(word) };
+  return { name: word(of["guest"]), error: word(of["error"]), tells: Array.isArray(of["told"]), untold: list(of["untold"]).map(word), differs: list(of["differs"]).map((one) => word(record(one)["path"])) };
 }
 
 function ranOf(staged: unknown, view: unknown): Ran | null {

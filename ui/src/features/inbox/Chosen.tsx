@@ -42,7 +42,7 @@ export function Chosen({ rows, clear, titleOf }: { rows: readonly ApprovalRow[];
       <ul className={styles.chosen}>
         {rows.map((row) => <li key={row.approval_id}><RiskMark risk={row.risk} /><span><Words of={brief(capital(said(row.summary)))} /><small><Words of={titleOf(row)} /></small></span></li>)}
       </ul>
-      <TextArea label="Reason for denying (the model sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
+      <TextArea label="Reason for denying (the agent sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.row}>
         <Button data-deny because={because} onClick={() => void say(false)}>Deny {many(rows.length)}</Button>
         <Button because={because} title="Denies these and ends their tasks" onClick={() => void say(true)}>Deny and stop</Button>

@@ -70,13 +70,20 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
     ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
       ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
-    ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "request")}, the last <Hash of={pack.id} what="artifact" /></span>],
+    ["Sent to the model", why === undefined ? "…" : sender(task) !== "" ? sender(task) : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "request")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
     ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
       : row.reversibility === "reversible" ? "Yes, it is reversible" : row.reversibility === "irreversible" ? "No, it is irreversible" : row.reversibility === "no_effect" ? "It changed nothing" : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
   ] as const;
+}
+
+/** Who proposes, where it is no model of Hermit's. */
+function sender(task: Task): string {
+  const [kind, name] = task.reasoner.split(/:(.*)/s);
+  if (kind === "guest") return `Nothing by Hermit: the agent ${name} worked by itself. What it sent is in the record of its turn`;
+  return kind === "playbook" ? `Nothing: the playbook ${name} proposed it` : "";
 }
 
 /** The standing grant that stood in for a person's yes, as the signed statement names it; empty where none did. */

@@ -291,6 +291,8 @@ export const ARTIFACT_KIND = [
   "guest.launch",
   /** What a turn of a guest came to: what it changed in its view, and what it told of itself. */
   "guest.report",
+  /** What a guest sent to the hosts of its secrets, stand-ins in the place of values. */
+  "guest.sent",
   /** A person's own rules of policy, all of them. */
   "policy.rules",
   /** A transcript of model answers. */

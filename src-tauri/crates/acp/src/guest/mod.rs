@@ -10,7 +10,7 @@ mod state;
 mod teller;
 mod terminals;
 
-pub use teller::{AGENT, CHANGED};
+pub use teller::{AGENT, CHANGED, LEFT};
 
 use crate::VERSION;
 use crate::message::{AUTH, Fault, Line, Message, next_line};
@@ -127,6 +127,7 @@ pub fn work(
     };
     let came = driver.turn();
     driver.terminals.end_all();
+    driver.teller.end();
     drop(driver);
     leave(&mut child);
     came

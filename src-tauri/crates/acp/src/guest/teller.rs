@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// How a line begins that names a place which the guest told it changed.
 pub const CHANGED: &str = "told: changed ";
+/// How a line begins that says how many bytes it told it left in a place: `told: left 5 bytes in a.txt`.
+pub const LEFT: &str = "told: left ";
 /// How the line begins that names the guest and its version.
 pub const AGENT: &str = "agent: ";
 
@@ -28,14 +30,15 @@ pub struct Teller<'a> {
     /// Whether the last line is not ended.
     open: bool,
     words: usize,
-    told: BTreeSet<String>,
+    /// Places that it told it changed, with the bytes that it said they hold afterwards, where it said all of them.
+    told: BTreeMap<String, Option<usize>>,
     calls: BTreeMap<String, ToolCall>,
 }
 
 impl<'a> Teller<'a> {
     /// One that has said nothing.
     pub fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, open: false, words: 0, told: BTreeSet::new(), calls: BTreeMap::new() }
+        Self { out, open: false, words: 0, told: BTreeMap::new(), calls: BTreeMap::new() }
     }
 
     /// A line of its own.
@@ -60,17 +63,26 @@ impl<'a> Teller<'a> {
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 
-    /// It told that it changed this place.
-    pub fn changed(&mut self, path: &str, root: &Path) {
+    /// It told that it changed this place, and all of the bytes that it left there, where it did.
+    pub fn changed(&mut self, path: &str, bytes: Option<usize>, root: &Path) {
         let below = short(path, root);
-        if below.is_empty() || self.told.len() >= PLACES_MAX || !self.told.insert(below.to_owned()) {
+        let is_new = !self.told.contains_key(below);
+        if below.is_empty() || (is_new && self.told.len() >= PLACES_MAX) {
             return;
         }
-        let name = match below.contains(|c: char| c.is_control()) || below.starts_with('"') {
-            true => Value::from(below).to_string(),
-            false => below.to_owned(),
-        };
-        self.line(&format!("{CHANGED}{name}"));
+        self.told.insert(below.to_owned(), bytes);
+        if is_new {
+            self.line(&format!("{CHANGED}{}", named(below)));
+        }
+    }
+
+    /// Its turn is over: what it said it left in each place.
+    pub fn end(&mut self) {
+        for (path, bytes) in std::mem::take(&mut self.told) {
+            if let Some(bytes) = bytes {
+                self.line(&format!("{LEFT}{bytes} bytes in {}", named(&path)));
+            }
+        }
     }
 
     /// What is known of a tool call.
@@ -86,8 +98,9 @@ impl<'a> Teller<'a> {
         let call = before.unwrap_or_default().with(update);
         let status = call.status.as_deref().unwrap_or("pending");
         if is_new || was.as_deref() != call.status.as_deref() {
-            let places: Vec<String> =
-                call.places().iter().take(8).map(|at| short(at, root).to_owned()).collect();
+            let places: BTreeSet<String> =
+                call.places().iter().map(|at| short(at, root).to_owned()).collect();
+            let places: Vec<String> = places.into_iter().take(8).collect();
             let places = if places.is_empty() { String::new() } else { format!(": {}", places.join(", ")) };
             let kind = call.kind.as_deref().map(|kind| format!("{kind} ")).unwrap_or_default();
             self.line(&format!("tool: {kind}{} [{status}]{places}", call.name()));
@@ -100,7 +113,7 @@ impl<'a> Teller<'a> {
             }
         }
         if status != "failed" {
-            call.changed().iter().for_each(|path| self.changed(path, root));
+            call.changed().iter().for_each(|path| self.changed(path, None, root));
         }
         if self.calls.len() < CALLS_MAX {
             self.calls.insert(call.tool_call_id.clone(), call);
@@ -128,4 +141,12 @@ impl<'a> Teller<'a> {
 /// A path as it is named below the folder, where it is there.
 pub fn short<'p>(path: &'p str, root: &Path) -> &'p str {
     Path::new(path).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(path)
+}
+
+/// A path on one line: in the form of JSON, where it would need more.
+fn named(path: &str) -> String {
+    match path.contains(|c: char| c.is_control()) || path.starts_with('"') {
+        true => Value::from(path).to_string(),
+        false => path.to_owned(),
+    }
 }

@@ -217,6 +217,7 @@ fn content_in_words(row: &ArtifactRow) -> String {
         ArtifactKind::Answer => "answer".to_owned(),
         ArtifactKind::Message => "message".to_owned(),
         ArtifactKind::CommandTranscript => "output of a command".to_owned(),
+        ArtifactKind::GuestSent => "what a guest sent".to_owned(),
         ArtifactKind::FileSnapshot => "file as it was read".to_owned(),
         ArtifactKind::WebSnapshot => "page as it was fetched".to_owned(),
         ArtifactKind::SearchBundle => "result of a search".to_owned(),

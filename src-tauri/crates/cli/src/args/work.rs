@@ -280,7 +280,7 @@ pub enum ApprovalsVerb {
     Deny {
         /// The approval. Without it, the one that waits.
         approval: Option<String>,
-        /// Your reason; the model reads it.
+        /// Your reason; the agent that proposed it reads it.
         #[arg(long, value_name = "TEXT")]
         feedback: Option<String>,
     },
@@ -301,7 +301,7 @@ pub struct ApproveArgs {
     /// 1 and 3 of a file, as the card numbers them.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub only: Vec<String>,
-    /// With --only: why not the rest; the model reads it.
+    /// With --only: why not the rest; the agent that proposed it reads it.
     #[arg(long, value_name = "TEXT", requires = "only")]
     pub feedback: Option<String>,
     #[command(flatten)]

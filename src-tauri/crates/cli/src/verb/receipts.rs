@@ -159,7 +159,7 @@ fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
             "evidence",
             format!("{} (hermit explain {})", of_why(evidence, NOTHING_READ), short(&row.receipt_id)),
         ),
-        ("model", of_why(model, NOT_ASKED)),
+        ("model", told.task.as_ref().map_or_else(unread, |task| asked(task, of_why(model, NOT_ASKED)))),
         ("denied", told.task.as_ref().map_or_else(unread, refused)),
         ("undo", undo(row)),
         ("signature", signature(found)),
@@ -182,6 +182,15 @@ fn model(why: &Explanation) -> String {
     match why.context.len() {
         0 => NOT_ASKED.to_owned(),
         times => format!("was asked {}", count(times, "time")),
+    }
+}
+
+/// The same, where something else than a model of Hermit's proposes.
+fn asked(task: &Task, by_model: String) -> String {
+    match task.reasoner.split_once(':') {
+        Some(("guest", name)) => format!("none of Hermit's: the agent {} worked by itself", words(name)),
+        Some(("playbook", name)) => format!("none: the playbook {} proposed it", words(name)),
+        _ => by_model,
     }
 }
 

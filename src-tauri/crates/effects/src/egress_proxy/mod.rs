@@ -19,6 +19,7 @@ mod client_hello;
 mod exchange;
 mod head;
 mod request;
+mod sent;
 mod swap;
 mod tls;
 
@@ -114,6 +115,8 @@ struct Session {
     /// For TLS to the hosts of these secrets; none when there are none.
     authority: Option<Authority>,
     told: Mutex<(Vec<Connection>, usize)>,
+    /// What was sent to hosts of secrets, where it is kept.
+    sent: sent::Sent,
     /// What is open, so that the end of the command ends it.
     open: Mutex<BTreeMap<usize, (UnixStream, Option<TcpStream>)>>,
     count: AtomicUsize,
@@ -172,6 +175,7 @@ impl Outlet {
             redactor,
             authority,
             told: Mutex::default(),
+            sent: sent::Sent::default(),
             open: Mutex::default(),
             count: AtomicUsize::new(0),
             over: AtomicBool::new(false),
@@ -208,6 +212,16 @@ impl Outlet {
             all.push((format!("HERMIT_SECRET_{}", name.to_ascii_uppercase()), sentinel.into()));
         }
         all
+    }
+
+    /// Keeps from now on what is sent to hosts of secrets, as it stood before any value took its place.
+    pub(crate) fn keep_sent(&self) {
+        self.session.sent.keep();
+    }
+
+    /// What was kept of that, as a text that is bounded, and how it is told in the receipt; none where nothing was sent.
+    pub(crate) fn sent(&self) -> Option<(Vec<u8>, String)> {
+        self.session.sent.take()
     }
 
     /// What stands for a secret inside the walls; none of one that is not lent.

@@ -33,11 +33,14 @@ pub(super) fn ask(
     went: &mut Connection,
 ) -> Result<(), Broken> {
     let (method, body) = (request.method.clone(), request.body);
+    let as_asked = request.to_bytes();
     let head = swap.head(request.whole()).map_err(|why| Broken::Refused(403, why))?;
     let host = went.host.clone();
     let failed = |e: io::Error| Broken::Refused(502, format!("`{host}` did not answer: {e}"));
     let mut sink = Counted { inner: &mut *server, count: 0 };
-    let sent = send(&head, body, &mut swap, client, &mut sink);
+    let mut record = Record { room: session.sent.room(), bytes: Vec::new() };
+    let sent = send(&head, body, &mut swap, client, &mut sink, &mut record);
+    session.sent.request(&host, &as_asked, &record.bytes);
     // What left is on record also where it broke off.
     went.sent = sink.count;
     sent.map_err(failed)?;
@@ -56,16 +59,33 @@ pub(super) fn ask(
     }
 }
 
+/// The beginning of a body, as its command sent it.
+struct Record {
+    room: usize,
+    bytes: Vec<u8>,
+}
+
+impl Record {
+    fn take(&mut self, piece: &[u8]) {
+        let room = self.room.saturating_sub(self.bytes.len());
+        self.bytes.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
+    }
+}
+
 fn send(
     head: &[u8],
     framing: Framing,
     swap: &mut Swap<'_>,
     client: &mut impl Read,
     sink: &mut impl Write,
+    record: &mut Record,
 ) -> io::Result<()> {
     sink.write_all(head)?;
     let mut framed = Framed::new(sink, Some(framing));
-    pieces(&mut Body::new(client, framing), |piece| framed.piece(&swap.push(piece)))?;
+    pieces(&mut Body::new(client, framing), |piece| {
+        record.take(piece);
+        framed.piece(&swap.push(piece))
+    })?;
     framed.piece(&swap.end())?;
     framed.end()
 }

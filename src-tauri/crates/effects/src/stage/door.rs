@@ -22,7 +22,10 @@ pub(crate) const COMMAND: &str = "/run/hermit/exec --mcp";
 /// Whoever serves Hermit's tools to a guest.
 pub trait GuestDoor: Send + Sync {
     /// Serves whoever connects, for a guest that works on a copy of this folder; none where there is nobody to serve them.
-    fn serve(&self, listener: UnixListener, root: &Path) -> Option<Box<dyn OpenDoor>>;
+    ///
+    /// # Errors
+    /// In words, when they cannot be served now.
+    fn serve(&self, listener: UnixListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String>;
 }
 
 /// Tools that are served to one guest.
@@ -36,8 +39,8 @@ pub trait OpenDoor {
 pub struct NoGuestDoor;
 
 impl GuestDoor for NoGuestDoor {
-    fn serve(&self, _: UnixListener, _: &Path) -> Option<Box<dyn OpenDoor>> {
-        None
+    fn serve(&self, _: UnixListener, _: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
+        Ok(None)
     }
 }
 
@@ -54,11 +57,11 @@ impl Door {
         by: &dyn GuestDoor,
         folder: &Path,
         root: &Path,
-    ) -> io::Result<Option<(Self, PathBuf)>> {
+    ) -> io::Result<Result<Option<(Self, PathBuf)>, String>> {
         let opened = File::open(folder)?;
         let listener = UnixListener::bind(short(&opened))?;
         let open = by.serve(listener, root);
-        Ok(open.map(|open| (Self { open, folder: opened }, folder.join("mcp"))))
+        Ok(open.map(|open| open.map(|open| (Self { open, folder: opened }, folder.join("mcp")))))
     }
 
     /// What was asked for, in words.

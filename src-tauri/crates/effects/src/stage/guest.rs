@@ -18,6 +18,7 @@ use model::artifact::ArtifactKind;
 use model::guest::{GuestLaunch, GuestReport};
 use model::receipt::ResultCode;
 use model::{RelPath, Sensitive, UnixMs};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -129,12 +130,19 @@ fn lend(
     let launch = &guest.launch;
     equip(view, launch, home);
     let door = Door::open(&*executors.door, folder, executors.workspace.root());
-    let door = door.map_err(|source| Error::Spool { doing: "offering Hermit's tools to a guest", source })?;
-    let door = door.map(|(door, socket)| {
-        view.tools = Some(socket);
-        view.told.push(("HERMIT_MCP".to_owned(), COMMAND.into()));
-        door
-    });
+    let mut notes = Vec::new();
+    let door = match door.map_err(|e| e.to_string()).and_then(|door| door) {
+        Ok(door) => door.map(|(door, socket)| {
+            view.tools = Some(socket);
+            view.told.push(("HERMIT_MCP".to_owned(), COMMAND.into()));
+            door
+        }),
+        // It works without them.
+        Err(why) => {
+            notes.push(format!("Hermit's own tools could not be offered to it: {why}"));
+            None
+        }
+    };
     let cord = launch.speaks_acp().then(|| Cord::lay(folder)).transpose();
     let cord = cord.map_err(|source| Error::Spool { doing: "making a way to call a guest off", source })?;
     let cord = cord.map(|(cord, socket)| {
@@ -142,17 +150,18 @@ fn lend(
         cord
     });
     if launch.hosts.is_empty() {
-        return Ok(Lent { outlet: None, door, cord });
+        return Ok(Lent { outlet: None, door, cord, notes });
     }
     let salt = request.action_request_id.to_string();
     let outlet = Outlet::open(folder, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
         .map_err(Error::Request)?;
+    outlet.keep_sent();
     for (name, handle) in &launch.secrets {
         view.told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
     }
     let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
     view.proxy = Some(WayOut { socket, roots, told: outlet.environment() });
-    Ok(Lent { outlet: Some(outlet), door, cord })
+    Ok(Lent { outlet: Some(outlet), door, cord, notes })
 }
 
 fn equip(view: &mut View, launch: &GuestLaunch, home: &Path) {
@@ -251,10 +260,12 @@ fn outcome(
             let mut report = report(guest, code, error);
             let (tells, transcript) = (guest.launch.tells, &staging.transcript.bytes);
             report.told = super::told::told(tells, transcript, executors.workspace.root());
+            report.told_bytes = super::told::left(tells, transcript, executors.workspace.root());
             report.version = super::told::version(tells, transcript);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
-            (report, staging.staged.notes, vec![staging.transcript, staging.diff])
+            let kept = [staging.transcript, staging.diff].into_iter().chain(staging.sent);
+            (report, staging.staged.notes, kept.collect())
         }
     };
     report.version = turn.version.or(report.version);
@@ -320,6 +331,7 @@ fn report(guest: &Guest, result_code: ResultCode, error: Option<String>) -> Gues
         items: Vec::new(),
         left_out: Vec::new(),
         told: None,
+        told_bytes: BTreeMap::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 use model::RelPath;
 use model::guest::GuestTells;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Places that are taken from one turn, at most.
@@ -65,6 +65,21 @@ fn acp(line: &str) -> Option<String> {
     }
 }
 
+/// Bytes that it said it left in places, where it said all of them: `told: left 5 bytes in notes/a.md`.
+pub(super) fn left(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> BTreeMap<RelPath, u64> {
+    let value: Option<Value> =
+        (how == Some(GuestTells::Acp)).then(|| serde_json::from_slice(transcript).ok()).flatten();
+    let printed =
+        value.as_ref().and_then(|value| value.get("stdout")).and_then(Value::as_str).unwrap_or_default();
+    let root = root.to_str().unwrap_or_default();
+    let line = |line: &str| {
+        let (bytes, name) = line.strip_prefix("told: left ")?.split_once(" bytes in ")?;
+        let name = if name.starts_with('"') { serde_json::from_str(name).ok()? } else { name.to_owned() };
+        Some((place(&name, root)?, bytes.parse().ok()?))
+    };
+    printed.lines().filter_map(line).take(PLACES_MAX).collect()
+}
+
 /// What a guest called itself when it was greeted: `agent: name version`.
 pub(super) fn version(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
     let value: Value =
@@ -106,11 +121,13 @@ mod tests {
         let aider =
             "thinking\nApplied edit to notes/a.md\nApplied edit to ../out\nApplied edit to /etc/passwd";
         assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
-        let acp = "agent: toy 9\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd";
+        let acp = "agent: toy 9\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd\ntold: left 7 bytes in n/a.md\ntold: left x bytes in b";
         assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b%0Ac", "n/a.md"]);
         let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
         assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
         assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
+        let left = left(Some(GuestTells::Acp), &transcript, Path::new("/w/f"));
+        assert_eq!(left, BTreeMap::from([("n/a.md".parse().unwrap(), 7)]));
         assert_eq!(said(None, aider), None);
         assert_eq!(said(GuestTells::AiderText, "").unwrap(), Vec::<String>::new());
     }

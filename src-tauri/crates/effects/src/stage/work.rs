@@ -10,6 +10,7 @@ use crate::server::staged::{self, NoAnswer};
 use crate::{Error, Executors, Output, Progress, STAGE_TRIES_MAX, STAGE_VIEW_BYTES_MAX};
 use acts::{Action, Call};
 use model::action::StageMethod;
+use model::artifact::ArtifactKind;
 use model::limits::GUEST_BYTES_MAX;
 use model::reach::Reach;
 use model::{Digest, RelPath};
@@ -37,13 +38,24 @@ pub(super) struct Lent {
     pub(super) door: Option<Door>,
     /// What calls its turn off.
     pub(super) cord: Option<Cord>,
+    /// What it could not be lent, in words.
+    pub(super) notes: Vec<String>,
 }
 
 impl Lent {
-    /// Takes it back; what went through it, in words.
-    fn close(self) -> Vec<String> {
+    /// Takes it back; what went through it, in words, and what it sent where it signs in.
+    fn close(self) -> (Vec<String>, Option<Output>) {
+        let sent = self.outlet.as_ref().and_then(Outlet::sent);
+        let (bytes, kept) = sent.unzip();
         let through = self.outlet.map(Outlet::close).unwrap_or_default();
-        through.into_iter().chain(self.door.map(Door::close).unwrap_or_default()).collect()
+        let asked = self.door.map(Door::close).unwrap_or_default();
+        let sent = bytes.map(|bytes| Output {
+            kind: ArtifactKind::GuestSent,
+            media_type: "text/plain; charset=utf-8".to_owned(),
+            bytes,
+            about: "what a guest sent where it signs in".to_owned(),
+        });
+        (through.into_iter().chain(kept).chain(asked).chain(self.notes).collect(), sent)
     }
 }
 
@@ -60,6 +72,8 @@ pub(super) struct Came {
     pub(super) printed: Vec<u8>,
     pub(super) printed_bytes: u64,
     pub(super) notes: Vec<String>,
+    /// What it sent where it signs in.
+    pub(super) sent: Option<Output>,
 }
 
 impl<'a> Work<'a> {
@@ -164,8 +178,8 @@ impl<'a> Work<'a> {
                 let stop = || stop() && lent.cord.as_ref().is_none_or(Cord::pull);
                 let came = command(executors, asked, view, (folder, mark, method), &stop, progress);
                 // Also of one whose end nobody saw: what it sent is on record.
-                let through = lent.close();
-                came.map(|came| Came { notes: [through, came.notes].concat(), ..came })
+                let (through, sent) = lent.close();
+                came.map(|came| Came { notes: [through, came.notes].concat(), sent, ..came })
             }
             // The mark says that this process is at work here, until it is dropped.
             Self::Call { call, .. } => called(executors, call, view, (mark, method), stop, progress),
@@ -199,6 +213,7 @@ fn command(
         printed: [ran.stdout.kept(), ran.stderr.kept()].concat(),
         printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
         notes: ran.left_out().collect(),
+        sent: None,
     })
 }
 
@@ -226,5 +241,6 @@ fn called(
         printed_bytes: printed.len() as u64,
         printed,
         notes: vec!["server: started for this call, in the view".to_owned()],
+        sent: None,
     })
 }

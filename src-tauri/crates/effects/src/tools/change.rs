@@ -30,13 +30,18 @@ impl Executor for Change {
 /// What a change set came to, as an outcome.
 pub(super) fn outcome(act: &Execution<'_>, done: change::Done) -> Outcome {
     let Execution { executors, request, started, .. } = act;
+    let items = match &request.action {
+        acts::Action::Change(change) => change.items.as_slice(),
+        _ => &[],
+    };
+    let told = request.guest.iter().flat_map(|work| acts::unreported(work, items));
     Outcome {
         result_code: done.result_code(),
         changes: done.changes,
         outputs: Vec::new(),
         ran: executors.ran(&request.action.executor(), request, *started),
         sandbox_level: SandboxLevel::Beneath,
-        observed: request.guest.iter().flat_map(acts::untold).chain(done.observed).collect(),
+        observed: told.chain(done.observed).collect(),
         error: done.error,
         kept: Vec::new(),
     }

@@ -8,7 +8,8 @@ use crate::kernel::Kernel;
 use crate::state::TaskState;
 use acts::Action;
 use iteration::Proposal;
-use model::guest::{GuestLaunch, GuestReport, GuestWork};
+use model::action::ChangeItem;
+use model::guest::{GuestDiffers, GuestLaunch, GuestReport, GuestWork};
 use model::limits::GUEST_MS_MAX;
 use model::proposal::{Answer, ToolCall};
 use model::task::ModelChoice;
@@ -113,9 +114,9 @@ impl Kernel {
         for item in &change.items {
             // What an earlier item makes or takes away is not there before it.
             let (path, prior) = match item {
-                model::action::ChangeItem::Write { path, prior, .. }
-                | model::action::ChangeItem::Delete { path, prior }
-                | model::action::ChangeItem::Move { from: path, prior, .. } => (path, prior),
+                ChangeItem::Write { path, prior, .. }
+                | ChangeItem::Delete { path, prior }
+                | ChangeItem::Move { from: path, prior, .. } => (path, prior),
                 _ => continue,
             };
             if came.insert(path) && !holds(prior, &there, path) {
@@ -125,9 +126,9 @@ impl Kernel {
         if !stale.is_empty() {
             return Ok(Some(Unfit(format!("nothing was done: {}", stale.join("; ")))));
         }
-        let untold = untold(&report);
+        let (untold, differs) = (untold(&report), differs(&report));
         let (guest, error, told) = (report.guest, report.error, report.told);
-        normalised.request.guest = Some(GuestWork { guest, report: id, error, told, untold });
+        normalised.request.guest = Some(GuestWork { guest, report: id, error, told, untold, differs });
         normalised.bytes = seal::canon::to_canonical(&normalised.request)?;
         Ok(None)
     }
@@ -141,4 +142,18 @@ fn untold(report: &GuestReport) -> Vec<RelPath> {
     // A folder that came with a file in it was told with that file.
     let within = |path: &RelPath| told.iter().any(|told| told.is_within(path));
     changed.into_iter().filter(|path| !within(path)).cloned().collect()
+}
+
+/// Places that the view shows with other bytes than the guest said it left there.
+fn differs(report: &GuestReport) -> Vec<GuestDiffers> {
+    let of = |item: &ChangeItem| match item {
+        ChangeItem::Write { path, byte_size, .. } => {
+            let told = *report.told_bytes.get(path)?;
+            (told != *byte_size).then(|| GuestDiffers { path: path.clone(), told, shown: *byte_size })
+        }
+        _ => None,
+    };
+    let mut differs: Vec<GuestDiffers> = report.items.iter().filter_map(of).collect();
+    differs.sort_by(|one, other| one.path.cmp(&other.path));
+    differs
 }
