@@ -17,6 +17,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const AIDER: &str = "0.86.2";
 const CODEX: &str = "0.169.0";
+const ACP: &str = "2.4.0";
 
 /// Where an agent is kept that was fetched.
 fn cached(name: &str) -> PathBuf {
@@ -265,4 +266,102 @@ fn codex_as_it_comes_from_npm_works_as_a_guest_and_what_it_did_not_tell_is_liste
     let told = stage.hermit(&["receipts", "show", &made]).ends(0).out;
     assert!(told.contains("not told of: ") && told.contains("made.txt"), "{told}");
     proven(&stage, &task, &heard, CODEX);
+}
+
+/// An agent made of the protocol's own library: it writes, reads, runs, asks, and says what it was answered.
+const SDK_AGENT: &str = r#"#!/usr/bin/env node
+import * as acp from "@agentclientprotocol/sdk";
+import { Readable, Writable } from "node:stream";
+const m = acp.methods;
+acp.agent({ name: "sdk" })
+  .onRequest(m.agent.initialize, async () => ({ protocolVersion: acp.PROTOCOL_VERSION, agentInfo: { name: "sdk", version: "1" } }))
+  .onRequest(m.agent.session.new, async () => ({ sessionId: "one" }))
+  .onRequest(m.agent.session.prompt, async (c) => {
+    const { client, params: { sessionId } } = c;
+    const path = process.cwd() + "/made.txt";
+    await client.request(m.client.fs.writeTextFile, { sessionId, path, content: "made\n" });
+    const read = await client.request(m.client.fs.readTextFile, { sessionId, path });
+    const { terminalId } = await client.request(m.client.terminal.create, { sessionId, command: "echo", args: ["ran"] });
+    const ended = await client.request(m.client.terminal.waitForExit, { sessionId, terminalId });
+    const shown = await client.request(m.client.terminal.output, { sessionId, terminalId });
+    const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
+    const may = await client.request(m.client.session.requestPermission, { sessionId, toolCall: { toolCallId: "1", kind: "edit" }, options });
+    const text = [read.content.trim(), ended.exitCode, shown.output.trim(), may.outcome.optionId].join(" ") + "\n";
+    await client.notify(m.client.session.update, { sessionId, update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } });
+    return { stopReason: "end_turn" };
+  })
+  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+"#;
+
+/// An editor made of it, which cancels once it has read that a person is waited for.
+const SDK_EDITOR: &str = r#"import * as acp from "@agentclientprotocol/sdk";
+import { spawn } from "node:child_process";
+import { Readable, Writable } from "node:stream";
+const m = acp.methods;
+const [folder, program, ...words] = process.argv.slice(2);
+const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
+let waits = () => {};
+const waiting = new Promise((done) => { waits = done; });
+await acp.client({ name: "editor" })
+  .onRequest(m.client.session.requestPermission, async () => { throw new Error("asked to allow"); })
+  .onNotification(m.client.session.update, async ({ params: { update } }) => {
+    console.log(update.sessionUpdate, update.title ?? update.content?.text ?? update.status ?? "");
+    if (update.content?.text?.includes("approvals approve")) waits();
+  })
+  .connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (hermit) => {
+    await hermit.request(m.agent.initialize, { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {} });
+    const { sessionId } = await hermit.request(m.agent.session.new, { cwd: folder, mcpServers: [] });
+    void waiting.then(() => hermit.notify(m.agent.session.cancel, { sessionId }));
+    const prompt = [{ type: "text", text: "tidy" }];
+    console.log("ended", (await hermit.request(m.agent.session.prompt, { sessionId, prompt })).stopReason);
+  });
+child.stdin.end();
+child.kill();
+"#;
+
+#[test]
+fn the_protocols_own_library_speaks_with_hermit_as_an_agent_and_as_an_editor() {
+    let package = format!("@agentclientprotocol/sdk@{ACP}");
+    let how: [&[&str]; 1] = [&["npm", "install", "--no-fund", "--no-audit", "--prefix", ".", &package]];
+    let folder = format!("acp-sdk-{ACP}");
+    let Some(there) = fetched(&folder, "node_modules/@agentclientprotocol/sdk/package.json", &how) else {
+        return;
+    };
+    let packages = there.ancestors().nth(3).expect("a folder").to_owned();
+    let stage = Stage::new();
+    let place = stage.at("sdk");
+    std::fs::create_dir(&place).expect("a folder");
+    let copied = Command::new("cp").arg("-a").args([&packages, &place.join("node_modules")]).status();
+    assert!(copied.expect("cp").success());
+    let [agent, editor] = [("agent.mjs", SDK_AGENT), ("editor.mjs", SDK_EDITOR)].map(|(name, text)| {
+        let at = place.join(name);
+        std::fs::write(&at, text).expect("a file");
+        std::fs::set_permissions(&at, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("its bits");
+        at
+    });
+    let (agent, reads) = (format!("acp:{}", agent.display()), place.display().to_string());
+    let (task, first) = super::guests::begin(&stage, &agent, "make it", &["--agent-read", &reads]);
+    let second = lets_run(&stage, &first);
+    assert!(card(&stage, &second).contains("it told of every place"));
+    let (code, screen) = stage.approve(&second);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(std::fs::read_to_string(stage.work().join("made.txt")).expect("a file"), "made\n");
+    let turn = receipts(&stage, &task).into_iter().find(|one| one["action_class"] == "external_effect");
+    let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
+    assert!(stage.hermit(&["receipts", "show", &turn]).ends(0).out.contains("sdk 1"), "its version");
+    let said = stage.hermit(&["search", "made 0 ran yes"]).ends(0).json();
+    assert!(said["rows"].as_array().is_some_and(|rows| !rows.is_empty()), "all of it was answered: {said}");
+
+    std::fs::write(stage.work().join("b.txt"), "b\n").expect("a file");
+    let before = tree::of(&stage.work());
+    let work = stage.work().display().to_string();
+    let mut command = Command::new("node");
+    command.arg(&editor).arg(&work).arg(super::hermit()).args(["acp", "--model", "playbook:tidy"]);
+    command.env("HERMIT_HOME", stage.home()).env("HERMIT_PASSPHRASE_FILE", stage.at("vault.txt"));
+    let ran = Stage::ran(command.stdin(Stdio::null())).ends(0);
+    for words in ["tool_call Listing the folder", "tool_call_update completed", "ended cancelled"] {
+        assert!(ran.out.contains(words), "`{words}` is not in {}", ran.out);
+    }
+    assert!(tree::of(&stage.work()) == before);
+    stage.is_sound();
 }

@@ -4,7 +4,7 @@
 use super::fetched::{VALUE, keep};
 use super::guests::{WORKS, begin, card, furnished, receipts};
 use super::server;
-use super::stage::say_yes;
+use super::stage::{Stage, say_yes};
 use super::tree;
 use serde_json::{Value, json};
 use testkit::pty::Pty;
@@ -73,25 +73,34 @@ fn what_a_guest_signs_in_with_is_swapped_on_the_way_and_in_nothing_that_it_can_r
     let turn =
         receipts(&stage, &task).into_iter().find(|receipt| receipt["action_class"] == "external_effect");
     let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
-    let told = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
-    assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{told}");
-    assert!(told.contains("what it sent where it signs in is kept: 1 request"), "{told}");
-    let found = stage.hermit(&["search", "request 1 to"]).ends(0).json();
-    let rows = found["rows"].as_array().expect("rows");
-    let kept =
-        rows.iter().find(|row| row["what"].as_str().is_some_and(|what| what.contains("what a guest sent")));
-    let kept = kept.unwrap_or_else(|| panic!("it is not found: {found}"))["id"].as_str().expect("an id");
-    let kept = stage.hermit(&["artifacts", "show", kept, "-o", "-"]).ends(0).out;
-    for words in [&format!("=== request 1 to {host}"), "GET /v1 HTTP/1.1", "Authorization: Bearer "] {
-        assert!(kept.contains(words), "`{words}` is not in {kept}");
-    }
-    assert!(!kept.contains(VALUE), "its stand-in is there, and not the value");
+    recorded(&stage, &turn, &host);
     let proof = stage.prove(&task);
     stage.is_sound();
     for (name, thing) in tree::of(proof.parent().expect("a folder")) {
         let tree::Thing::File(_, bytes) = thing else { continue };
         assert!(!holds(&bytes, VALUE), "the value is in {}", name.display());
     }
+}
+
+/// The receipt of a turn says whom it reached, and leads to what it sent there, with a stand-in in the place of the value.
+fn recorded(stage: &Stage, turn: &str, host: &str) {
+    let told = stage.hermit(&["receipts", "show", turn]).ends(0).out;
+    assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{told}");
+    assert!(told.contains("what it sent where it signs in is kept: 1 request"), "{told}");
+    let shown = Stage::ran(&mut stage.command(&["receipts", "show", turn])).ends(0).out;
+    let kept = shown.lines().find(|line| line.contains("guest sent")).unwrap_or_else(|| panic!("{shown}"));
+    let kept = kept.rsplit(' ').next().expect("a command").trim_end_matches(')');
+    for words in [
+        &format!("network: {host} at 127.0.0.1: allowed"),
+        "none of Hermit's: the agent agent worked by itself",
+    ] {
+        assert!(shown.contains(words), "`{words}` is not in {shown}");
+    }
+    let kept = stage.hermit(&["artifacts", "show", kept, "-o", "-"]).ends(0).out;
+    for words in [&format!("=== request 1 to {host}"), "GET /v1 HTTP/1.1", "Authorization: Bearer "] {
+        assert!(kept.contains(words), "`{words}` is not in {kept}");
+    }
+    assert!(!kept.contains(VALUE), "its stand-in is there, and not the value");
 }
 
 /// A client of the protocol inside the walls: it looks, asks for a write in the folder itself, and does not wait for it.

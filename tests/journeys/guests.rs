@@ -334,6 +334,31 @@ fn a_guest_that_never_ends_is_cancelled_with_all_that_it_started() {
 }
 
 #[test]
+fn a_guest_that_works_longer_than_its_task_may_is_ended_and_what_to_do_is_said() {
+    let stage = Stage::new();
+    let mark = unique(&stage);
+    let agent = program(&stage, "agent", &format!("echo made > made.txt; echo I am at work; sleep {mark}"));
+    let served = super::attached::Served::by(&stage);
+    let reasoner = json!({ "kind": "guest", "agent": agent });
+    let asked = json!({
+        "goal": "try", "workspace": stage.work(), "reasoner": reasoner, "budget": { "wall_ms_max": 3_000 },
+    });
+    let (status, submitted) = served.ask(&stage, "POST", "/api/task.submit", &asked);
+    assert_eq!(status, 200, "{submitted}");
+    until("it is asked about", || !stage.waiting().is_empty());
+    let first = stage.waiting()[0]["approval_id"].as_str().expect("an id").to_owned();
+    let second = lets_run(&stage, &first);
+    assert_eq!(processes(&mark), 0, "it has ended");
+    let shown = card(&stage, &second);
+    for word in ["made.txt", "NO success", "it ran longer than 3000 ms and was ended", "I am at work"] {
+        assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
+    }
+    assert!(tree::of(&stage.work()).is_empty(), "nothing is in the folder");
+    drop(served);
+    stage.is_sound();
+}
+
+#[test]
 fn a_host_killed_while_a_guest_works_leaves_nothing_behind_and_the_task_can_go_on() {
     let stage = Stage::new();
     let mark = unique(&stage);

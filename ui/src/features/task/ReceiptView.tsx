@@ -36,6 +36,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
               <Hash of={receipt.statement_sha256} what="statement digest" />
             </div>
             <Facts ruled rows={nine(receipt, why.data?.chains[0], task, onSee)} />
+            <Turn of={receipt} task={task} />
             {why.error !== null && <Failed error={why.error} />}
             <WithOrigin of={id} task={receipt.row.task_id}><Changed id={id} /></WithOrigin>
             <Acts receipt={receipt} />
@@ -77,6 +78,25 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
       : row.reversibility === "reversible" ? "Yes, it is reversible" : row.reversibility === "irreversible" ? "No, it is irreversible" : row.reversibility === "no_effect" ? "It changed nothing" : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
   ] as const;
+}
+
+/** Lines of a guest's turn that are shown; the rest is counted. */
+const SEEN = 30;
+
+/** What was seen of a guest's turn: whom it reached, what it called itself, what it did not tell. */
+function Turn({ of, task }: { of: Receipt; task: Task }) {
+  const observed = record(of.receipt)["observed"];
+  const lines = Array.isArray(observed) ? observed.filter((line) => typeof line === "string") : [];
+  if (!task.reasoner.startsWith("guest:") || lines.length === 0) return null;
+  return (
+    <section aria-label="What was seen of the agent's turn">
+      <h4>What was seen</h4>
+      <ul>
+        {lines.slice(0, SEEN).map((line, at) => <li key={at}><Words of={line} /></li>)}
+        {lines.length > SEEN && <li>and {lines.length - SEEN} more lines</li>}
+      </ul>
+    </section>
+  );
 }
 
 /** Who proposes, where it is no model of Hermit's. */

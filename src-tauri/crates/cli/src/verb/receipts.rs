@@ -23,6 +23,10 @@ use words::policy::{ApprovalStatus, Surface};
 const PLACES: u32 = 20;
 /// Characters of an answer.
 const CHARS: usize = 300;
+/// Lines of what was seen of a guest's turn.
+const SEEN: usize = 60;
+/// Outputs of it that are named.
+const KEPT: usize = 8;
 const NOTHING_READ: &str = "nothing was read for it";
 const NOT_ASKED: &str = "nothing was sent to one";
 
@@ -66,6 +70,8 @@ struct Told {
     task: Result<Task, Error>,
     changes: Result<Changes, Error>,
     authority: String,
+    /// What was seen of the turn of a guest, and what of it is kept.
+    turn: Vec<String>,
 }
 
 impl Told {
@@ -77,8 +83,37 @@ impl Told {
         let show = wire::changes::Show { of: id, from: None, limit: Some(PLACES), find: None, brief: true };
         let changes = session.call(&show);
         let authority = authority(session, found, &task, &why).unwrap_or_else(|error| unread(&error));
-        Self { why, task, changes, authority }
+        let is_guest = task.as_ref().is_ok_and(|task| task.reasoner.starts_with("guest:"));
+        let turn = if is_guest { turn(session, found) } else { Vec::new() };
+        Self { why, task, changes, authority, turn }
     }
+}
+
+/// What was seen of an act of a guest: what it reached, what it called itself, what it did not tell; and what is kept.
+fn turn(session: &Session, found: &Receipt) -> Vec<String> {
+    let list = |name: &str| found.receipt.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let observed = list("observed");
+    let lines = observed.iter().filter_map(Value::as_str).map(|line| format!("seen        {}", words(line)));
+    let more = observed.len().saturating_sub(SEEN);
+    let more = (more > 0).then(|| {
+        format!(
+            "seen        and {more} more lines: hermit --json receipts show {}",
+            short(&found.row.receipt_id)
+        )
+    });
+    let kept = list("output_refs").into_iter().take(KEPT).filter_map(|output| {
+        let artifact = output.get("artifact_id")?.as_str()?.to_owned();
+        Some(match session.call(&wire::artifacts::Show { artifact }) {
+            Ok(shown) => {
+                let (kind, id) =
+                    (shown.kind.as_str().replace('.', " "), short(&shown.artifact_id).to_owned());
+                let size = crate::text::size(shown.byte_size);
+                format!("kept        {kind}, {size} (hermit artifacts show {id})")
+            }
+            Err(error) => format!("kept        what {}", unread(&error)),
+        })
+    });
+    lines.take(SEEN).chain(more).chain(kept).collect()
 }
 
 /// Who let it happen: a person and where, a standing approval, or policy alone.
@@ -123,6 +158,9 @@ fn show(out: &Output, found: &Receipt, told: &Told) {
     out.say(Tone::Bold, format!("Receipt {}: {}", short(&row.receipt_id), words(&row.summary.to_string())));
     for (question, answer) in answers(found, told) {
         out.say(Tone::Plain, format!("  {question:<11} {answer}"));
+    }
+    for line in &told.turn {
+        out.say(Tone::Plain, format!("  {line}"));
     }
     match &told.changes {
         Ok(changes) if changes.total > 0 => changed(out, changes),
