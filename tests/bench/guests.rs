@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Files of the folder.
 const FILES: usize = 2_000;
@@ -71,8 +72,8 @@ fn agent(folder: &Path, name: &str, script: &str) -> PathBuf {
     path
 }
 
-/// How long it takes in a copy that is made beforehand, in seconds.
-fn without(root: &Path, bare: &Path, agent: &Path, speaker: Option<&Path>) -> f64 {
+/// How long it takes in a copy that is made beforehand.
+fn without(root: &Path, bare: &Path, agent: &Path, speaker: Option<&Path>) -> Duration {
     let _ = std::fs::remove_dir_all(bare);
     assert!(Command::new("cp").arg("-a").args([root, bare]).status().expect("cp").success());
     let mut command = match speaker {

@@ -154,6 +154,10 @@ test("what the agent of another program made says whose it is, and names what it
   expect(whose.getByText("src/tax/table.ts")).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
   first.unmount();
+  const differs = [{ path: "src/tax/rates.ts", told: 5, shown: 90 }];
+  const second = show(scene({ "approvals.show": made({ guest: "toy", report: "art_1", told: ["src/tax/rates.ts"], differs }) }), "/");
+  expect(await (await card()).findByText(/told of other bytes than its copy holds, in 1 place/)).toBeTruthy();
+  second.unmount();
   show(scene({ "approvals.show": made({ guest: "goose", report: "art_1" }) }), "/");
   expect(await (await card()).findByText(/tells nothing of what it changes/)).toBeTruthy();
 });

@@ -131,6 +131,19 @@ test("a denial is overridden in a browser by a sentence that was read, a word, t
   expect(host.signed.map((one) => [one.kind, one.word, one.words])).toEqual([["allow_override", "override", `ask about ${act.action_request_id}, because it is a copy`]]);
 });
 
+test("a receipt of an agent of another program says that no model of Hermit's was asked, and what was seen of its turn", async () => {
+  const seen: Receipt = { ...receipt, receipt: { verifiability: "signed", observed: ["it calls its version \u201ctoy 9\u201d", "network: api.toy.example:443 at 192.0.2.1: allowed"] } };
+  const first = show(scene({ "task.show": { ...doneTask, reasoner: "guest:toy" }, "receipts.show": seen }), `/task/${DONE}?see=${RECEIPT}`);
+  const sent = async () => (await screen.findByText("Sent to the model")).parentElement?.querySelector("dd")?.textContent ?? "";
+  expect(await sent()).toContain("the agent toy worked by itself");
+  const turn = within(await screen.findByRole("region", { name: "What was seen of the agent's turn" }));
+  expect(turn.getByText(/api.toy.example:443/)).toBeTruthy();
+  first.unmount();
+  show(scene({ "task.show": { ...doneTask, reasoner: "playbook:tidy" }, "receipts.show": seen }), `/task/${DONE}?see=${RECEIPT}`);
+  expect(await sent()).toContain("the playbook tidy proposed it");
+  expect(screen.queryByRole("region", { name: "What was seen of the agent's turn" })).toBeNull();
+});
+
 test("a receipt names what policy and the person refused of its task, and tells a result once", async () => {
   const command = { ...act, summary: "run `npm test`", verdict: "allow" as const };
   const refused = { ...act, action_request_id: "act_01a20000000070008000000000000021", receipt_id: null, summary: "delete `notes.md`", state: "refused" as const, verdict: "require_approval" as const };

@@ -106,6 +106,14 @@ fn a_page_works_in_no_folder_of_the_system_the_store_or_keys() {
     let recorded = json!({ "kind": "address", "address": "recorded:/etc/hostname" });
     let params = json!({ "workspace": work, "reasoner": recorded, "goal": "x" });
     assert_eq!(code(&home, Caller::Page, "task.submit", params), Some(Code::Forbidden));
+    // Of agents it names those that Hermit knows, and no program, also none without a blank or a folder in its name.
+    for (agent, reads) in
+        [("sh", json!([])), ("acp:sh", json!([])), ("/bin/sh -c x", json!([])), ("codex", json!(["/etc"]))]
+    {
+        let guest = json!({ "kind": "guest", "agent": agent, "reads": reads });
+        let params = json!({ "workspace": work, "reasoner": guest, "goal": "x" });
+        assert_eq!(code(&home, Caller::Page, "task.submit", params), Some(Code::Forbidden), "{agent}");
+    }
 }
 
 #[test]
