@@ -166,7 +166,9 @@ fn an_agent_that_speaks_acp_is_answered_inside_its_copy_and_its_work_is_one_card
         receipts(&stage, &task).into_iter().find(|receipt| receipt["action_class"] == "external_effect");
     let turn = turn.expect("its turn")["receipt_id"].as_str().expect("an id").to_owned();
     let receipt = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
-    assert!(receipt.contains("toy 9.9"), "{receipt}");
+    for words in ["toy 9.9", "it read 1 file through its client: a.txt"] {
+        assert!(receipt.contains(words), "`{words}` is not in {receipt}");
+    }
     stage.is_sound();
     stage.prove_receipts(&task);
 }

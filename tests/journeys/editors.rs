@@ -251,6 +251,26 @@ fn a_host_killed_in_the_middle_is_followed_by_the_next_and_the_prompt_stays_open
 }
 
 #[test]
+fn an_editor_that_is_killed_with_the_hermit_it_started_leaves_its_question_and_it_is_done_once() {
+    let (stage, before) = mixed();
+    let mut editor = Editor::start(&stage, &["--model", "playbook:tidy"]);
+    let session = editor.session(&stage);
+    editor.prompt(&session, "tidy up here");
+    editor.until("hermit approvals approve");
+    assert!(editor.told.contains("\"kind\":\"read\""), "what it does is told by its kind: {}", editor.told);
+    drop(editor);
+    let waiting = stage.waiting();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert!(tree::of(&stage.work()) == before);
+    let task = waiting[0]["task_id"].as_str().expect("a task").to_owned();
+    let (code, screen) = stage.approve(waiting[0]["approval_id"].as_str().expect("an id"));
+    assert_eq!(code, 0, "{screen}");
+    assert!(tree::of(&stage.work()) != before);
+    assert_eq!(stage.count(&task, "effect.observed"), stage.count(&task, "effect.dispatched"));
+    stage.is_sound();
+}
+
+#[test]
 fn hermit_is_put_into_the_settings_of_zed_after_it_was_shown_and_taken_out_again() {
     let stage = Stage::new();
     let home = stage.at("person");

@@ -24,6 +24,7 @@
 //! `message.rs`, then [`guest::work`] and [`editor::serve`].
 
 pub mod editor;
+#[cfg(unix)]
 pub mod guest;
 mod message;
 mod terms;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use wire::Notice;
 use wire::task::{Show, Task};
 use wire::task_events::{Event, List};
+use words::act::ActionClass;
 use words::task::Proposer;
 
 /// What is told when a person has approved an act.
@@ -71,6 +72,8 @@ pub struct Progress {
     thought: String,
     /// The act under way only looks.
     looks: bool,
+    /// Its class.
+    class: Option<ActionClass>,
     /// How acts end is told as well.
     results: Results,
 }
@@ -100,6 +103,7 @@ impl Progress {
             prose: Prose::default(),
             thought: String::new(),
             looks: false,
+            class: None,
             results,
         }
     }
@@ -109,9 +113,9 @@ impl Progress {
         &self.doing
     }
 
-    /// Whether the act under way only looks.
-    pub const fn looks(&self) -> bool {
-        self.looks
+    /// The class of the act under way.
+    pub const fn class(&self) -> Option<ActionClass> {
+        self.class
     }
 
     /// The line that the model is saying, as far as it has come.
@@ -163,6 +167,7 @@ impl Progress {
             "action.requested" => {
                 let Some(body) = body(session, task, seq) else { return Vec::new() };
                 self.looks = word(&body, "action_class").starts_with("read");
+                self.class = word(&body, "action_class").parse().ok();
                 match word(&body, "summary") {
                     "" => Vec::new(),
                     summary => self.now(doing(&plain(summary)), true),

@@ -296,5 +296,5 @@ fn in_words(blocks: &[Value]) -> String {
     blocks.iter().map(words).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

@@ -21,6 +21,7 @@ use std::time::Duration;
 use wire::conversations::Say;
 use wire::task::{Cancel, Reasoner, Show, Submit, Task};
 use wire::{Code, Error, exit};
+use words::act::ActionClass;
 use words::task::WaitsFor;
 
 /// How long a task is waited for before what came is told.
@@ -116,6 +117,20 @@ fn in_words(error: &Error) -> String {
     match error.hint.is_empty() {
         true => plain(&error.message),
         false => format!("{}; {}", plain(&error.message), plain(&error.hint)),
+    }
+}
+
+/// The protocol's word for a class of acts.
+const fn kind_of(class: Option<ActionClass>) -> &'static str {
+    match class {
+        Some(ActionClass::ReadLocal) => "read",
+        Some(ActionClass::WriteLocal | ActionClass::Rollback) => "edit",
+        Some(ActionClass::DeleteLocal) => "delete",
+        Some(ActionClass::ExecuteCommand | ActionClass::VcsMutation) => "execute",
+        Some(ActionClass::NetworkRead | ActionClass::NetworkWrite | ActionClass::CredentialedApiCall) => {
+            "fetch"
+        }
+        _ => "other",
     }
 }
 
@@ -283,7 +298,7 @@ impl Turn<'_> {
                 self.close("completed");
                 self.acts.began = self.acts.began.saturating_add(1);
                 (self.acts.open, self.acts.printed) = (true, String::new());
-                let (id, kind) = (self.act(), if self.acts.progress.looks() { "read" } else { "other" });
+                let (id, kind) = (self.act(), kind_of(self.acts.progress.class()));
                 (self.tell)(Told::Begins { id: &id, title: self.acts.progress.doing(), kind });
             }
             Heard::Came((tone, words)) => {

@@ -264,8 +264,9 @@ fn outcome(
             report.version = super::told::version(tells, transcript);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
+            let read = super::told::read(tells, &staging.transcript.bytes);
             let kept = [staging.transcript, staging.diff].into_iter().chain(staging.sent);
-            (report, staging.staged.notes, kept.collect())
+            (report, staging.staged.notes.into_iter().chain(read).collect(), kept.collect())
         }
     };
     report.version = turn.version.or(report.version);

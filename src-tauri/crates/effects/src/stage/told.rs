@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// Places that are taken from one turn, at most.
 const PLACES_MAX: usize = 4_096;
+/// Places that it read and that a receipt names.
+const READ_NAMED: usize = 20;
 
 /// Places below `root` that it said it changed, sorted; none where it tells nothing of them.
 pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<Vec<RelPath>> {
@@ -80,6 +82,24 @@ pub(super) fn left(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> B
     printed.lines().filter_map(line).take(PLACES_MAX).collect()
 }
 
+/// Places that it read through whoever speaks to it, in words; what it read by itself nobody sees.
+pub(super) fn read(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
+    let value: Value =
+        (how? == GuestTells::Acp).then(|| serde_json::from_slice(transcript).ok()).flatten()?;
+    let printed = value.get("stdout").and_then(Value::as_str)?;
+    let places: BTreeSet<&str> = printed.lines().filter_map(|line| line.strip_prefix("reads ")).collect();
+    let named: Vec<&str> = places.iter().copied().take(READ_NAMED).collect();
+    let more = places.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let many = acts::count(places.len(), "file");
+    (!named.is_empty()).then(|| {
+        format!(
+            "it read {many} through its client: {}{more}; what it read by itself is not known",
+            named.join(", ")
+        )
+    })
+}
+
 /// What a guest called itself when it was greeted: `agent: name version`.
 pub(super) fn version(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
     let value: Value =
@@ -121,11 +141,14 @@ mod tests {
         let aider =
             "thinking\nApplied edit to notes/a.md\nApplied edit to ../out\nApplied edit to /etc/passwd";
         assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
-        let acp = "agent: toy 9\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd\ntold: left 7 bytes in n/a.md\ntold: left x bytes in b";
+        let acp = "agent: toy 9\nreads a b.txt\nreads n/a.md\nreads n/a.md\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd\ntold: left 7 bytes in n/a.md\ntold: left x bytes in b";
         assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b%0Ac", "n/a.md"]);
         let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
         assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
         assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
+        let told = read(Some(GuestTells::Acp), &transcript).unwrap();
+        assert!(told.starts_with("it read 2 files through its client: a b.txt, n/a.md;"), "{told}");
+        assert_eq!(read(None, &transcript), None);
         let left = left(Some(GuestTells::Acp), &transcript, Path::new("/w/f"));
         assert_eq!(left, BTreeMap::from([("n/a.md".parse().unwrap(), 7)]));
         assert_eq!(said(None, aider), None);
