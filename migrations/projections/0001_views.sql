@@ -335,9 +335,32 @@ CREATE TABLE view_memories (
   superseded_by  TEXT,
   created_at     INTEGER NOT NULL,
   ended_at       INTEGER,
-  end_reason     BLOB             CHECK (length(end_reason) = 32)
+  end_reason     BLOB             CHECK (length(end_reason) = 32),
+  project_hash   TEXT,
+  memory_type    TEXT,
+  retention      TEXT,
+  invalidation   TEXT,
+  expires_at     INTEGER,
+  uses           INTEGER NOT NULL,
+  last_used_at   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_memories_by_status ON view_memories (status, seq);
+CREATE INDEX view_memories_by_expiry ON view_memories (expires_at) WHERE status = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX view_memories_by_belief ON view_memories (from_belief) WHERE from_belief IS NOT NULL;
+CREATE INDEX view_memories_in_force ON view_memories (project_hash, seq) WHERE status = 'active' AND (retention = 'pinned' OR memory_type IN ('preference', 'correction'));
+
+-- The claims of memory by their words. An index of its own, so that what is looked up for a context pack is as quick in a
+-- store of a million events as in a small one.
+CREATE TABLE view_memory_docs (
+  doc        INTEGER PRIMARY KEY,
+  record     TEXT    NOT NULL,
+  leaf       BLOB    NOT NULL CHECK (length(leaf) = 32)
+) STRICT;
+CREATE INDEX view_memory_docs_by_leaf ON view_memory_docs (leaf);
+CREATE VIRTUAL TABLE view_memory_search USING fts5 (
+  text, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE view_memory_words USING fts5vocab (view_memory_search, instance);
 
 -- HK-13.6-10
 CREATE TABLE view_decisions (

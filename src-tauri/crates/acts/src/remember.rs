@@ -1,8 +1,9 @@
 //! Remembering in later tasks.
 
-use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, visible};
+use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
+use model::knowledge::{MemoryRetention, MemoryType, Project, Replaced};
 use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
 use model::{BeliefId, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,48 @@ pub struct Remember {
     /// The belief it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub belief_id: Option<BeliefId>,
+    /// The project it holds in; everywhere when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
+    /// What kind of knowledge it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// For how long it is kept; until somebody says otherwise when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<MemoryRetention>,
+    /// For how many days it holds; for good when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub days: Option<u32>,
+    /// The record whose place it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Replaced>,
+}
+
+impl Remember {
+    /// Where it would hold, in words.
+    fn place(&self) -> String {
+        let part = match self.scope.trim() {
+            "" | "*" | "project" => String::new(),
+            part => format!(", for \"{}\"", visible(part)),
+        };
+        match &self.project {
+            Some(project) => format!("in the project \"{}\"{part}", visible(&project.name)),
+            None => format!("everywhere, in every project{part}"),
+        }
+    }
+
+    /// For how long it would be kept, in words.
+    fn lasts(&self) -> String {
+        match (self.days, self.retention) {
+            (Some(days), _) => {
+                format!("it would be kept for {}", count(usize::try_from(days).unwrap_or(usize::MAX), "day"))
+            }
+            (None, Some(MemoryRetention::Pinned)) => {
+                "it would be pinned: every task there is told of it, until you say otherwise".to_owned()
+            }
+            _ => "it would be kept until you say otherwise".to_owned(),
+        }
+    }
 }
 
 impl Tool for Remember {
@@ -72,9 +115,14 @@ impl Tool for Remember {
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
         let mut lines = vec![
             Line::effect(format!("remember in later tasks: \"{}\"", visible(&self.claim))),
-            Line::effect(format!("it would hold for: {}", visible(&self.scope))),
+            Line::effect(format!("it would hold {}", self.place())),
+            Line::effect(self.lasts()),
             Line { kind: LineKind::Quoted, text: format!("because: {}", visible(&self.promotion_reason)) },
         ];
+        lines.extend(self.memory_type.iter().map(|kind| Line::effect(format!("it is a {kind}"))));
+        lines.extend(self.replaces.iter().map(|old| {
+            Line::effect(format!("it takes the place of \"{}\" (`{}`)", visible(&old.claim), old.memory_id))
+        }));
         lines.extend(self.belief_id.iter().map(|id| Line::effect(format!("it comes from belief `{id}`"))));
         lines.extend(self.evidence_refs.iter().map(|evidence| Line::effect(support(evidence))));
         lines

@@ -20,7 +20,7 @@ pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
-pub use memory::MemoryVerb;
+pub use memory::{MemoryAdd, MemoryList, MemoryVerb};
 pub use models::{ModelsAdd, ModelsSet, ModelsTest, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{

@@ -16,6 +16,7 @@ mod knowledge;
 mod logs;
 mod mcp;
 mod mcp_install;
+mod memory;
 mod models;
 mod own_rules;
 mod playbooks;
@@ -86,7 +87,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Recall { source } => trace::recall(context, &source),
         Verb::Context(args) => knowledge::context(context, args),
         Verb::Search(args) => knowledge::search(context, &args),
-        Verb::Memory(verb) => knowledge::memory(context, verb),
+        Verb::Memory(verb) => memory::memory(context, verb),
         Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => grants::grants(context, verb),
         Verb::Logs(args) => logs::logs(context, &args),

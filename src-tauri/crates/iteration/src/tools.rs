@@ -2,7 +2,13 @@
 
 use acts::{Action, inside};
 use model::tool_server::is_offered_name;
-use model::{BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec};
+use model::{
+    BeliefId, RelPath,
+    action::ReadItem,
+    knowledge::{MemoryType, WorkingState},
+    limits,
+    proposal::ToolSpec,
+};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 
@@ -103,6 +109,12 @@ pub enum Proposal {
         evidence: Vec<String>,
         /// The belief it comes from.
         #[serde(default)] belief_id: Option<BeliefId>,
+        /// What kind of knowledge it is.
+        #[serde(default)] kind: Option<MemoryType>,
+        /// The record whose place it takes: its claim, or its identifier.
+        #[serde(default)] replaces: Option<String>,
+        /// For how many days it holds; until somebody says otherwise when absent.
+        #[serde(default)] days: Option<u32>,
     },
     /// Ask a person.
     Ask {
@@ -305,6 +317,7 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
         Proposal::Observe(items) if items.iter().any(is_backward) => {
             Err("`from` is a line from 1, and `to` is not before it".to_owned())
         }
+        Proposal::Remember { days: Some(0 | 36_501..), .. } => Err("`days` goes from 1 to 36500".to_owned()),
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }

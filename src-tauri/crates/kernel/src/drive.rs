@@ -129,6 +129,7 @@ impl Kernel {
         }
         let _driving = Driving(&cell);
         cell.stop.store(false, Ordering::SeqCst);
+        self.expire_memories()?;
         let mut signed = self.lock_task(&cell)?.seq;
         loop {
             if lock(&self.gate).is_none() || lock(&self.halted_unrecorded).is_some() {

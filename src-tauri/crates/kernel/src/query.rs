@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::kernel::Kernel;
 use ledger::Stored;
-use model::knowledge::{MemoryRecord, MemoryStatus};
+use model::knowledge::{MemoryAssertion, MemoryRecord};
 use model::task::TaskStatus;
-use model::{ReceiptId, TaskId};
+use model::{MemoryId, ReceiptId, TaskId};
 use projections::query::{Ask, Page, TaskFilter};
 use projections::{Query, rows};
 
@@ -50,28 +50,34 @@ impl Kernel {
         }
     }
 
-    /// Memory records with their standing, the newest first.
-    pub(crate) fn memories(&self, status: Option<MemoryStatus>) -> Result<Vec<MemoryRecord>, Error> {
-        let query = self.query()?;
-        let rows: Vec<rows::MemoryRow> = all(|ask| query.memories(status, ask))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| MemoryRecord {
-                memory_id: row.memory_id,
-                promoted_by_task_id: row.task_id,
-                promoted_by: row.promoted_by,
-                claim: row.claim,
-                scope: row.scope,
-                evidence_refs: row.evidence,
-                trust_tier: row.trust_tier,
-                promotion_reason: row.reason,
-                status: row.status,
-                created_at: row.created_at,
-                promoted_from_belief_id: row.from_belief,
-                invalidated_at: row.ended_at,
-                supersedes: row.supersedes,
-            })
-            .collect())
+    /// One memory record.
+    pub(crate) fn memory(&self, memory_id: MemoryId) -> Result<MemoryRecord, Error> {
+        let unknown = || Error::NotFound { kind: "memory record", id: memory_id.to_string() };
+        self.query()?.memory(memory_id).map_err(view)?.map(record).ok_or_else(unknown)
+    }
+}
+
+/// A memory record as its view holds it.
+pub(crate) fn record(row: rows::MemoryRow) -> MemoryRecord {
+    MemoryRecord {
+        memory_id: row.memory_id,
+        promoted_by_task_id: row.task_id,
+        promoted_by: row.promoted_by,
+        claim: row.claim,
+        scope: row.scope,
+        evidence_refs: row.evidence,
+        trust_tier: row.trust_tier,
+        promotion_reason: row.reason,
+        status: row.status,
+        created_at: row.created_at,
+        promoted_from_belief_id: row.from_belief,
+        invalidated_at: row.ended_at,
+        supersedes: row.supersedes,
+        project_hash: row.project_hash,
+        structured_assertion: row.memory_type.map(|memory_type| MemoryAssertion { memory_type }),
+        retention_class: row.retention,
+        invalidation_policy: row.invalidation,
+        expires_at: row.expires_at,
     }
 }
 
@@ -89,6 +95,6 @@ fn all<T>(mut ask: impl FnMut(Ask) -> Result<Page<T>, projections::Error>) -> Re
     }
 }
 
-fn view(error: projections::Error) -> Error {
+pub(crate) fn view(error: projections::Error) -> Error {
     Error::Broken(format!("the views cannot be read: {error}"))
 }

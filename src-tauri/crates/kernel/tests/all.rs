@@ -46,6 +46,7 @@ mod projects;
 mod receipts;
 mod records;
 mod recovery;
+mod remembering;
 mod rules;
 mod secrets;
 mod senders;

@@ -28,7 +28,7 @@ fn told(world: &World, task: TaskId) -> Vec<String> {
     errors.collect()
 }
 
-#[conforms::conforms("HK-15.3-1", "HK-15.3-2", "HK-15.3-3", "HK-15.3-4", "HK-15.3-6", "HK-8.6-4")]
+#[conforms::conforms("HK-15.3-1", "HK-15.3-2", "HK-15.3-3", "HK-15.3-4", "HK-15.3-6", "HK-8.6-1", "HK-8.6-4")]
 #[test]
 fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_stays_on_record() {
     let world = World::new(3_201);
@@ -44,6 +44,7 @@ fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_st
         believe("the log is short", 300, json!({ "days": 1 })),
         say("retract", json!({ "belief": "nobody said this", "reason": "why not" })),
         believe("both", 300, json!({ "revises": "it listens at 81", "supersedes": "it listens at 82" })),
+        say("believe", json!({ "claim": "it rests on nothing", "confidence": 300, "evidence": [] })),
         say("ask", json!({ "question": "go on?" })),
         done("well"),
     ];
@@ -77,6 +78,8 @@ fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_st
     .map(status)
     .into();
     assert_eq!(all, [Superseded, Active, Contradicted, Revoked, Expired], "each stays, as what it is");
+    assert_eq!(rows.len(), 5, "what rests on nothing is not believed");
+    assert!(query.memories(None, Ask::ALL).unwrap().rows.is_empty(), "and nothing of it is memory");
     let revisions = query.belief_revisions(first.belief_id, Ask::ALL).unwrap().rows;
     assert_eq!(
         revisions.iter().map(|r| (r.revision, r.confidence)).collect::<Vec<_>>(),

@@ -182,7 +182,7 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
     world.file("a.txt", "seen-in-a-file");
     let first = world.script(
-        "first",
+        "first a claim",
         vec![
             look("a.txt"),
             believe("hearsay", 700),
@@ -196,7 +196,7 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     assert_eq!(world.drive_allowing(first).0, completed());
     let last = packs(world.kernel(), first).pop().unwrap();
     let sections = [
-        (Section::TaskContract, "first"),
+        (Section::TaskContract, "first a claim"),
         (Section::WorkingState, "noted-plan"),
         (Section::Beliefs, "believed-claim"),
         (Section::Memory, "remembered-claim"),
@@ -213,7 +213,7 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     for input in &last.inputs {
         assert!(now.artifacts.contains_key(input), "what a pack is made of are artifacts");
     }
-    let next = world.script("second", vec![done("ok")]);
+    let next = world.script("look after the remembered claim", vec![done("ok")]);
     assert_eq!(world.drive(next), completed());
     let pack = packs(world.kernel(), next).remove(0);
     assert!(shows(&pack, "remembered-claim"), "memory outlives its task");
@@ -237,7 +237,7 @@ fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_ma
     world.file("a.txt", "seen-in-a-file");
     world.file("long.txt", &"a line of a long file, which is longer than any model reads\n".repeat(4_000));
     let task = world.script(
-        "read",
+        "read a claim",
         vec![
             look("a.txt"),
             say("hash", json!({ "path": "a.txt" })),

@@ -4,8 +4,10 @@ use crate::belief::grounds;
 use crate::{Layer, Refusal, trust};
 use model::artifact::{EvidenceRef, TrustTier};
 use model::body::{Body, MemoryExpired, MemoryInvalidated, MemoryPromoted, MemoryRevoked};
-use model::knowledge::{Belief, MemoryRecord, MemoryStatus};
-use model::{BeliefId, MemoryId, PrincipalId, TaskId, UnixMs};
+use model::knowledge::{
+    Belief, InvalidationPolicy, MemoryAssertion, MemoryRecord, MemoryRetention, MemoryStatus, MemoryType,
+};
+use model::{BeliefId, Digest, MemoryId, PrincipalId, TaskId, UnixMs};
 use std::collections::BTreeMap;
 
 /// Who stands behind a promotion.
@@ -37,7 +39,15 @@ pub struct Promotion {
     /// The belief it comes from.
     pub from_belief: Option<BeliefId>,
     /// The record it replaces.
-    pub supersedes: Option<MemoryId>,
+    pub replaces: Option<MemoryRecord>,
+    /// The project it holds in; everywhere when absent.
+    pub project_hash: Option<Digest>,
+    /// What kind of knowledge it is, where anybody said so.
+    pub memory_type: Option<MemoryType>,
+    /// For how long it is kept.
+    pub retention: MemoryRetention,
+    /// Its date, where it has one.
+    pub expires_at: Option<UnixMs>,
     /// Who stands behind it.
     pub backing: Backing,
     /// Now.
@@ -58,7 +68,8 @@ pub struct Degraded {
 ///
 /// # Errors
 /// [`Degraded`] with `scope_missing`, `reason_missing`, `untrusted_evidence`, `source_not_held`, `already_known`,
-/// or the codes of [`crate::belief::assert()`].
+/// `not_active` and `less_trusted` of the record it replaces, `past` of its date, or the codes of
+/// [`crate::belief::assert()`].
 pub fn promote(
     promotion: &Promotion,
     source: Option<&Belief>,
@@ -77,9 +88,14 @@ pub fn promote(
     if source.is_some_and(|b| !crate::belief::is_live(b)) {
         return Err(as_belief("source_not_held", "the belief it comes from is no longer held"));
     }
+    if p.expires_at.is_some_and(|at| at <= p.now) {
+        return Err(as_belief("past", "its date is over already; give one that is to come, or none"));
+    }
+    let supersedes = p.replaces.as_ref().map(|old| old.memory_id);
     let same = |m: &&MemoryRecord| {
         m.status == MemoryStatus::Active
-            && Some(m.memory_id) != p.supersedes
+            && Some(m.memory_id) != supersedes
+            && m.project_hash == p.project_hash
             && m.claim.shown().is_some_and(|c| c.trim() == p.claim.trim())
             && m.scope.shown().is_some_and(|s| s.trim() == p.scope.trim())
     };
@@ -95,6 +111,17 @@ pub fn promote(
             return Err(as_belief("untrusted_evidence", "only untrusted evidence; a person must allow it"));
         }
     };
+    if let Some(old) = &p.replaces {
+        active(old).map_err(|refusal| Degraded { refusal, keep_as: Layer::Belief })?;
+        // What a person said stands until a person says otherwise (memory.md 2).
+        if trust::rank(trust_tier) < trust::rank(old.trust_tier) {
+            let why = format!(
+                "memory `{}` is {}, which {trust_tier} evidence does not replace; a person must allow it",
+                old.memory_id, old.trust_tier
+            );
+            return Err(as_belief("less_trusted", &why));
+        }
+    }
     Ok(MemoryRecord {
         memory_id: p.memory_id,
         promoted_by_task_id: p.task_id,
@@ -108,7 +135,19 @@ pub fn promote(
         created_at: p.now,
         promoted_from_belief_id: p.from_belief,
         invalidated_at: None,
-        supersedes: p.supersedes,
+        supersedes,
+        project_hash: p.project_hash,
+        structured_assertion: p.memory_type.map(|memory_type| MemoryAssertion { memory_type }),
+        retention_class: Some(match p.expires_at {
+            Some(_) => MemoryRetention::Dated,
+            None => p.retention,
+        }),
+        invalidation_policy: Some(match (p.expires_at, p.from_belief) {
+            (Some(_), _) => InvalidationPolicy::Expiry,
+            (None, Some(_)) => InvalidationPolicy::Source,
+            (None, None) => InvalidationPolicy::Correction,
+        }),
+        expires_at: p.expires_at,
     })
 }
 

@@ -6,7 +6,7 @@ use knowledge::memory::{self, Backing, Promotion};
 use knowledge::{Layer, Refusal, working_state};
 use model::artifact::TrustTier::{self, Observed, Untrusted, UserAsserted, Verified};
 use model::body::Body;
-use model::knowledge::{Belief, BeliefStatus, MemoryRecord, MemoryStatus, WorkingState};
+use model::knowledge::{Belief, BeliefStatus, MemoryRecord, MemoryRetention, MemoryStatus, WorkingState};
 use model::{BeliefId, MemoryId, UnixMs};
 use std::collections::BTreeMap;
 
@@ -20,7 +20,11 @@ fn promotion(tiers: &[TrustTier], backing: Backing) -> Promotion {
         evidence: tiers.iter().map(|t| evidence(1, *t)).collect(),
         reason: "every later task needs it".into(),
         from_belief: Some(id("blf", 1)),
-        supersedes: None,
+        replaces: None,
+        project_hash: None,
+        memory_type: None,
+        retention: MemoryRetention::Kept,
+        expires_at: None,
         backing,
         now: UnixMs(5),
     }
@@ -264,7 +268,7 @@ fn a_memory_record_is_corrected_by_invalidation_or_supersession_and_never_vanish
     }
     let newer = Promotion {
         memory_id: id("mem", 2),
-        supersedes: Some(record.memory_id),
+        replaces: Some(record.clone()),
         ..promotion(&[Verified], Backing::Evidence)
     };
     let newer =
@@ -275,4 +279,31 @@ fn a_memory_record_is_corrected_by_invalidation_or_supersession_and_never_vanish
     }
     assert_eq!(records.len(), 2);
     assert_eq!(records[&record.memory_id].status, MemoryStatus::Invalidated);
+    // What a person said, or what ended, nothing else takes the place of.
+    let said = MemoryRecord { trust_tier: UserAsserted, ..record.clone() };
+    let refused = |old: MemoryRecord, backing| {
+        let newer =
+            Promotion { memory_id: id("mem", 3), replaces: Some(old), ..promotion(&[Verified], backing) };
+        memory::promote(&newer, None, &[]).map_err(|degraded| degraded.refusal.code).map(|new| new.supersedes)
+    };
+    assert_eq!(refused(said.clone(), Backing::Evidence), Err("less_trusted"));
+    assert_eq!(refused(said, Backing::Person), Ok(Some(record.memory_id)));
+    assert_eq!(refused(records[&record.memory_id].clone(), Backing::Person), Err("not_active"));
+}
+
+#[test]
+fn a_memory_record_says_for_how_long_it_is_kept_and_what_ends_it() {
+    use model::knowledge::InvalidationPolicy::{Correction, Expiry, Source};
+    let kept = |from_belief, retention, expires_at| {
+        let promotion =
+            Promotion { from_belief, retention, expires_at, ..promotion(&[Verified], Backing::Evidence) };
+        memory::promote(&promotion, None, &[])
+            .map(|m| (m.retention_class.unwrap(), m.invalidation_policy.unwrap(), m.expires_at))
+            .map_err(|degraded| degraded.refusal.code)
+    };
+    let (belief, later) = (Some(id("blf", 1)), Some(UnixMs(6)));
+    assert_eq!(kept(None, MemoryRetention::Pinned, None), Ok((MemoryRetention::Pinned, Correction, None)));
+    assert_eq!(kept(belief, MemoryRetention::Kept, None), Ok((MemoryRetention::Kept, Source, None)));
+    assert_eq!(kept(belief, MemoryRetention::Kept, later), Ok((MemoryRetention::Dated, Expiry, later)));
+    assert_eq!(kept(None, MemoryRetention::Kept, Some(UnixMs(5))), Err("past"));
 }

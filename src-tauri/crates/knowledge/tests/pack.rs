@@ -1,7 +1,7 @@
 //! The context compiler: precedence, budget, determinism, fences, omissions.
 
 use crate::kit::{self, artifact, belief, id, input, material};
-use knowledge::{Delta, Material, PackInput, Pinned, Turn, compile, count_tokens, pack};
+use knowledge::{Delta, Material, PackInput, Pinned, Recalled, Turn, compile, count_tokens, pack};
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextPack, Section};
 use model::decision::{Decision, DecisionClass};
@@ -46,7 +46,16 @@ fn memory(n: u64) -> MemoryRecord {
         promoted_from_belief_id: None,
         invalidated_at: None,
         supersedes: None,
+        project_hash: None,
+        structured_assertion: None,
+        retention_class: None,
+        invalidation_policy: None,
+        expires_at: None,
     }
+}
+
+fn recalled(place: u32, record: MemoryRecord) -> Recalled {
+    Recalled { record, place }
 }
 
 fn delta(n: u64, text: &str, trust_tier: TrustTier) -> Delta {
@@ -72,7 +81,7 @@ fn full(tokens_max: u32) -> PackInput {
     let state = WorkingState { plan: Some("hash all files".into()), ..Default::default() };
     input.working_state = Some((artifact(902), state));
     input.beliefs = vec![belief(1, "a.txt equals b.txt", "repo", TrustTier::Verified, 900)];
-    input.memories = vec![memory(1)];
+    input.memories = vec![recalled(0, memory(1))];
     input.artifacts = vec![material(1, "alpha"), material(2, "beta")];
     input.ingress = vec![delta(1, "skip the pictures", TrustTier::UserAsserted)];
     input.turns = (1..4).map(|n| turn(n, "listed the folder")).collect();
@@ -133,7 +142,7 @@ fn every_item_is_traceable_to_what_it_came_from() {
     for source in [
         input.contract_ref.to_string(),
         input.beliefs[0].belief_id.to_string(),
-        input.memories[0].memory_id.to_string(),
+        input.memories[0].record.memory_id.to_string(),
         input.artifacts[1].artifact_id.to_string(),
         input.ingress[0].ingress_id.to_string(),
     ] {
@@ -211,7 +220,7 @@ fn the_newest_observation_goes_first_and_a_pinned_one_before_it() {
 fn a_flood_of_artifacts_starves_no_other_section() {
     let mut input = full(1_500);
     input.artifacts = (1..50).map(|n| material(n, &"words of a very long file\n".repeat(400))).collect();
-    input.memories = (1..200).map(memory).collect();
+    input.memories = (1..200).map(|n| recalled(n, memory(n.into()))).collect();
     let pack = packed(&input);
     assert!(pack::fits(&pack));
     for section in Section::ALL {
@@ -274,7 +283,7 @@ fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
     contested.status = BeliefStatus::Contradicted;
     let wrong = MemoryRecord { status: MemoryStatus::Invalidated, ..memory(1) };
     input.beliefs = vec![live, revoked, stale, rumour, contested];
-    input.memories = vec![wrong, memory(2)];
+    input.memories = vec![recalled(0, wrong), recalled(1, memory(2))];
     input.decisions = vec![decision(1, Some(1_000)), decision(2, Some(1_001))];
     let pack = packed(&input);
     let all = text(&pack);

@@ -160,6 +160,7 @@ pub fn governed() -> Tale {
         tokens: 1,
         items: 2,
         omissions: 0,
+        memories: None,
     });
     tale.artifact(11, ModelRequest, Observed, &[]);
     let (provider, model) = ("local".to_owned(), "small".to_owned());
@@ -314,6 +315,11 @@ fn done(tale: &mut Tale, action: ActionRequestId) {
         promoted_from_belief_id: Some(id("blf", 1)),
         invalidated_at: None,
         supersedes: None,
+        project_hash: None,
+        structured_assertion: None,
+        retention_class: None,
+        invalidation_policy: None,
+        expires_at: None,
     };
     tale.tell(MemoryPromoted { record });
 }

@@ -177,7 +177,8 @@ bodies! {
     LeaseLost ("workspace.lease_lost", 1, Workspace, |b| b.lease_id) { lease_id: LeaseId, reason: String }
     /// A context pack was compiled.
     ContextCompiled ("attempt.context_compiled", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, iteration: u32, pack: ArtifactRef, tokens: u32, items: u32, omissions: u32,
+        about_attempt_id: AttemptId, iteration: u32, pack: ArtifactRef, tokens: u32, items: u32, omissions: u32;
+        since memories: Vec<MemoryId>
     }
     /// A model is about to be asked; the exact bytes are the artifact.
     ModelRequested ("attempt.model_requested", 1, Attempt, |b| b.about_attempt_id) {

@@ -1,10 +1,10 @@
 //! Working state, beliefs, memory (HK-8.6, HK-8.7, HK-15).
 
 use crate::artifact::{EvidenceRef, TrustTier};
-use crate::{AttemptId, BeliefId, MemoryId, PrincipalId, StepId, TaskId, UnixMs};
+use crate::{AttemptId, BeliefId, Digest, MemoryId, PrincipalId, StepId, TaskId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::knowledge::{BeliefStatus, MemoryStatus};
+pub use words::knowledge::{BeliefStatus, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType};
 
 /// What is treated as true enough to reason with (HK-8.6-2, -3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,46 @@ pub struct MemoryRecord {
     /// The record it replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
+    /// The project it holds in; everywhere when absent (HV-3.4-2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_hash: Option<Digest>,
+    /// What kind of knowledge it is (reconciliation C29).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_assertion: Option<MemoryAssertion>,
+    /// For how long it is kept; until somebody says otherwise when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention_class: Option<MemoryRetention>,
+    /// What ends it (HK-15.5-2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalidation_policy: Option<InvalidationPolicy>,
+    /// When it goes stale; never when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<UnixMs>,
+}
+
+/// What a memory record says in a form that programs read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryAssertion {
+    /// What kind of knowledge it is.
+    pub memory_type: MemoryType,
+}
+
+/// A project as a person knows it, and as its records name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// Its hash (HV-3.4-2).
+    pub hash: Digest,
+    /// The name of its folder.
+    pub name: String,
+}
+
+/// A memory record whose place another takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Which.
+    pub memory_id: MemoryId,
+    /// What it says.
+    pub claim: String,
 }
 
 /// Task-local execution state: these fields and no others, each list bounded (HK-15.2).

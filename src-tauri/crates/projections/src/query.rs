@@ -3,12 +3,13 @@
 mod groups;
 mod ids;
 mod lists;
+mod memories;
 mod refused;
 mod search;
 
 pub use groups::{FolderUse, TaskCounts, TaskFilter, TaskGroup};
 pub use ids::Named;
-pub use lists::{ArtifactFilter, GateState, Waiting};
+pub use lists::{ArtifactFilter, GateState, MemoryFilter, Waiting};
 pub use refused::RefusedBy;
 pub use search::Hit;
 
@@ -116,6 +117,8 @@ pub struct Page<T> {
 pub(crate) enum Is {
     /// A column holds exactly this.
     Text(&'static str, String),
+    /// A column holds exactly this, or nothing.
+    TextOrEmpty(&'static str, String),
     /// A column holds one of these.
     OneOf(&'static str, Vec<String>),
     /// A column holds more than this.
@@ -137,6 +140,10 @@ impl Is {
             Self::Text(column, value) => {
                 text.push_str(column);
                 text.push_str(" = ?");
+                values.push(Value::Text(value));
+            }
+            Self::TextOrEmpty(column, value) => {
+                text.push_str(&format!("({column} IS NULL OR {column} = ?)"));
                 values.push(Value::Text(value));
             }
             Self::OneOf(column, list) => {

@@ -14,7 +14,7 @@ use model::attempt::{AttemptPhase, AttemptStatus, LeaseMode, TerminationReason};
 use model::body::Boundary;
 use model::decision::DecisionClass;
 use model::ingress::{Channel, ClarificationStatus, IngressResolution, IngressStatus};
-use model::knowledge::{BeliefStatus, MemoryStatus};
+use model::knowledge::{BeliefStatus, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType};
 use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
@@ -322,8 +322,11 @@ views! {
         memory_id: MemoryId, task_id: TaskId, claim: Text, scope: Text, reason: Text, trust_tier: TrustTier,
         status: MemoryStatus, evidence: Vec<EvidenceRef>, promoted_by: PrincipalId,
         from_belief: Option<BeliefId>, supersedes: Option<MemoryId>, created_at: UnixMs,
+        project_hash: Option<Digest>, memory_type: Option<MemoryType>, retention: Option<MemoryRetention>,
+        invalidation: Option<InvalidationPolicy>, expires_at: Option<UnixMs>,
     } later {
-        superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>,
+        superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>, uses: u32,
+        last_used_at: Option<UnixMs>,
     }
 
     /// Decision timeline (HK-13.6-10).

@@ -163,6 +163,7 @@ fn the_step_queue_attempts_and_turns_show_their_progress() {
         tokens: 9,
         items: 3,
         omissions: 2,
+        memories: None,
     });
     let error = words("no such host", 1);
     desk.say(ModelFailed { about_attempt_id: about, iteration: 1, error, retryable: true });

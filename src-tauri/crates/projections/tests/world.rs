@@ -437,6 +437,11 @@ impl World {
             promoted_from_belief_id: None,
             invalidated_at: None,
             supersedes,
+            project_hash: None,
+            structured_assertion: None,
+            retention_class: None,
+            invalidation_policy: None,
+            expires_at: None,
         }
     }
 

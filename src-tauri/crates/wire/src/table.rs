@@ -87,6 +87,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
+    ("knowledge.remember", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("changes.export", "path", Use::Makes),
@@ -171,6 +172,8 @@ macro_rules! with_commands {
         "lists what a belief was from revision to revision" knowledge.history(History) -> RevisionList, read [knowledge];
         "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
+        "makes the task that asks a person whether to remember something" knowledge.remember(Remember) -> Submitted, write [];
+        "takes a memory record back" knowledge.forget(Forget) -> Forgotten, write [];
         "marks a memory record as wrong" knowledge.invalidate(Invalidate) -> Invalidated, write [];
         "searches everything that was said and done" knowledge.search(Search) -> Hits, read [store];
         "checks the whole ledger" ledger.verify(Verify) -> Report, read [store];

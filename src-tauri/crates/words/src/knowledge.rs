@@ -59,6 +59,46 @@ crate::names! {
 }
 
 crate::names! {
+    /// What kind of knowledge a memory record is (HV-3.4-3).
+    pub enum MemoryType ("memory type") {
+        /// What was decided.
+        Decision = "decision",
+        /// How things are done here.
+        Pattern = "pattern",
+        /// What a person set right.
+        Correction = "correction",
+        /// How things are built.
+        Architecture = "architecture",
+        /// What a person likes better.
+        Preference = "preference",
+    }
+}
+
+crate::names! {
+    /// For how long a memory record is kept, and whether every context holds it (HK-8.7-3).
+    pub enum MemoryRetention ("memory retention class") {
+        /// Until somebody says otherwise, and in every context of its project.
+        Pinned = "pinned",
+        /// Until somebody says otherwise.
+        Kept = "kept",
+        /// Until its date.
+        Dated = "dated",
+    }
+}
+
+crate::names! {
+    /// What ends a memory record (HK-15.5-2).
+    pub enum InvalidationPolicy ("invalidation policy") {
+        /// A person who takes it back or finds it wrong, or a newer record in its place.
+        Correction = "correction",
+        /// These, and the end of the belief that it comes from.
+        Source = "source",
+        /// These, and its date.
+        Expiry = "expiry",
+    }
+}
+
+crate::names! {
     /// Decision classes (HK-16.1).
     pub enum DecisionClass ("decision class") {
         /// Choose a plan.

@@ -4,17 +4,19 @@ import { useDeferredValue, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
-import type { Belief, Decision, Evidence, Hit, Memory } from "~/ipc/generated/knowledge";
-import { Button, Segmented } from "~/primitives/Button";
-import { TextArea, TextField } from "~/primitives/Field";
+import type { Belief, Decision, Hit } from "~/ipc/generated/knowledge";
+import { Segmented } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
-import { Answer, Empty, Failed } from "~/primitives/States";
+import { Answer, Empty } from "~/primitives/States";
 import { useParts } from "~/primitives/Parts";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
+import { EvidenceList, Refute } from "./Evidence";
+import { Memories } from "./Memories";
 import styles from "./Knowledge.module.css";
 
 type Kind = "beliefs" | "memory" | "decisions" | "search";
@@ -39,21 +41,6 @@ export function Knowledge() {
       {kind === "decisions" && <Decisions />}
       {kind === "search" && <Search />}
     </Screen>
-  );
-}
-
-function EvidenceList({ of }: { of: readonly Evidence[] }) {
-  if (of.length === 0) return <p className={styles.none}>Its evidence was not kept.</p>;
-  return (
-    <ul className={styles.evidence}>
-      {of.map((one, at) => (
-        <li key={at} data-trust={one.trust}>
-          <Link to="/lineage" search={{ of: one.artifact_id }}>{plain(one.part)}</Link>
-          <span>{trust(one.trust)}, {one.confidence / 10} %</span>
-          <Hash of={one.excerpt_sha256} />
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -134,74 +121,6 @@ function Revisions({ of }: { of: string }) {
         </>
       )}
     </Answer>
-  );
-}
-
-/** A reason, and the end of what is held. */
-function Refute({ label, act, asked, give }: { label: string; act: string; asked: { error: Error | null }; give: (reason: string) => void }) {
-  const [why, setWhy] = useState("");
-  return (
-    <div className={styles.act}>
-      <TextArea label={label} rows={2} value={why} onChange={(event) => setWhy(event.target.value)} />
-      <Button because={why.trim() === "" ? "Give a reason first" : null} onClick={() => give(why.trim())}>{act}</Button>
-      {asked.error !== null && <Failed error={asked.error} />}
-    </div>
-  );
-}
-
-function Memories() {
-  const asked = usePages("knowledge.memories", { status: "any", limit: LIMIT });
-  return (
-    <Answer asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No memory yet">Memory is kept after its task has ended. It needs evidence and your approval.</Empty>}>
-      {(page) => <MemoryTable page={page} further={asked.further} />}
-    </Answer>
-  );
-}
-
-function MemoryTable({ page, further }: { page: Pages<Memory>; further: () => void }) {
-  const [at, setAt] = useState<string | null>(null);
-  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
-  const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
-  return (
-    <div className={styles.split}>
-      <div className={styles.rows}>
-        <table className={table.table}>
-          <thead><tr><th>Claim</th><th>Trust</th><th>State</th><th className={table.right}>Since</th></tr></thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr key={row.memory_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.memory_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.memory_id)}>
-                <td className={table.main}><Words of={said(row.claim)} /></td>
-                <td>{trust(row.trust)}</td>
-                <td>{plain(row.status)}</td>
-                <td className={table.right}><Time at={row.created_at} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {rest}
-      </div>
-      {chosen !== undefined && <OneMemory key={chosen.memory_id} memory={chosen} />}
-    </div>
-  );
-}
-
-function OneMemory({ memory }: { memory: Memory }) {
-  const invalidate = useAct("knowledge.invalidate");
-  return (
-    <aside className={styles.detail} aria-label="Memory">
-      <h2><Words of={said(memory.claim)} /></h2>
-      <Facts wide rows={[
-        ["Scope", <Words key="scope" of={said(memory.scope)} />],
-        ["Reason", <Words key="reason" of={said(memory.reason)} />],
-        ["Saved by", <Hash key="by" of={memory.promoted_by} what="principal" />],
-        memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago /> {said(memory.end_reason)}</>],
-      ]} />
-      <h3>Evidence</h3>
-      <EvidenceList of={memory.evidence} />
-      {memory.status === "active" && (
-        <Refute label="Why it is wrong" act="Mark as wrong" asked={invalidate} give={(reason) => invalidate.mutate({ memory: memory.memory_id, reason })} />
-      )}
-    </aside>
   );
 }
 

@@ -145,6 +145,10 @@ export interface Commands {
   "knowledge.revoke": { params: knowledge.Revoke; answer: knowledge.Revoked };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
+  /** makes the task that asks a person whether to remember something */
+  "knowledge.remember": { params: knowledge.Remember; answer: knowledge.Submitted };
+  /** takes a memory record back */
+  "knowledge.forget": { params: knowledge.Forget; answer: knowledge.Forgotten };
   /** marks a memory record as wrong */
   "knowledge.invalidate": { params: knowledge.Invalidate; answer: knowledge.Invalidated };
   /** searches everything that was said and done */
@@ -327,6 +331,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.history": { access: "read", topics: ["knowledge"] },
   "knowledge.revoke": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
+  "knowledge.remember": { access: "write", topics: [] },
+  "knowledge.forget": { access: "write", topics: [] },
   "knowledge.invalidate": { access: "write", topics: [] },
   "knowledge.search": { access: "read", topics: ["store"] },
   "ledger.verify": { access: "read", topics: ["store"] },

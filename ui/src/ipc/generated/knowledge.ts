@@ -1,6 +1,8 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { BeliefStatus, DecisionClass, EntityType, MemoryStatus, RiskBand, TrustTier } from "./words";
+import type { BeliefStatus, DecisionClass, EntityType, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, RiskBand, TrustTier } from "./words";
+
+export type { Submitted } from "./task";
 
 /** Which decisions. */
 export interface Decisions {
@@ -21,8 +23,41 @@ export interface Beliefs {
 export interface Memories {
   /** `active`, `invalidated`, `revoked`, `expired`, or `any`. */
   status?: string | null;
+  /** Only of this kind: `decision`, `pattern`, `correction`, `architecture`, `preference`. */
+  memory_type?: string | null;
+  /** Only what holds in the project of this folder; what holds everywhere is among it. */
+  folder?: string | null;
   after?: string | null;
   limit?: number | null;
+}
+
+/** What a person wants remembered. */
+export interface Remember {
+  /** The claim. */
+  claim: string;
+  /** The part of the project it is about, such as `src/api`; all of it when left out. */
+  scope?: string | null;
+  /** Whether it holds in every project. */
+  everywhere?: boolean;
+  /** Why it deserves to last. */
+  reason?: string | null;
+  memory_type?: MemoryType | null;
+  /** Whether every task of the project is told of it. */
+  pinned?: boolean;
+  /** For how many days it holds; for good when left out. */
+  days?: number | null;
+  /** The record whose place it takes, by identifier, or by its beginning or end. */
+  replaces?: string | null;
+  /** A folder of the project. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** One record by identifier, or by its beginning or end, that should never have been kept. */
+export interface Forget {
+  memory: string;
+  reason: string;
 }
 
 /** One record by identifier, or by its beginning or end. */
@@ -113,10 +148,29 @@ export interface Memory {
   status: MemoryStatus;
   evidence: Evidence[];
   promoted_by: string;
+  /** What kind of knowledge it is, where anybody said so. */
+  memory_type: MemoryType | null;
+  /** The project it holds in; everywhere when absent. */
+  project: Project | null;
+  retention: MemoryRetention | null;
+  invalidation: InvalidationPolicy | null;
+  from_belief: string | null;
+  supersedes: string | null;
+  /** How many context packs held it. */
+  uses: number;
+  last_used_at: number | null;
+  expires_at: number | null;
   created_at: number;
   ended_at: number | null;
   end_reason: Text | null;
   superseded_by: string | null;
+}
+
+/** A project. */
+export interface Project {
+  hash: string;
+  /** The name of its folder, where this store knows one. */
+  name: Text | null;
 }
 
 /** What a claim rests on. */
@@ -127,6 +181,12 @@ export interface Evidence {
   excerpt_sha256: string;
   trust: TrustTier;
   confidence: number;
+}
+
+/** It is taken back. */
+export interface Forgotten {
+  memory_id: string;
+  task_id: string;
 }
 
 /** It is marked as wrong. */

@@ -402,6 +402,43 @@ export const MEMORY_STATUS = [
 ] as const;
 export type MemoryStatus = (typeof MEMORY_STATUS)[number];
 
+/** What kind of knowledge a memory record is (HV-3.4-3). */
+export const MEMORY_TYPE = [
+  /** What was decided. */
+  "decision",
+  /** How things are done here. */
+  "pattern",
+  /** What a person set right. */
+  "correction",
+  /** How things are built. */
+  "architecture",
+  /** What a person likes better. */
+  "preference",
+] as const;
+export type MemoryType = (typeof MEMORY_TYPE)[number];
+
+/** For how long a memory record is kept, and whether every context holds it (HK-8.7-3). */
+export const MEMORY_RETENTION = [
+  /** Until somebody says otherwise, and in every context of its project. */
+  "pinned",
+  /** Until somebody says otherwise. */
+  "kept",
+  /** Until its date. */
+  "dated",
+] as const;
+export type MemoryRetention = (typeof MEMORY_RETENTION)[number];
+
+/** What ends a memory record (HK-15.5-2). */
+export const INVALIDATION_POLICY = [
+  /** A person who takes it back or finds it wrong, or a newer record in its place. */
+  "correction",
+  /** These, and the end of the belief that it comes from. */
+  "source",
+  /** These, and its date. */
+  "expiry",
+] as const;
+export type InvalidationPolicy = (typeof INVALIDATION_POLICY)[number];
+
 /** Decision classes (HK-16.1). */
 export const DECISION_CLASS = [
   /** Choose a plan. */

@@ -1,19 +1,27 @@
 //! What is held true, and why; and the search through everything.
 
-use crate::convert::{all, ask, opt, opt_text, opt_word, page, text, word};
+use super::task::{channel, of_submitted};
+use crate::convert::{all, ask, every, opt, opt_text, opt_word, page, text, word};
+use crate::files::absolute;
 use crate::ids::{find, find_opt};
-use crate::{Host, Wire as _};
+use crate::{Host, Wire as _, fold};
+use kernel::command::memory::Memorandum;
+use kernel::workspace::decode_root;
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
-use model::{BeliefId, MemoryId, ReceiptId, TaskId};
+use model::{BeliefId, Digest, MemoryId, ReceiptId, TaskId};
+use projections::query::MemoryFilter;
 use projections::rows::ArtifactRow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use wire::knowledge::{
-    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, History, Hit, Hits, Invalidate,
-    Invalidated, Memories, Memory, MemoryList, Revision, RevisionList, Revoke, Revoked, Search,
+    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Forget, Forgotten, History,
+    Hit, Hits, Invalidate, Invalidated, Memories, Memory, MemoryList, Project, Remember, Revision,
+    RevisionList, Revoke, Revoked, Search,
 };
+use wire::task::Submitted;
 use wire::{Code, Error, Text};
 
 /// Tasks of one search whose changed files are looked through by name.
@@ -84,7 +92,21 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         Some("any") => None,
         Some(status) => Some(word(status)?),
     };
-    let found = host.query()?.memories(status, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let projects = projects(host)?;
+    let project = match p.folder.as_deref() {
+        None => None,
+        Some(folder) => {
+            let root = absolute("folder", folder)?;
+            let known = projects.iter().find(|(_, (_, known))| known.contains(&root));
+            let unknown = || {
+                Error::new(Code::NotFound, format!("no task worked in `{folder}` yet"))
+                    .hint("name a folder that a task worked in, or leave it out")
+            };
+            Some(*known.ok_or_else(unknown)?.0)
+        }
+    };
+    let filter = MemoryFilter { status, memory_type: opt_word(p.memory_type.as_deref())?, project };
+    let found = host.query()?.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?;
     Ok(page(found, |r| Memory {
         memory_id: r.memory_id.to_string(),
         task_id: r.task_id.to_string(),
@@ -95,11 +117,72 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         status: r.status,
         evidence: r.evidence.iter().map(evidence).collect(),
         promoted_by: r.promoted_by.to_string(),
+        memory_type: r.memory_type,
+        project: r.project_hash.map(|hash| Project {
+            hash: hash.to_string(),
+            name: projects.get(&hash).and_then(|(name, _)| name.clone()),
+        }),
+        retention: r.retention,
+        invalidation: r.invalidation,
+        from_belief: opt(r.from_belief),
+        supersedes: opt(r.supersedes),
+        uses: r.uses,
+        last_used_at: r.last_used_at.map(|at| at.0),
+        expires_at: r.expires_at.map(|at| at.0),
         created_at: r.created_at.0,
         ended_at: r.ended_at.map(|at| at.0),
         end_reason: opt_text(r.end_reason.as_ref()),
         superseded_by: opt(r.superseded_by),
     }))
+}
+
+/// A name and the folders of each project that this store knows.
+type Projects = BTreeMap<Digest, (Option<Text>, Vec<PathBuf>)>;
+
+fn projects(host: &dyn Host) -> Result<Projects, Error> {
+    let mut projects = Projects::new();
+    let of = fold::store_state(&host.reader()?)?.projects;
+    let query = host.query()?;
+    for row in every(|ask| query.workspaces(ask))? {
+        let (Some((hash, _)), Some(root)) = (of.get(&row.workspace_id), row.root_path.shown()) else {
+            continue;
+        };
+        let (hash, root) = (*hash, decode_root(root).wire()?);
+        let (name, roots) = projects.entry(hash).or_default();
+        let last = root.file_name().map(|last| Text::Shown(last.to_string_lossy().into_owned()));
+        *name = name.take().or(last);
+        roots.push(root);
+    }
+    Ok(projects)
+}
+
+pub(crate) fn remember(host: &dyn Host, p: Remember) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = (channel(p.channel.as_deref())?, key);
+    let said = Memorandum {
+        claim: p.claim,
+        scope: p.scope.unwrap_or_default(),
+        everywhere: p.everywhere,
+        reason: p
+            .reason
+            .filter(|why| !why.trim().is_empty())
+            .unwrap_or_else(|| "a person said so".to_owned()),
+        memory_type: p.memory_type,
+        pinned: p.pinned,
+        days: p.days,
+        replaces: find_opt(host, p.replaces.as_deref())?,
+    };
+    let submitted = host.kernel()?.propose_memory(said, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn forget(host: &dyn Host, p: Forget) -> Result<Forgotten, Error> {
+    let kernel = host.kernel()?;
+    let id: MemoryId = find(host, &p.memory)?;
+    let task = kernel.revoke_memory(id, &p.reason).wire()?;
+    Ok(Forgotten { memory_id: id.to_string(), task_id: task.to_string() })
 }
 
 fn evidence(e: &EvidenceRef) -> Evidence {

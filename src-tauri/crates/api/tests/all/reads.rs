@@ -156,6 +156,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("grants.allow", json!({ "envelope": "e30=" })),
         ("policy.allow_override", json!({ "act": approval, "envelope": "e30=" })),
         ("policy.change_rules", json!({ "rule": "deny FileDelete(**)", "was_sha256": NO_RULES })),
+        ("knowledge.forget", json!({ "memory": "abcd", "reason": "private" })),
+        ("knowledge.remember", json!({ "claim": "x", "workspace": folder })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("knowledge.revoke", json!({ "belief": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),

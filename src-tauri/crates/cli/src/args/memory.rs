@@ -1,12 +1,41 @@
 //! Words of what is known.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use words::knowledge::MemoryType;
 
 /// `hermit memory`.
 #[derive(Debug, Subcommand)]
 pub enum MemoryVerb {
     /// Lists what is remembered; `--status any` lists what ended, too.
-    List(super::ListArgs),
+    List(MemoryList),
+    /// Shows one record: on what it rests, what it replaced, and when tasks were told of it.
+    Show {
+        /// The record.
+        memory: String,
+    },
+    /// Remembers something that you say: later tasks of this project are told of it. You are asked, as for every act.
+    #[command(after_help = "\
+Examples:
+  hermit memory add \"invoices are numbered by year, then by client\" --type decision
+  hermit memory add \"always answer in German\" --type preference --everywhere
+  hermit memory add \"the staging server is down\" --days 2")]
+    Add(MemoryAdd),
+    /// Puts something else in the place of a record; the old one stays readable.
+    Replace {
+        /// The record.
+        memory: String,
+        #[command(flatten)]
+        by: MemoryAdd,
+    },
+    /// Takes a record back, as one that should never have been kept: it stays readable, and no model is told of it any more.
+    Forget {
+        /// The record.
+        memory: String,
+        /// Why.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
     /// Lists beliefs.
     Beliefs(super::ListArgs),
     /// Lists what a belief was from revision to revision.
@@ -32,4 +61,53 @@ pub enum MemoryVerb {
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
+}
+
+/// `hermit memory list`.
+#[derive(Debug, Args)]
+pub struct MemoryList {
+    /// Only of this status: `active`, `invalidated`, `revoked`, `expired`, or `any`.
+    #[arg(long, value_name = "STATUS")]
+    pub status: Option<String>,
+    /// Only of this kind: `decision`, `pattern`, `correction`, `architecture`, `preference`.
+    #[arg(long = "type", value_name = "KIND")]
+    pub memory_type: Option<String>,
+    /// Only what holds in the project of this folder, or everywhere.
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Continue a list from here (`next` of the page before).
+    #[arg(long, value_name = "CURSOR")]
+    pub after: Option<String>,
+    /// The most rows to print.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u32>,
+}
+
+/// What is to be remembered.
+#[derive(Debug, Args)]
+pub struct MemoryAdd {
+    /// What is to be remembered, in a sentence.
+    pub claim: String,
+    /// What kind it is: `decision`, `pattern`, `correction`, `architecture`, `preference`. Tasks are always told of
+    /// corrections and preferences; of the others when their words fit the task.
+    #[arg(long = "type", value_name = "KIND")]
+    pub memory_type: Option<MemoryType>,
+    /// Why it deserves to last.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// The part of the project it is about, such as `src/api`.
+    #[arg(long, value_name = "PART", conflicts_with = "everywhere")]
+    pub scope: Option<String>,
+    /// It holds in every project.
+    #[arg(long)]
+    pub everywhere: bool,
+    /// Every task of the project is told of it.
+    #[arg(long, conflicts_with = "days")]
+    pub pin: bool,
+    /// It holds for so many days.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub days: Option<u32>,
+    /// A folder of the project.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
 }

@@ -1,17 +1,16 @@
-//! What is known: artifacts, what models were sent, memory, and the search through everything.
+//! What is known: artifacts, what models were sent, and the search through everything.
 
 use super::Came;
-use super::approvals::more;
 use super::task::chain;
-use crate::args::{ArtifactsVerb, ContextArgs, ListArgs, MemoryVerb, SearchArgs};
+use crate::args::{ArtifactsVerb, ContextArgs, SearchArgs};
 use crate::context::{Context, Signs, absolute};
-use crate::output::{Output, Tone, table};
+use crate::output::{Output, Tone};
 use crate::text::{paragraph, place, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::collections::BTreeSet;
 use wire::artifacts::{Artifact, Ingest, Lineage, Show};
-use wire::knowledge::{Beliefs, Decisions, Evidence, History, Hit, Invalidate, Memories, Revoke, Search};
-use wire::{Error, exit};
+use wire::exit;
+use wire::knowledge::{Hit, Search};
 
 /// `hermit artifacts`.
 pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
@@ -167,112 +166,4 @@ fn by_task(out: &Output, hits: &[Hit]) {
             }
         }
     }
-}
-
-/// `hermit memory`.
-pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
-    match verb {
-        MemoryVerb::List(args) => {
-            let found = context.reading()?.call(&Memories {
-                status: args.status,
-                after: args.after,
-                limit: args.limit,
-            })?;
-            context.out.answer(&found, |out, found| {
-                let rows = found.rows.iter().map(|m| {
-                    vec![
-                        m.memory_id.clone(),
-                        m.status.to_string(),
-                        m.trust.to_string(),
-                        evidence(&m.evidence),
-                        plain(&m.claim.to_string()),
-                    ]
-                });
-                list(
-                    out,
-                    &["memory", "status", "trust", "on", "claim"],
-                    rows.collect(),
-                    found.next.as_deref(),
-                );
-            })?;
-        }
-        MemoryVerb::Beliefs(args) => beliefs(context, args)?,
-        MemoryVerb::History { belief } => history(context, belief)?,
-        MemoryVerb::Revoke { belief, reason } => {
-            let session = context.writing(Signs::Yes)?;
-            let done = session.call(&Revoke { belief, reason });
-            session.close();
-            context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.belief_id)))?;
-        }
-        MemoryVerb::Decisions(args) => decisions(context, args)?,
-        MemoryVerb::Invalidate { memory, reason } => {
-            let session = context.writing(Signs::Yes)?;
-            let done = session.call(&Invalidate { memory, reason });
-            session.close();
-            context
-                .out
-                .answer(&done?, |out, done| out.line(format!("{} is marked as wrong", done.memory_id)))?;
-        }
-    }
-    Ok(exit::DONE)
-}
-
-fn evidence(pieces: &[Evidence]) -> String {
-    format!("{} pieces of evidence", pieces.len())
-}
-
-fn beliefs(context: &Context, args: ListArgs) -> Result<(), Error> {
-    let ask = Beliefs { task: args.task, status: args.status, after: args.after, limit: args.limit };
-    let found = context.reading()?.call(&ask)?;
-    context.out.answer(&found, |out, found| {
-        let rows = found.rows.iter().map(|b| {
-            vec![
-                b.belief_id.clone(),
-                b.status.to_string(),
-                b.confidence.to_string(),
-                evidence(&b.evidence),
-                plain(&b.claim.to_string()),
-            ]
-        });
-        list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
-    })?;
-    Ok(())
-}
-
-fn history(context: &Context, belief: String) -> Result<(), Error> {
-    let found = context.reading()?.call(&History { belief, after: None, limit: None })?;
-    context.out.answer(&found, |out, found| {
-        let rows = found.rows.iter().map(|r| {
-            let reason = r.reason.as_ref().map(|reason| plain(&reason.to_string())).unwrap_or_default();
-            vec![r.revision.to_string(), time(r.at), r.confidence.to_string(), r.trust.to_string(), reason]
-        });
-        list(out, &["revision", "since", "of 1000", "trust", "why"], rows.collect(), found.next.as_deref());
-    })?;
-    Ok(())
-}
-
-fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
-    let found =
-        context.reading()?.call(&Decisions { task: args.task, after: args.after, limit: args.limit })?;
-    context.out.answer(&found, |out, found| {
-        let rows = found.rows.iter().map(|d| {
-            vec![
-                d.decision_id.clone(),
-                d.class.to_string(),
-                d.risk.to_string(),
-                time(d.created_at),
-                plain(&d.summary.to_string()),
-            ]
-        });
-        list(out, &["decision", "class", "risk", "made", "what"], rows.collect(), found.next.as_deref());
-    })?;
-    Ok(())
-}
-
-fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {
-    if rows.is_empty() {
-        return out.line("nothing yet");
-    }
-    table(out, head, &rows);
-    more(out, next);
 }

@@ -117,6 +117,11 @@ pub(crate) fn remember(claim: &str) -> Action {
             trust_tier: TrustTier::Observed,
         }],
         belief_id: Some(id!(BeliefId, 61)),
+        project: None,
+        memory_type: None,
+        retention: None,
+        days: None,
+        replaces: None,
     })
 }
 

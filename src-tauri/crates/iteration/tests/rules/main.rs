@@ -94,7 +94,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             "remember",
             json!({
                 "claim": "c", "scope": "s", "reason": "r", "evidence": ["src/a.rs"],
-                "belief_id": "blf_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b",
+                "belief_id": "blf_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b", "kind": "decision", "replaces": "c0", "days": 9,
             }),
         ),
         ("ask", json!({ "question": "q", "choices": ["a", "b"] })),

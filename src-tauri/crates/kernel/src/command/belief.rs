@@ -17,7 +17,7 @@ impl Kernel {
         let unknown = || Error::NotFound { kind: "belief", id: belief_id.to_string() };
         let belief = tx.beliefs.get(&belief_id).cloned().ok_or_else(unknown)?;
         let body = knowledge::belief::revoke(&belief, reason).map_err(|r| Error::Conflict(r.reason))?;
-        tx.push(body);
+        self.push_belief(&mut tx, body)?;
         tx.commit()?;
         Ok(())
     }

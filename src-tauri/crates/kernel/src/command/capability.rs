@@ -1,6 +1,7 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
 //! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`.
 
+use super::memory::Memorandum;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::drive::{Judged, Then};
@@ -32,6 +33,8 @@ pub(super) enum Planned {
         /// One JSON object, as text.
         arguments: String,
     },
+    /// What a person wants remembered.
+    Remember(Memorandum),
 }
 
 impl Kernel {
@@ -83,6 +86,7 @@ impl Kernel {
             Planned::Call { offered, arguments } => {
                 self.call_of(tx, &*executors, &offered, &arguments)?.map_err(|unfit| unfit.0)
             }
+            Planned::Remember(said) => self.memory_of(tx, &said, change)?,
         };
         let action = match action {
             Ok(action) => action,

@@ -1,44 +1,178 @@
-//! Durable memory: promoted through the governed path, corrected without deletion (HK-15.5).
+//! Durable memory: promoted through the governed path, found again, corrected without deletion (HK-15.5, memory.md 2).
 
+use super::capability::Planned;
+use super::submit::Submitted;
 use crate::Error;
 use crate::drive::{Judged, Then, Yes};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, lock};
+use crate::query::{record, view};
+use crate::state::TaskState;
 use crate::tx::Tx;
+use crate::workspace::decode_root;
 use crate::writeup::NewArtifact;
-use acts::Action;
+use acts::{Action, Remember};
 use knowledge::memory::{Backing, Promotion, promote, promoted};
-use model::artifact::ArtifactKind;
+use knowledge::{PackInput, Recalled, relevance};
+use model::artifact::{ArtifactKind, EvidenceRef, Selector};
 use model::attempt::AttemptStatus;
+use model::context::{ContextPack, Section};
 use model::fault::Point;
-use model::knowledge::{MemoryRecord, MemoryStatus};
+use model::ingress::Channel;
+use model::knowledge::{
+    InvalidationPolicy, MemoryRecord, MemoryRetention, MemoryStatus, MemoryType, Project, Replaced,
+};
 use model::principal::PrincipalType;
-use model::{MemoryId, PrincipalId, TaskId};
+use model::{ArtifactId, BeliefId, Body, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
+use std::path::Path;
+
+/// Milliseconds of a day.
+pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Records that one context pack may choose from, of each of the two ways to be chosen.
+const CANDIDATES_MAX: u32 = 64;
+
+/// Records that may say the same as a new one.
+const ALIKE_MAX: u32 = 50;
+
+/// Records whose end is recorded at once.
+const ENDS_MAX: u32 = 200;
+
+/// What a person wants remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memorandum {
+    /// The claim.
+    pub claim: String,
+    /// The part of the project it is about; all of it when empty.
+    pub scope: String,
+    /// Whether it holds in every project.
+    pub everywhere: bool,
+    /// Why it deserves to last.
+    pub reason: String,
+    /// What kind of knowledge it is.
+    pub memory_type: Option<MemoryType>,
+    /// Whether every task of the project is told of it.
+    pub pinned: bool,
+    /// For how many days it holds; for good when absent.
+    pub days: Option<u32>,
+    /// The record whose place it takes.
+    pub replaces: Option<MemoryId>,
+}
 
 impl Kernel {
+    /// Makes the task that asks a person whether to remember what they said. Nothing is remembered by this.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when nothing is said or the days are out of bounds, [`Error::NotFound`] and [`Error::Conflict`] of
+    /// the record that it would replace.
+    pub fn propose_memory(
+        &self,
+        said: Memorandum,
+        root: &Path,
+        (channel, idempotency_key): (Channel, String),
+    ) -> Result<Submitted, Error> {
+        if said.claim.trim().is_empty() {
+            return Err(Error::Input("there is nothing to remember: say it in words".to_owned()));
+        }
+        if said.claim.len() > model::limits::CLAIM_BYTES_MAX {
+            return Err(Error::Input(format!(
+                "it is {} bytes long, more than {}; keep a long text as a file, and remember where it is",
+                said.claim.len(),
+                model::limits::CLAIM_BYTES_MAX
+            )));
+        }
+        if said.days.is_some_and(|days| !(1..=36_500).contains(&days)) {
+            return Err(Error::Input("days go from 1 to 36500".to_owned()));
+        }
+        if said.days.is_some() && said.pinned {
+            return Err(Error::Input("what is pinned has no date: leave one of the two out".to_owned()));
+        }
+        if let Some(old) = said.replaces {
+            self.active_memory(old)?;
+        }
+        let workspace_id = self.workspace(root)?;
+        let goal = format!("remember \"{}\"", acts::visible(said.claim.trim()));
+        self.submit_planned(&Planned::Remember(said), goal, workspace_id, channel, idempotency_key)
+    }
+
+    /// What a person wants remembered, as an act: their own words are its evidence.
+    pub(super) fn memory_of(
+        &self,
+        state: &TaskState,
+        said: &Memorandum,
+        words: ArtifactId,
+    ) -> Result<Result<Action, String>, Error> {
+        let artifact = state
+            .artifacts
+            .get(&words)
+            .ok_or_else(|| Error::NotFound { kind: "artifact", id: words.to_string() })?;
+        let workspace =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let replaces = match said.replaces {
+            None => None,
+            Some(old) => match self.active_memory(old) {
+                Ok(old) => Some(of_replaced(&old)),
+                Err(error @ (Error::NotFound { .. } | Error::Conflict(_))) => {
+                    return Ok(Err(error.to_string()));
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        let scope = match said.scope.trim() {
+            _ if said.everywhere => "*",
+            "" => "project",
+            part => part,
+        };
+        Ok(Ok(Action::Remember(Remember {
+            claim: said.claim.trim().to_owned(),
+            scope: scope.to_owned(),
+            promotion_reason: said.reason.clone(),
+            evidence_refs: vec![EvidenceRef {
+                artifact_id: words,
+                selector: Selector::JsonPath { pointer: "/claim".to_owned() },
+                excerpt_hash: artifact.content_hash,
+                capture_method: "said by a person".to_owned(),
+                confidence: 1000,
+                trust_tier: artifact.trust_tier,
+            }],
+            belief_id: None,
+            project: self.project_of(workspace, scope),
+            memory_type: said.memory_type,
+            retention: said.pinned.then_some(MemoryRetention::Pinned),
+            days: said.days,
+            replaces,
+        })))
+    }
+
     /// The executor of memory is the kernel itself: effect, observation and receipt are one commit with the dispatch.
     pub(crate) fn remember(&self, tx: &mut Tx<'_>, judged: Judged, yes: Option<&Yes>) -> Result<Then, Error> {
-        let Action::Remember(acts::Remember { claim, scope, promotion_reason, evidence_refs, belief_id }) =
-            &judged.request.action
-        else {
+        let Action::Remember(act) = &judged.request.action else {
             return Err(Error::Broken("not a promotion".to_owned()));
         };
         let person: Option<PrincipalId> = yes.map(|y| y.decision.decided_by);
+        let project_hash = act.project.as_ref().map(|project| project.hash);
         let promotion = Promotion {
             memory_id: MemoryId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,
             promoted_by: person.unwrap_or(tx.actor().actor_id),
-            claim: claim.clone(),
-            scope: scope.clone(),
-            evidence: evidence_refs.clone(),
-            reason: promotion_reason.clone(),
-            from_belief: *belief_id,
-            supersedes: None,
+            claim: act.claim.clone(),
+            scope: act.scope.clone(),
+            evidence: act.evidence_refs.clone(),
+            reason: act.promotion_reason.clone(),
+            from_belief: act.belief_id,
+            replaces: act.replaces.as_ref().map(|old| self.memory(old.memory_id)).transpose()?,
+            project_hash,
+            memory_type: act.memory_type,
+            retention: act.retention.unwrap_or(MemoryRetention::Kept),
+            expires_at: act.days.map(|days| tx.now().plus_ms(i64::from(days).saturating_mul(DAY_MS))),
             backing: if person.is_some() { Backing::Person } else { Backing::Evidence },
             now: tx.now(),
         };
-        let source = belief_id.and_then(|id| tx.beliefs.get(&id));
-        let result = promote(&promotion, source, &self.active_memories()?);
+        let source = act.belief_id.and_then(|id| tx.beliefs.get(&id));
+        let alike = self.saying(&[&act.claim], project_hash, ALIKE_MAX)?;
+        let result = promote(&promotion, source, &alike);
         tx.set_attempt(AttemptStatus::Observing, "observed")?;
         let error = match result {
             Ok(record) => {
@@ -51,8 +185,8 @@ impl Kernel {
             Err(degraded) => Some(degraded.to_string()),
         };
         let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
-            .from(evidence_refs.iter().map(|e| e.artifact_id));
-        let more = Map::from_iter([("claim".to_owned(), json!(claim))]);
+            .from(act.evidence_refs.iter().map(|e| e.artifact_id));
+        let more = Map::from_iter([("claim".to_owned(), json!(act.claim))]);
         self.performed_here(tx, judged, error, new, more)
     }
 
@@ -61,12 +195,22 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] for an unknown record, [`Error::Conflict`] for one that is not held.
     pub fn invalidate_memory(&self, memory_id: MemoryId, reason: &str) -> Result<TaskId, Error> {
-        let record = self
-            .memories(None)?
-            .into_iter()
-            .find(|m| m.memory_id == memory_id)
-            .ok_or_else(|| Error::NotFound { kind: "memory record", id: memory_id.to_string() })?;
+        let record = self.memory(memory_id)?;
         let body = knowledge::memory::invalidate(&record, reason).map_err(|r| Error::Conflict(r.reason))?;
+        self.end_memory(&record, body)
+    }
+
+    /// Takes a memory record back, as one that should never have been kept; it stays readable (HK-8.7-4).
+    ///
+    /// # Errors
+    /// As [`Kernel::invalidate_memory`].
+    pub fn revoke_memory(&self, memory_id: MemoryId, reason: &str) -> Result<TaskId, Error> {
+        let record = self.memory(memory_id)?;
+        let body = knowledge::memory::revoke(&record, reason).map_err(|r| Error::Conflict(r.reason))?;
+        self.end_memory(&record, body)
+    }
+
+    fn end_memory(&self, record: &MemoryRecord, body: Body) -> Result<TaskId, Error> {
         let task_id = record.promoted_by_task_id;
         let cell = self.cell(task_id)?;
         let mut tx = self.begin_tx(&cell, Point::KnowledgeChange, PrincipalType::User)?;
@@ -75,8 +219,105 @@ impl Kernel {
         Ok(task_id)
     }
 
-    /// Memory records that are held.
-    pub(crate) fn active_memories(&self) -> Result<Vec<MemoryRecord>, Error> {
-        self.memories(Some(MemoryStatus::Active))
+    /// Ends the memory records whose date is over. A clock that is set back later brings none of them back.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn expire_memories(&self) -> Result<(), Error> {
+        let due = self.query()?.memories_run_out(self.ports.clock.now(), ENDS_MAX).map_err(view)?;
+        for row in due {
+            // No pack holds it either way; what became of its task is told where that is asked for.
+            let Ok(cell) = self.cell(row.task_id) else { continue };
+            let mut tx = self.begin_tx(&cell, Point::KnowledgeChange, PrincipalType::System)?;
+            // Whoever came first has ended it.
+            let Ok(body) = knowledge::memory::expire(&self.memory(row.memory_id)?) else { continue };
+            tx.push(body);
+            tx.commit()?;
+        }
+        Ok(())
     }
+
+    /// Ends the memory records that came from a belief which is not held any more (HK-15.5-2).
+    pub(crate) fn end_memories_of(&self, tx: &mut Tx<'_>, belief: BeliefId, why: &str) -> Result<(), Error> {
+        for row in self.query()?.memories_from(belief).map_err(view)? {
+            if row.invalidation != Some(InvalidationPolicy::Source) {
+                continue;
+            }
+            if let Ok(body) = knowledge::memory::invalidate(&record(row), why) {
+                tx.push(body);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a pack may hold of memory: what is in force in the task's project, and what says words of its goal and of what
+    /// was said since (HK-15.6-1, memory.md 2).
+    pub(crate) fn recalled(&self, state: &TaskState, input: &PackInput) -> Result<Vec<Recalled>, Error> {
+        let project = state.task.workspace_hint.and_then(|workspace| self.project_hash(workspace));
+        // The last that was said counts most, and a long goal is not all that counts.
+        let said = input.ingress.iter().rev().map(|delta| delta.text.as_str()).chain([input.goal.as_str()]);
+        let said: Vec<&str> = said.collect();
+        let in_force =
+            self.query()?.memories_in_force(project, self.ports.clock.now(), CANDIDATES_MAX).map_err(view)?;
+        let by_words = self.saying(&said, project, CANDIDATES_MAX)?;
+        Ok(relevance::ranked(in_force.into_iter().map(record).collect(), by_words))
+    }
+
+    fn saying(&self, texts: &[&str], project: Option<Digest>, most: u32) -> Result<Vec<MemoryRecord>, Error> {
+        let (words, now) = (relevance::words(texts), self.ports.clock.now());
+        let rows = self.query()?.memories_saying(&words, project, now, most).map_err(view)?;
+        Ok(rows.into_iter().map(record).collect())
+    }
+
+    /// The record that a model means, among those of its project: by identifier, else by its claim.
+    pub(crate) fn replaced(&self, named: &str, project: Option<&Project>) -> Result<Option<Replaced>, Error> {
+        let id: Option<MemoryId> = named.trim().parse().ok();
+        let alike = self.saying(&[named], project.map(|project| project.hash), ALIKE_MAX)?;
+        let says = |old: &&MemoryRecord| old.claim.shown().is_some_and(|claim| claim == named.trim());
+        let found = match id {
+            Some(id) => self.memory(id).ok().filter(|old| {
+                old.status == MemoryStatus::Active
+                    && (old.project_hash.is_none() || old.project_hash == project.map(|p| p.hash))
+            }),
+            None => alike.iter().find(says).cloned(),
+        };
+        Ok(found.as_ref().map(of_replaced))
+    }
+
+    /// The project of a folder, unless the scope is everywhere.
+    pub(crate) fn project_of(&self, workspace: WorkspaceId, scope: &str) -> Option<Project> {
+        if scope.trim() == "*" {
+            return None;
+        }
+        let hash = self.project_hash(workspace)?;
+        let root = lock(&self.store).workspaces.get(&workspace).cloned().flatten();
+        let name = root
+            .and_then(|root| decode_root(&root).ok())
+            .and_then(|root| root.file_name().map(|name| name.to_string_lossy().into_owned()));
+        Some(Project { hash, name: name.unwrap_or_else(|| "this folder".to_owned()) })
+    }
+
+    fn project_hash(&self, workspace: WorkspaceId) -> Option<Digest> {
+        lock(&self.store).projects.get(&workspace).map(|(hash, _)| *hash)
+    }
+
+    /// A memory record that is held.
+    fn active_memory(&self, memory_id: MemoryId) -> Result<MemoryRecord, Error> {
+        let record = self.memory(memory_id)?;
+        if record.status == MemoryStatus::Active {
+            return Ok(record);
+        }
+        Err(Error::Conflict(format!("memory `{memory_id}` is {} already", record.status)))
+    }
+}
+
+fn of_replaced(old: &MemoryRecord) -> Replaced {
+    let claim = old.claim.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
+    Replaced { memory_id: old.memory_id, claim }
+}
+
+/// The memory records that a pack holds.
+pub(crate) fn memories_in(pack: &ContextPack) -> Vec<MemoryId> {
+    let of_memory = pack.items.iter().filter(|item| item.section == Section::Memory);
+    of_memory.filter_map(|item| item.source.parse().ok()).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::normalise::evidence_refs;
 use crate::Error;
+use crate::command::memory::DAY_MS;
 use crate::kernel::Kernel;
 use crate::tx::Tx;
 use iteration::Proposal;
@@ -9,9 +10,6 @@ use knowledge::Refusal;
 use knowledge::belief::{self, Claim, Holding};
 use model::knowledge::Belief;
 use model::{BeliefId, Body};
-
-/// Milliseconds of a day.
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 impl Kernel {
     /// Takes in what an agent says of a belief; else why not, in words for it.
@@ -27,11 +25,31 @@ impl Kernel {
             Proposal::Believe { .. } => self.believed(tx, said)?,
             _ => Ok(Vec::new()),
         };
-        Ok(bodies.map(|bodies| {
-            for body in bodies {
-                tx.push(body);
+        let bodies = match bodies {
+            Ok(bodies) => bodies,
+            Err(why) => return Ok(Err(why)),
+        };
+        for body in bodies {
+            self.push_belief(tx, body)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// A change of a belief, and the end of the memory that came from it.
+    pub(crate) fn push_belief(&self, tx: &mut Tx<'_>, body: Body) -> Result<(), Error> {
+        let over = match &body {
+            Body::BeliefRevoked(b) => Some((b.belief_id, "the belief that it comes from was taken back")),
+            Body::BeliefSuperseded(b) => {
+                Some((b.belief_id, "another took the place of the belief that it comes from"))
             }
-        }))
+            Body::BeliefExpired(b) => Some((b.belief_id, "the belief that it comes from is too old")),
+            _ => None,
+        };
+        tx.push(body);
+        match over {
+            Some((belief, why)) => self.end_memories_of(tx, belief, why),
+            None => Ok(()),
+        }
     }
 
     /// What a belief that is held now comes to: one event, or two where it is about another.
@@ -88,10 +106,11 @@ impl Kernel {
     }
 
     /// Ends the beliefs of a task whose time has run out.
-    pub(super) fn expire_beliefs(tx: &mut Tx<'_>) {
+    pub(super) fn expire_beliefs(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
         for body in belief::expire(tx.beliefs.values(), tx.now()) {
-            tx.push(body);
+            self.push_belief(tx, body)?;
         }
+        Ok(())
     }
 }
 

@@ -137,16 +137,30 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
-            Proposal::Remember { claim, scope, reason, evidence, belief_id } => {
+            Proposal::Remember { claim, scope, reason, evidence, belief_id, kind, replaces, days } => {
+                let evidence_refs = match evidence_refs(self, tx, evidence)? {
+                    Ok(refs) => refs,
+                    Err(unfit) => return Ok(Err(unfit)),
+                };
+                let project = self.project_of(workspace, scope);
+                let replaces = match replaces {
+                    None => None,
+                    Some(named) => match self.replaced(named, project.as_ref())? {
+                        Some(old) => Some(old),
+                        None => return Ok(Err(Unfit(format!("no memory of this project says `{named}`")))),
+                    },
+                };
                 Action::Remember(acts::Remember {
                     claim: claim.clone(),
                     scope: scope.clone(),
                     promotion_reason: reason.clone(),
-                    evidence_refs: match evidence_refs(self, tx, evidence)? {
-                        Ok(refs) => refs,
-                        Err(unfit) => return Ok(Err(unfit)),
-                    },
+                    evidence_refs,
                     belief_id: *belief_id,
+                    project,
+                    memory_type: *kind,
+                    retention: None,
+                    days: *days,
+                    replaces,
                 })
             }
             Proposal::Note(_)

@@ -3,6 +3,7 @@
 use super::pinned::{origin_in_words, profile_in_words};
 use super::{DriveOutcome, Then};
 use crate::Error;
+use crate::command::memory::memories_in;
 use crate::decide::{Spending, overspent};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Notice;
@@ -124,7 +125,7 @@ impl Kernel {
         if let ModelChoice::Tools { change } = contract.model {
             return self.plan_tools(tx, change);
         }
-        Self::expire_beliefs(tx);
+        self.expire_beliefs(tx)?;
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
         let proposer = descriptor.provider;
@@ -198,6 +199,7 @@ impl Kernel {
             tokens: pack.tokens,
             items: u32::try_from(pack.items.len()).unwrap_or(u32::MAX),
             omissions: u32::try_from(pack.omissions.len()).unwrap_or(u32::MAX),
+            memories: Some(memories_in(pack)).filter(|memories| !memories.is_empty()),
         });
         let new = NewArtifact::audit(ArtifactKind::ModelRequest).from([pack_ref.artifact_id]);
         let request = tx.artifact(request, new)?;
@@ -290,7 +292,7 @@ impl Kernel {
             input.working_state = Some((at.artifact_id, self.read_object(state, at.artifact_id)?));
         }
         input.beliefs = state.beliefs.values().cloned().collect();
-        input.memories = self.active_memories()?;
+        input.memories = self.recalled(state, &input)?;
         input.ingress = self.deltas(state);
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {

@@ -2,10 +2,10 @@
 
 use super::gather::{Basket, Candidate};
 use super::input::PackInput;
-use crate::trust;
+use crate::{Recalled, trust};
 use model::Sensitive;
 use model::context::Section;
-use model::knowledge::{BeliefStatus, MemoryStatus};
+use model::knowledge::{BeliefStatus, MemoryRecord, MemoryStatus, MemoryType};
 use std::cmp::Reverse;
 
 fn shown(text: &Sensitive<String>) -> &str {
@@ -68,16 +68,17 @@ pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candida
     candidates
 }
 
+/// Markers of what earlier tasks found, the most relevant first (HV-3.4-6, reconciliation C30).
 pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
-    let mut order: Vec<_> = input.memories.iter().collect();
-    order.sort_by_key(|m| (Reverse((trust::rank(m.trust_tier), m.created_at)), m.memory_id));
     let mut candidates = Vec::new();
-    for record in order {
+    for Recalled { record, .. } in &input.memories {
         let source = record.memory_id.to_string();
+        let stale = record.expires_at.is_some_and(|at| at <= input.now);
         let barred = match record.status {
             MemoryStatus::Invalidated | MemoryStatus::Revoked | MemoryStatus::Expired => {
                 Some(record.status.as_str())
             }
+            MemoryStatus::Active if stale => Some("expired"),
             MemoryStatus::Active if !trust::may_influence_planning(record.trust_tier) => {
                 Some("untrusted: it may not steer planning")
             }
@@ -87,11 +88,32 @@ pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candid
             basket.omit(Section::Memory, &source, reason);
             continue;
         }
-        let title = format!("Remembered ({}, in {})", record.trust_tier, shown(&record.scope));
-        let mut candidate = basket.plain(Section::Memory, &source, &title, shown(&record.claim));
+        let mut candidate = basket.plain(Section::Memory, &source, "Memory", &marker(record));
         candidate.tier = record.trust_tier;
         candidate.inputs = record.evidence_refs.iter().map(|e| e.artifact_id).collect();
         candidates.push(candidate);
     }
     candidates
+}
+
+/// One line: what is remembered, where it holds, how far it can be relied on, and the task it comes from.
+fn marker(record: &MemoryRecord) -> String {
+    let kind = record.structured_assertion.as_ref().map_or("Remembered", |said| match said.memory_type {
+        MemoryType::Decision => "Decision",
+        MemoryType::Pattern => "Pattern",
+        MemoryType::Correction => "Correction",
+        MemoryType::Architecture => "Architecture",
+        MemoryType::Preference => "Preference",
+    });
+    let place = match (record.project_hash, shown(&record.scope)) {
+        (None, "*" | "") => "everywhere".to_owned(),
+        (Some(_), "*" | "" | "project") => "this project".to_owned(),
+        (_, scope) => scope.to_owned(),
+    };
+    format!(
+        "[MEMORY MARKER] {kind}: {} Holds for: {place}. Source: {} ({}).",
+        shown(&record.claim),
+        record.promoted_by_task_id,
+        record.trust_tier
+    )
 }

@@ -1,10 +1,10 @@
 //! What a pack is compiled from.
 
-use crate::Error;
+use crate::{Error, Recalled};
 use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
 use model::context::Act;
 use model::decision::Decision;
-use model::knowledge::{Belief, MemoryRecord, WorkingState};
+use model::knowledge::{Belief, WorkingState};
 use model::task::{StepContract, TaskContract};
 use model::{ArtifactId, AttemptId, Digest, IngressId, TaskId, UnixMs};
 use serde::Serialize;
@@ -103,7 +103,7 @@ pub struct PackInput {
     /// Beliefs of the task.
     pub beliefs: Vec<Belief>,
     /// Memory records that may matter.
-    pub memories: Vec<MemoryRecord>,
+    pub memories: Vec<Recalled>,
     /// Observations, results, ingested files.
     pub artifacts: Vec<Material>,
     /// Messages since the last boundary.
@@ -149,7 +149,7 @@ impl PackInput {
         let mut input = self.clone();
         input.decisions.sort_by_key(|d| (d.created_at, d.decision_id));
         input.beliefs.sort_by_key(|b| (b.belief_id, b.revision));
-        input.memories.sort_by_key(|m| m.memory_id);
+        input.memories.sort_by_key(|m| (m.place, m.record.memory_id));
         input.artifacts.sort_by_key(|a| (a.order, a.artifact_id));
         input.ingress.sort_by_key(|d| (d.order, d.ingress_id));
         input.turns.sort_by_key(|t| t.iteration);

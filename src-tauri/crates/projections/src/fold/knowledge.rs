@@ -217,8 +217,20 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> Result<(), Error> {
         from_belief: m.promoted_from_belief_id,
         supersedes: m.supersedes,
         created_at: m.created_at,
+        project_hash: m.project_hash,
+        memory_type: m.structured_assertion.as_ref().map(|said| said.memory_type),
+        retention: m.retention_class,
+        invalidation: m.invalidation_policy,
+        expires_at: m.expires_at,
     })
     .map(drop)
+}
+
+/// A context pack holds it.
+pub(super) fn used(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
+    seen.set((id,), |row: &mut MemoryRow| {
+        (row.uses, row.last_used_at) = (row.uses.saturating_add(1), Some(seen.at()));
+    })
 }
 
 /// Ends an active record; it stays, with how it ended.

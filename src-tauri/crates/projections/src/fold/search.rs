@@ -5,8 +5,9 @@ use crate::Error;
 use crate::rows::ArtifactRow;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
+use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
-use model::{ArtifactId, Digest, Event, concealed_in};
+use model::{ArtifactId, Digest, Event, Sensitive, concealed_in};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -96,13 +97,19 @@ impl Doc {
 
 /// Whether words were taken out of the index, which only marks them.
 #[derive(Default)]
-pub(crate) struct Forgotten(Cell<bool>);
+pub(crate) struct Forgotten {
+    search: Cell<bool>,
+    memory: Cell<bool>,
+}
 
 impl Forgotten {
     /// Drops the words themselves. The whole index is written anew for it: once for a batch, however much went.
     pub fn drop_words(&self, conn: &Connection) -> rusqlite::Result<()> {
-        if self.0.take() {
+        if self.search.take() {
             conn.execute("INSERT INTO view_search (view_search) VALUES ('optimize')", [])?;
+        }
+        if self.memory.take() {
+            conn.execute("INSERT INTO view_memory_search (view_memory_search) VALUES ('optimize')", [])?;
         }
         Ok(())
     }
@@ -152,6 +159,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
         }
     }
     match body {
+        Body::MemoryPromoted(b) => memory(seen, &b.record),
         Body::ArtifactCreated(b) => content(seen, &b.artifact),
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         Body::ArtifactExpired(b) => forget_content(seen, b.artifact_id),
@@ -331,6 +339,7 @@ fn forget_content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
 fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     let mut all = Vec::new();
     for digest in digests {
+        forget_memory(seen, digest)?;
         // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
         if let Some(waiting) = seen.docs {
             if disclosed(seen.conn, digest)?.is_none() {
@@ -350,6 +359,30 @@ fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
         seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
         seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
     }
-    seen.forgotten.0.set(seen.forgotten.0.get() || !docs.is_empty());
+    seen.forgotten.search.set(seen.forgotten.search.get() || !docs.is_empty());
+    Ok(())
+}
+
+/// The claim of a memory record by its words.
+fn memory(seen: &Seen<'_>, record: &MemoryRecord) -> Result<(), Error> {
+    // A stored event shows no leaf: its digest is what the text is kept under.
+    let Sensitive::Erased(leaf) = &record.claim else { return Ok(()) };
+    let Some(words) = disclosed(seen.conn, leaf)? else { return Ok(()) };
+    let (doc, id) = (int(seen.seq), text(record.memory_id));
+    let insert = "INSERT INTO view_memory_docs (doc, record, leaf) VALUES (?1, ?2, ?3)";
+    seen.run(insert, params![doc, id, leaf.0])?;
+    seen.run("INSERT INTO view_memory_search (rowid, text) VALUES (?1, ?2)", params![doc, words])?;
+    Ok(())
+}
+
+/// Takes an erased claim out of the index of memory, and its words out of the pages.
+fn forget_memory(seen: &Seen<'_>, digest: &Digest) -> Result<(), Error> {
+    let mut found = seen.conn.prepare_cached("SELECT doc FROM view_memory_docs WHERE leaf = ?1")?;
+    let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for doc in docs {
+        seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [doc])?;
+        seen.run("DELETE FROM view_memory_docs WHERE doc = ?1", [doc])?;
+        seen.forgotten.memory.set(true);
+    }
     Ok(())
 }

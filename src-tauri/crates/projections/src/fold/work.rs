@@ -269,6 +269,9 @@ fn turn(
 fn turns(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ContextCompiled(b) => {
+            for memory in b.memories.iter().flatten() {
+                super::knowledge::used(seen, *memory)?;
+            }
             let pack = Some(b.pack.artifact_id);
             turn(seen, b.about_attempt_id, b.iteration, |turn| {
                 turn.pack_ref = pack;

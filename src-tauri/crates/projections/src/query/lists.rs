@@ -7,7 +7,7 @@ use lineage::Graph;
 use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
 use model::ingress::{ClarificationStatus, IngressStatus};
-use model::knowledge::{BeliefStatus, MemoryStatus};
+use model::knowledge::{BeliefStatus, MemoryStatus, MemoryType};
 use model::task::StepStatus;
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, Digest,
@@ -26,6 +26,23 @@ pub struct ArtifactFilter {
     pub produced_by: Option<AttemptId>,
     /// With exactly these bytes.
     pub content_hash: Option<Digest>,
+}
+
+/// Which memory records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryFilter {
+    /// Of this status.
+    pub status: Option<MemoryStatus>,
+    /// Of this kind.
+    pub memory_type: Option<MemoryType>,
+    /// That hold in this project, those that hold everywhere among them.
+    pub project: Option<Digest>,
+}
+
+impl From<Option<MemoryStatus>> for MemoryFilter {
+    fn from(status: Option<MemoryStatus>) -> Self {
+        Self { status, ..Self::default() }
+    }
 }
 
 /// How much waits for a person, for the tray.
@@ -260,12 +277,15 @@ impl Query {
         self.list([Is::some("belief_id", Some(belief))], ask)
     }
 
-    /// Memory (HK-13.6-9), of one status or all.
+    /// Memory (HK-13.6-9), of one status or all, of one kind or all, of one project or all.
     ///
     /// # Errors
     /// As every list.
-    pub fn memories(&self, status: Option<MemoryStatus>, ask: Ask) -> Result<Page<MemoryRow>, Error> {
-        self.list([Is::some("status", status)], ask)
+    pub fn memories(&self, filter: impl Into<MemoryFilter>, ask: Ask) -> Result<Page<MemoryRow>, Error> {
+        let filter = filter.into();
+        let project = filter.project.map(|hash| Is::TextOrEmpty("project_hash", hash.to_string()));
+        let (status, kind) = (Is::some("status", filter.status), Is::some("memory_type", filter.memory_type));
+        self.list([status, kind, project], ask)
     }
 
     /// One memory record.

@@ -1,9 +1,13 @@
 //! What is held true, and why; and the search through everything.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+pub use crate::task::Submitted;
+
 use crate::table::{answers, params};
 use crate::{Page, Text};
-use words::knowledge::{BeliefStatus, DecisionClass, MemoryStatus, TrustTier};
+use words::knowledge::{
+    BeliefStatus, DecisionClass, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, TrustTier,
+};
 use words::policy::RiskBand;
 use words::store::EntityType;
 
@@ -16,9 +20,39 @@ params! {
     Memories {
         /// `active`, `invalidated`, `revoked`, `expired`, or `any`.
         status: Option<String>,
+        /// Only of this kind: `decision`, `pattern`, `correction`, `architecture`, `preference`.
+        memory_type: Option<String>,
+        /// Only what holds in the project of this folder; what holds everywhere is among it.
+        folder: Option<String>,
         after: Option<String>,
         limit: Option<u32>,
     }
+    /// What a person wants remembered.
+    Remember {
+        /// The claim.
+        claim: String,
+        /// The part of the project it is about, such as `src/api`; all of it when left out.
+        scope: Option<String>,
+        /// Whether it holds in every project.
+        #[serde(default)]
+        everywhere: bool,
+        /// Why it deserves to last.
+        reason: Option<String>,
+        memory_type: Option<MemoryType>,
+        /// Whether every task of the project is told of it.
+        #[serde(default)]
+        pinned: bool,
+        /// For how many days it holds; for good when left out.
+        days: Option<u32>,
+        /// The record whose place it takes, by identifier, or by its beginning or end.
+        replaces: Option<String>,
+        /// A folder of the project.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// One record by identifier, or by its beginning or end, that should never have been kept.
+    Forget { memory: String, reason: String }
     /// One record by identifier, or by its beginning or end.
     Invalidate { memory: String, reason: String }
     /// One belief by identifier, or by its beginning or end.
@@ -85,10 +119,28 @@ answers! {
         status: MemoryStatus,
         evidence: Vec<Evidence>,
         promoted_by: String,
+        /// What kind of knowledge it is, where anybody said so.
+        memory_type: Option<MemoryType>,
+        /// The project it holds in; everywhere when absent.
+        project: Option<Project>,
+        retention: Option<MemoryRetention>,
+        invalidation: Option<InvalidationPolicy>,
+        from_belief: Option<String>,
+        supersedes: Option<String>,
+        /// How many context packs held it.
+        uses: u32,
+        last_used_at: Option<i64>,
+        expires_at: Option<i64>,
         created_at: i64,
         ended_at: Option<i64>,
         end_reason: Option<Text>,
         superseded_by: Option<String>,
+    }
+    /// A project.
+    Project {
+        hash: String,
+        /// The name of its folder, where this store knows one.
+        name: Option<Text>,
     }
     /// What a claim rests on.
     Evidence {
@@ -99,6 +151,8 @@ answers! {
         trust: TrustTier,
         confidence: u16,
     }
+    /// It is taken back.
+    Forgotten { memory_id: String, task_id: String }
     /// It is marked as wrong.
     Invalidated { memory_id: String, task_id: String }
     /// One place where the words were found.

@@ -86,6 +86,10 @@ export const selector = tagged("by", {
 });
 export const trustTier = names("untrusted", "observed", "verified", "user_asserted", "policy_asserted");
 export const evidenceRef = object({ artifact_id: id("art"), selector: selector, excerpt_hash: digest, capture_method: string, confidence: u16, trust_tier: trustTier });
+export const project = object({ hash: digest, name: string });
+export const memoryType = names("decision", "pattern", "correction", "architecture", "preference");
+export const memoryRetention = names("pinned", "kept", "dated");
+export const replaced = object({ memory_id: id("mem"), claim: string });
 export const leftAsIs = object({ receipt_id: id("rcp"), resource: resource, why: string, beside: nullable(relPath) });
 export const program = object({ name: string, path: string, sha256: digest }, "closed");
 export const serverLaunch = object({ argv: array(string), url: nullable(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
@@ -107,7 +111,7 @@ export const action = tagged("tool", {
   command: object({ argv: array(string), cwd: relPath, network: boolean, timeout_ms: u64, hosts: defaulted(array(string)), secrets: defaulted(array(string)) }),
   fetch: fetch,
   vcs: object({ change: vcsChange }),
-  remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")) }),
+  remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
   call: object({ server: string, name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
   register: register,

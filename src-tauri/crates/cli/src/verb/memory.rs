@@ -1,0 +1,227 @@
+//! `hermit memory`: what is remembered, held true and decided.
+
+use super::Came;
+use super::approvals::more;
+use super::tools::stay;
+use crate::args::{ListArgs, MemoryAdd, MemoryList, MemoryVerb};
+use crate::context::{Context, Signs, absolute};
+use crate::output::{Output, Tone, table};
+use crate::text::{plain, time};
+use wire::knowledge::{
+    Beliefs, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Revoke,
+};
+use wire::{Code, Error, exit};
+
+/// `hermit memory`.
+pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
+    match verb {
+        MemoryVerb::List(args) => memories(context, args)?,
+        MemoryVerb::Show { memory } => show(context, &memory)?,
+        MemoryVerb::Add(args) => return remember(context, args, None),
+        MemoryVerb::Replace { memory, by } => return remember(context, by, Some(memory)),
+        MemoryVerb::Forget { memory, reason } => {
+            let session = context.writing(Signs::Yes)?;
+            let done = session.call(&Forget { memory, reason });
+            session.close();
+            context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.memory_id)))?;
+        }
+        MemoryVerb::Beliefs(args) => beliefs(context, args)?,
+        MemoryVerb::History { belief } => history(context, belief)?,
+        MemoryVerb::Revoke { belief, reason } => {
+            let session = context.writing(Signs::Yes)?;
+            let done = session.call(&Revoke { belief, reason });
+            session.close();
+            context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.belief_id)))?;
+        }
+        MemoryVerb::Decisions(args) => decisions(context, args)?,
+        MemoryVerb::Invalidate { memory, reason } => {
+            let session = context.writing(Signs::Yes)?;
+            let done = session.call(&Invalidate { memory, reason });
+            session.close();
+            context
+                .out
+                .answer(&done?, |out, done| out.line(format!("{} is marked as wrong", done.memory_id)))?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
+    let ask = Memories {
+        status: args.status,
+        memory_type: args.memory_type,
+        folder: args.folder.as_deref().map(absolute).transpose()?,
+        after: args.after,
+        limit: args.limit,
+    };
+    let found = context.reading()?.call(&ask)?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|m| {
+            vec![
+                m.memory_id.clone(),
+                m.status.to_string(),
+                m.memory_type.map_or_else(|| "-".to_owned(), |kind| kind.to_string()),
+                project(m),
+                m.trust.to_string(),
+                plain(&m.claim.to_string()),
+            ]
+        });
+        let head = ["memory", "status", "type", "holds in", "trust", "claim"];
+        list(out, &head, rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+/// Where a record holds.
+fn project(memory: &Memory) -> String {
+    match &memory.project {
+        None => "every project".to_owned(),
+        Some(project) => match &project.name {
+            Some(name) => plain(&name.to_string()),
+            None => project.hash.chars().take(12).collect(),
+        },
+    }
+}
+
+fn show(context: &Context, memory: &str) -> Result<(), Error> {
+    let session = context.reading()?;
+    let mut after = None;
+    // By the beginning or the end of its identifier, as everywhere.
+    let found = loop {
+        let ask = Memories { status: Some("any".to_owned()), after, limit: Some(500), ..Memories::default() };
+        let page = session.call(&ask)?;
+        let meant = |m: &&Memory| m.memory_id.starts_with(memory) || m.memory_id.ends_with(memory);
+        if let Some(found) = page.rows.iter().find(meant) {
+            break found.clone();
+        }
+        after = page.next;
+        if after.is_none() {
+            return Err(Error::new(Code::NotFound, format!("there is no memory record `{}`", plain(memory)))
+                .hint("`hermit memory list --status any` lists all of them"));
+        }
+    };
+    context.out.answer(&found, shown)
+}
+
+fn shown(out: &Output, m: &Memory) {
+    let fact = |name: &str, value: &str| out.line(format!("  {name:<10} {value}"));
+    out.say(Tone::Bold, plain(&m.claim.to_string()));
+    fact("memory", &m.memory_id);
+    fact("status", m.status.as_str());
+    if let Some(kind) = m.memory_type {
+        fact("type", kind.as_str());
+    }
+    fact("holds in", &project(m));
+    if !matches!(m.scope.to_string().as_str(), "*" | "project") {
+        fact("for", &plain(&m.scope.to_string()));
+    }
+    fact("because", &plain(&m.reason.to_string()));
+    fact("trust", m.trust.as_str());
+    fact("since", &time(m.created_at));
+    match (m.expires_at, m.retention) {
+        (Some(at), _) => fact("until", &time(at)),
+        (None, Some(retention)) => fact("kept", retention.as_str()),
+        (None, None) => {}
+    }
+    fact(
+        "told to",
+        &format!(
+            "models {} times{}",
+            m.uses,
+            m.last_used_at.map_or_else(String::new, |at| format!(", last {}", time(at)))
+        ),
+    );
+    if let Some(at) = m.ended_at {
+        let why =
+            m.end_reason.as_ref().map(|why| format!(": {}", plain(&why.to_string()))).unwrap_or_default();
+        fact("ended", &format!("{}{why}", time(at)));
+    }
+    for (name, other) in
+        [("replaces", &m.supersedes), ("replaced", &m.superseded_by), ("belief", &m.from_belief)]
+    {
+        if let Some(other) = other {
+            fact(name, other);
+        }
+    }
+    fact("task", &m.task_id);
+    for piece in &m.evidence {
+        fact("evidence", &format!("{} of {} ({})", plain(&piece.part), piece.artifact_id, piece.trust));
+    }
+}
+
+fn remember(context: &Context, args: MemoryAdd, replaces: Option<String>) -> Came {
+    let remember = Remember {
+        claim: args.claim,
+        scope: args.scope,
+        everywhere: args.everywhere,
+        reason: args.reason,
+        memory_type: args.memory_type,
+        pinned: args.pin,
+        days: args.days,
+        replaces,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&remember))
+}
+
+fn evidence(pieces: &[Evidence]) -> String {
+    format!("{} pieces of evidence", pieces.len())
+}
+
+fn beliefs(context: &Context, args: ListArgs) -> Result<(), Error> {
+    let ask = Beliefs { task: args.task, status: args.status, after: args.after, limit: args.limit };
+    let found = context.reading()?.call(&ask)?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|b| {
+            vec![
+                b.belief_id.clone(),
+                b.status.to_string(),
+                b.confidence.to_string(),
+                evidence(&b.evidence),
+                plain(&b.claim.to_string()),
+            ]
+        });
+        list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+fn history(context: &Context, belief: String) -> Result<(), Error> {
+    let found = context.reading()?.call(&History { belief, after: None, limit: None })?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|r| {
+            let reason = r.reason.as_ref().map(|reason| plain(&reason.to_string())).unwrap_or_default();
+            vec![r.revision.to_string(), time(r.at), r.confidence.to_string(), r.trust.to_string(), reason]
+        });
+        list(out, &["revision", "since", "of 1000", "trust", "why"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
+    let found =
+        context.reading()?.call(&Decisions { task: args.task, after: args.after, limit: args.limit })?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|d| {
+            vec![
+                d.decision_id.clone(),
+                d.class.to_string(),
+                d.risk.to_string(),
+                time(d.created_at),
+                plain(&d.summary.to_string()),
+            ]
+        });
+        list(out, &["decision", "class", "risk", "made", "what"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {
+    if rows.is_empty() {
+        return out.line("nothing yet");
+    }
+    table(out, head, &rows);
+    more(out, next);
+}

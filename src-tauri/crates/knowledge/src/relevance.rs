@@ -1,0 +1,110 @@
+//! Which memory records a context pack may hold, and in which order (memory.md 2).
+//!
+//! A record is a candidate because every context of its project holds it, or because it holds words of what the task is
+//! about. The order is a fusion of three: by words, by trust, by age. How often a record was used has no say: what was
+//! shown once would be shown for ever.
+
+use crate::trust;
+use model::MemoryId;
+use model::knowledge::MemoryRecord;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// Words of a task that count; more are ignored, the last said first.
+const WORDS_MAX: usize = 48;
+
+/// Letters that a word has at least.
+const LETTERS_MIN: usize = 3;
+
+/// Words that say nothing of what a text is about.
+const EMPTY: &str = "about after again all also and any are been before being but can could did does doing done each \
+    for from get give had has have here how into its just let like make more most must not now off one only other our \
+    out over own please same shall should some such than that the their them then there these they this those through \
+    too under until use used using very want was were what when where which while who why will with would you your";
+
+/// How much a place in a list says: the first few differ, the last hardly do (reciprocal rank fusion).
+const SMOOTH: u64 = 60;
+
+/// A memory record that a pack may hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Recalled {
+    /// The record.
+    pub record: MemoryRecord,
+    /// Its place among all, from 0.
+    pub place: u32,
+}
+
+/// The words by which memory is looked up for these texts, each once, in the order in which they were said.
+pub fn words(texts: &[&str]) -> Vec<String> {
+    let empty: BTreeSet<&str> = EMPTY.split_whitespace().collect();
+    let mut seen = BTreeSet::new();
+    let mut words = Vec::new();
+    for text in texts {
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            let word = word.to_lowercase();
+            let says = word.chars().count() >= LETTERS_MIN && !empty.contains(word.as_str());
+            if says && words.len() < WORDS_MAX && seen.insert(word.clone()) {
+                words.push(word);
+            }
+        }
+    }
+    words
+}
+
+/// Candidates in their order: `in_force` before `by_words`, which come the best match first; each once. The same records
+/// give the same order; what is equal is ordered by identifier.
+pub fn ranked(in_force: Vec<MemoryRecord>, by_words: Vec<MemoryRecord>) -> Vec<Recalled> {
+    let held: BTreeSet<MemoryId> = in_force.iter().map(|record| record.memory_id).collect();
+    let by_words: Vec<MemoryRecord> =
+        by_words.into_iter().filter(|record| !held.contains(&record.memory_id)).collect();
+    let fused = fused(in_force, false).into_iter().chain(fused(by_words, true));
+    fused.zip(0..).map(|(record, place)| Recalled { record, place }).collect()
+}
+
+/// Records by the sum of what each list says of them; `matched` when they come in an order that counts.
+fn fused(records: Vec<MemoryRecord>, matched: bool) -> Vec<MemoryRecord> {
+    let places = |key: &dyn Fn(&MemoryRecord) -> Reverse<i64>| -> Vec<u64> {
+        let mut order: Vec<usize> = (0..records.len()).collect();
+        order.sort_by_key(|at| records.get(*at).map(|r| (key(r), r.memory_id)));
+        let mut places = vec![0; records.len()];
+        // What is equal shares a place.
+        let mut place = 0;
+        for (n, at) in order.iter().enumerate() {
+            let before = n.checked_sub(1).and_then(|n| order.get(n)).and_then(|at| records.get(*at));
+            if before.zip(records.get(*at)).is_some_and(|(one, two)| key(one) != key(two)) {
+                place = u64::try_from(n).unwrap_or(u64::MAX);
+            }
+            if let Some(own) = places.get_mut(*at) {
+                *own = place;
+            }
+        }
+        places
+    };
+    let by_trust = places(&|r| Reverse(i64::from(trust::rank(r.trust_tier))));
+    let by_age = places(&|r| Reverse(r.created_at.0));
+    let says = |weight: u64, place: u64| weight.saturating_mul(1_000_000) / (SMOOTH.saturating_add(place));
+    let score = |at: usize| {
+        let place = u64::try_from(at).unwrap_or(u64::MAX);
+        let words = if matched { says(4, place) } else { 0 };
+        let (trust, age) = (by_trust.get(at).copied().unwrap_or(0), by_age.get(at).copied().unwrap_or(0));
+        words.saturating_add(says(2, trust)).saturating_add(says(1, age))
+    };
+    let mut scored: Vec<(Reverse<u64>, MemoryRecord)> =
+        records.iter().cloned().enumerate().map(|(at, record)| (Reverse(score(at)), record)).collect();
+    scored.sort_by_key(|(score, record)| (*score, record.memory_id));
+    scored.into_iter().map(|(_, record)| record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_are_what_a_text_is_about_each_once_and_bounded() {
+        assert_eq!(words(&["Please use the Tax-table, THE tax table!", "in v2"]), ["tax", "table"]);
+        assert!(words(&["do it for me", ""]).is_empty());
+        let many: String = (0..500).map(|n| format!("word{n} ")).collect();
+        assert_eq!(words(&[&many]).len(), super::WORDS_MAX);
+    }
+}

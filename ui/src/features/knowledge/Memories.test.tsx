@@ -1,0 +1,79 @@
+// What is remembered, as a person reads, narrows, adds to and ends it.
+import { screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { Memory } from "~/ipc/generated/knowledge";
+import { DONE, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+
+const memory = (id: string, claim: string, more: Partial<Memory> = {}): Memory => ({
+  memory_id: id, task_id: DONE, claim, scope: "project", reason: "a person said so", trust: "user_asserted", status: "active",
+  evidence: [{ artifact_id: "art_1", part: "the value at /claim", excerpt_sha256: "ab".repeat(32), trust: "user_asserted", confidence: 1000 }],
+  promoted_by: "prn_1", memory_type: "decision", project: { hash: "cd".repeat(32), name: "invoices" }, retention: "kept", invalidation: "correction",
+  from_belief: null, supersedes: null, uses: 0, last_used_at: null, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null,
+  ...more,
+});
+
+const rows = [
+  memory("mem_1", "invoices are numbered by year", { uses: 3, last_used_at: 1_700_000_100_000 }),
+  memory("mem_2", "answers are short", { memory_type: "preference", project: null, scope: "*", retention: "pinned" }),
+  memory("mem_3", "staging is down", { status: "expired", expires_at: 1_700_000_200_000, ended_at: 1_700_000_200_000 }),
+];
+const workspaces = { workspaces: [{ workspace_id: "wsp_1", folder: "/home/me/invoices", project_hash: "cd".repeat(32), project_source: "folder" as const, tasks: 1, waiting: 0, last_task_id: DONE, last_at: 1 }] };
+
+const open = async () => {
+  const host = scene({ "knowledge.memories": { rows }, "workspaces.list": workspaces, "knowledge.remember": { task_id: "task_new", ingress_id: "ing_1", duplicate: false }, "knowledge.forget": { memory_id: "mem_1", task_id: DONE } });
+  const shown = show(host, "/knowledge");
+  await shown.user.click(await screen.findByRole("button", { name: "Memory" }));
+  return { ...shown, host };
+};
+
+test("each memory says where it holds, of what kind it is, and whether tasks were told of it", async () => {
+  const { user, host } = await open();
+  const line = (await screen.findAllByRole("row")).map((one) => one.textContent);
+  expect(line[1]).toMatch(/invoices are numbered by year.*Decision.*invoices.*active.*3 times/i);
+  expect(line[2]).toMatch(/answers are short.*pinned.*Preference.*Every project.*never/);
+  const detail = await screen.findByRole("complementary", { name: "Memory" });
+  expect(within(detail).getByText("Until you say otherwise")).toBeTruthy();
+  await user.click(screen.getByText("staging is down"));
+  expect(within(await screen.findByRole("complementary", { name: "Memory" })).queryByRole("button", { name: "Forget it" })).toBeNull();
+  await user.selectOptions(screen.getByLabelText("Type"), "Preference");
+  await user.selectOptions(screen.getByLabelText("Project"), "/home/me/invoices");
+  await screen.findAllByRole("row");
+  expect(host.asked.filter((one) => one.name === "knowledge.memories").at(-1)?.params).toMatchObject({ memory_type: "preference", folder: "/home/me/invoices" });
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a person adds a memory and is asked to approve it; what cannot be is not sent", async () => {
+  const { user, host } = await open();
+  await user.click(await screen.findByRole("button", { name: "Add a memory" }));
+  const form = await screen.findByRole("form", { name: "Add a memory" });
+  const send = () => within(form).getByRole("button", { name: "Ask me to approve this" });
+  await user.click(send());
+  expect(host.asked.some((one) => one.name === "knowledge.remember")).toBe(false);
+  await user.type(within(form).getByLabelText("What to remember"), "always answer in German");
+  await user.type(within(form).getByLabelText(/For how many days/), "0");
+  await user.click(send());
+  expect(host.asked.some((one) => one.name === "knowledge.remember")).toBe(false);
+  await user.clear(within(form).getByLabelText(/For how many days/));
+  await user.click(within(form).getByLabelText("It holds in every project"));
+  await user.selectOptions(within(form).getByLabelText(/Type/), "Preference");
+  await user.click(send());
+  await screen.findByText(/asks you to approve this before it is remembered/);
+  expect(host.asked.find((one) => one.name === "knowledge.remember")?.params).toMatchObject({
+    claim: "always answer in German", everywhere: true, memory_type: "preference", pinned: false, days: null, replaces: null, workspace: "/home/me/invoices",
+  });
+});
+
+test("a memory is replaced by other words, or forgotten with a reason", async () => {
+  const { user, host } = await open();
+  await user.click(await screen.findByRole("button", { name: "Replace it" }));
+  const form = await screen.findByRole("form", { name: "Replace a memory" });
+  await user.clear(within(form).getByLabelText("What to remember"));
+  await user.type(within(form).getByLabelText("What to remember"), "invoices are numbered by client");
+  await user.click(within(form).getByRole("button", { name: "Ask me to approve this" }));
+  await screen.findByText(/asks you to approve this before it is remembered/);
+  expect(host.asked.find((one) => one.name === "knowledge.remember")?.params).toMatchObject({ replaces: "mem_1", everywhere: false, memory_type: "decision" });
+  await user.type(screen.getByLabelText("Why it should not have been kept"), "it is private");
+  await user.click(screen.getByRole("button", { name: "Forget it" }));
+  expect(host.asked.find((one) => one.name === "knowledge.forget")?.params).toEqual({ memory: "mem_1", reason: "it is private" });
+});
