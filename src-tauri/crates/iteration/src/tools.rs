@@ -7,7 +7,7 @@ use model::{
     action::ReadItem,
     knowledge::{MemoryType, WorkingState},
     limits,
-    proposal::ToolSpec,
+    proposal::{ProposedMemory, ToolSpec},
 };
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
@@ -98,24 +98,7 @@ pub enum Proposal {
         #[serde(deserialize_with = "said")] query: String,
     },
     /// Promote a claim to durable memory.
-    Remember {
-        /// The claim.
-        #[serde(deserialize_with = "said")] claim: String,
-        /// Where it holds.
-        scope: String,
-        /// Why it deserves to last.
-        #[serde(deserialize_with = "said")] reason: String,
-        /// Artifact identifiers, or paths read in this run.
-        evidence: Vec<String>,
-        /// The belief it comes from.
-        #[serde(default)] belief_id: Option<BeliefId>,
-        /// What kind of knowledge it is.
-        #[serde(default)] kind: Option<MemoryType>,
-        /// The record whose place it takes: its claim, or its identifier.
-        #[serde(default)] replaces: Option<String>,
-        /// For how many days it holds; until somebody says otherwise when absent.
-        #[serde(default)] days: Option<u32>,
-    },
+    Remember(ProposedMemory),
     /// Ask a person.
     Ask {
         /// The question.
@@ -215,7 +198,7 @@ impl Proposal {
             Self::Believe { .. } => "believe",
             Self::Retract { .. } => "retract",
             Self::FindTools { .. } => "find_tools",
-            Self::Remember { .. } => "remember",
+            Self::Remember(_) => "remember",
             Self::Ask { .. } => "ask",
             Self::Delegate { .. } => "delegate",
             Self::Done { .. } => "done",
@@ -317,7 +300,6 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
         Proposal::Observe(items) if items.iter().any(is_backward) => {
             Err("`from` is a line from 1, and `to` is not before it".to_owned())
         }
-        Proposal::Remember { days: Some(0 | 36_501..), .. } => Err("`days` goes from 1 to 36500".to_owned()),
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }

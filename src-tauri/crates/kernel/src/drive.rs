@@ -46,6 +46,7 @@ pub(crate) use children::leave_children;
 pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;
 pub(crate) use judge::{InHand, Judged};
+pub(crate) use normalise::{Unfit, evidence_refs};
 pub(crate) use predecessor::Told;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stopped::in_words;

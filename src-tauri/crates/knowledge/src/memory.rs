@@ -77,51 +77,19 @@ pub fn promote(
 ) -> Result<MemoryRecord, Degraded> {
     let p = promotion;
     let as_scratch = |refusal| Degraded { refusal, keep_as: Layer::Scratchpad };
-    let as_belief = |code, why: &str| Degraded { refusal: Refusal::new(code, why), keep_as: Layer::Belief };
+    let as_belief = |refusal| Degraded { refusal, keep_as: Layer::Belief };
     let (tier, _) = grounds(&p.claim, &p.scope, 1000, &p.evidence).map_err(as_scratch)?;
-    if p.scope.trim().is_empty() {
-        return Err(as_belief("scope_missing", "no scope; say where the claim holds, or `*` for everywhere"));
-    }
-    if p.reason.trim().is_empty() {
-        return Err(as_belief("reason_missing", "no promotion reason; say why the claim deserves to last"));
-    }
-    if source.is_some_and(|b| !crate::belief::is_live(b)) {
-        return Err(as_belief("source_not_held", "the belief it comes from is no longer held"));
-    }
-    if p.expires_at.is_some_and(|at| at <= p.now) {
-        return Err(as_belief("past", "its date is over already; give one that is to come, or none"));
-    }
     let supersedes = p.replaces.as_ref().map(|old| old.memory_id);
-    let same = |m: &&MemoryRecord| {
-        m.status == MemoryStatus::Active
-            && Some(m.memory_id) != supersedes
-            && m.project_hash == p.project_hash
-            && m.claim.shown().is_some_and(|c| c.trim() == p.claim.trim())
-            && m.scope.shown().is_some_and(|s| s.trim() == p.scope.trim())
-    };
-    if let Some(same) = known.iter().find(same) {
-        let why =
-            format!("memory `{}` says this already; supersede it to change its evidence", same.memory_id);
-        return Err(as_belief("already_known", &why));
-    }
+    fit(p, source, known).map_err(as_belief)?;
     let trust_tier = match p.backing {
         Backing::Person => trust::stronger(tier, TrustTier::UserAsserted),
         Backing::Evidence if trust::may_be_promoted(tier) => tier,
         Backing::Evidence => {
-            return Err(as_belief("untrusted_evidence", "only untrusted evidence; a person must allow it"));
+            let why = "only untrusted evidence; a person must allow it";
+            return Err(as_belief(Refusal::new("untrusted_evidence", why)));
         }
     };
-    if let Some(old) = &p.replaces {
-        active(old).map_err(|refusal| Degraded { refusal, keep_as: Layer::Belief })?;
-        // What a person said stands until a person says otherwise (memory.md 2).
-        if trust::rank(trust_tier) < trust::rank(old.trust_tier) {
-            let why = format!(
-                "memory `{}` is {}, which {trust_tier} evidence does not replace; a person must allow it",
-                old.memory_id, old.trust_tier
-            );
-            return Err(as_belief("less_trusted", &why));
-        }
-    }
+    replaceable(p.replaces.as_ref(), trust_tier).map_err(as_belief)?;
     Ok(MemoryRecord {
         memory_id: p.memory_id,
         promoted_by_task_id: p.task_id,
@@ -149,6 +117,55 @@ pub fn promote(
         }),
         expires_at: p.expires_at,
     })
+}
+
+/// What does not depend on who stands behind it.
+fn fit(p: &Promotion, source: Option<&Belief>, known: &[MemoryRecord]) -> Result<(), Refusal> {
+    if p.scope.trim().is_empty() {
+        return Err(Refusal::new(
+            "scope_missing",
+            "no scope; say where the claim holds, or `*` for everywhere",
+        ));
+    }
+    if p.reason.trim().is_empty() {
+        return Err(Refusal::new(
+            "reason_missing",
+            "no promotion reason; say why the claim deserves to last",
+        ));
+    }
+    if source.is_some_and(|b| !crate::belief::is_live(b)) {
+        return Err(Refusal::new("source_not_held", "the belief it comes from is no longer held"));
+    }
+    if p.expires_at.is_some_and(|at| at <= p.now) {
+        return Err(Refusal::new("past", "its date is over already; give one that is to come, or none"));
+    }
+    let replaced = p.replaces.as_ref().map(|old| old.memory_id);
+    let same = |m: &&MemoryRecord| {
+        m.status == MemoryStatus::Active
+            && Some(m.memory_id) != replaced
+            && m.project_hash == p.project_hash
+            && m.claim.shown().is_some_and(|c| c.trim() == p.claim.trim())
+            && m.scope.shown().is_some_and(|s| s.trim() == p.scope.trim())
+    };
+    if let Some(same) = known.iter().find(same) {
+        let why =
+            format!("memory `{}` says this already; supersede it to change its evidence", same.memory_id);
+        return Err(Refusal::new("already_known", why));
+    }
+    Ok(())
+}
+
+/// What a person said stands until a person says otherwise (memory.md 2).
+fn replaceable(old: Option<&MemoryRecord>, by: TrustTier) -> Result<(), Refusal> {
+    let Some(old) = old else { return Ok(()) };
+    active(old)?;
+    if trust::rank(by) >= trust::rank(old.trust_tier) {
+        return Ok(());
+    }
+    let (id, tier) = (old.memory_id, old.trust_tier);
+    let why =
+        format!("memory `{id}` is {tier}, which {by} evidence does not replace; a person must allow it");
+    Err(Refusal::new("less_trusted", why))
 }
 
 /// The events of a promotion: the record, and the end of the one it replaces.

@@ -1,5 +1,7 @@
 //! What comes back from a reasoner, before anything believes it (RX-8).
 
+use crate::BeliefId;
+use crate::knowledge::MemoryType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -97,4 +99,30 @@ impl Answer {
     pub fn is_cut(&self) -> bool {
         self.stop == Stop::Cut || matches!(self.finish_reason.as_str(), "length" | "max_tokens")
     }
+}
+
+/// A claim that a model wants remembered in later tasks, as it spells it (HK-15.5-1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProposedMemory {
+    /// The claim.
+    pub claim: String,
+    /// Where it holds: `project`, a part of it, or `*` for everywhere.
+    pub scope: String,
+    /// Why it deserves to last.
+    pub reason: String,
+    /// Artifact identifiers, or paths read in this run.
+    pub evidence: Vec<String>,
+    /// The belief it comes from.
+    #[serde(default)]
+    pub belief_id: Option<BeliefId>,
+    /// What kind of knowledge it is.
+    #[serde(default)]
+    pub kind: Option<MemoryType>,
+    /// The record whose place it takes: its claim, or its identifier.
+    #[serde(default)]
+    pub replaces: Option<String>,
+    /// For how many days it holds; until somebody says otherwise when absent.
+    #[serde(default)]
+    pub days: Option<u32>,
 }

@@ -445,16 +445,7 @@ impl History {
     fn turn(&mut self, work: &mut Work, place: Place) -> Vec<Draft> {
         work.turns += 1;
         let (about, iteration) = (place.attempt.expect("an attempt"), work.turns);
-        let pack = self.world.some_ref();
-        let compiled = ContextCompiled {
-            about_attempt_id: about,
-            iteration,
-            pack,
-            tokens: 900,
-            items: 7,
-            omissions: 1,
-            memories: None,
-        };
+        let compiled = self.world.compiled(place, iteration, &work.memories);
         let reserved = BudgetReserved { about_task_id: work.task, tokens: 1_000, cost_micros: 5 };
         let settled = BudgetSettled { about_task_id: work.task, tokens: 950, cost_micros: 4, wall_ms: 12 };
         let asked = ModelRequested {

@@ -8,6 +8,7 @@
     reason = "a test that fails here says so"
 )]
 
+mod claims;
 mod focus;
 mod history;
 mod rebuilding;

@@ -8,7 +8,6 @@ use model::body::*;
 use model::decision::{Decision, DecisionClass};
 use model::event::{Actor, Draft};
 use model::ingress::*;
-use model::knowledge::*;
 use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
@@ -398,50 +397,6 @@ impl World {
             capture_method: "observe".into(),
             confidence: 1000,
             trust_tier: TrustTier::Observed,
-        }
-    }
-
-    pub fn belief(&mut self, place: Place) -> Belief {
-        Belief {
-            belief_id: self.fresh("blf"),
-            task_id: place.task,
-            claim: words("claim", self.n),
-            scope: words("scope", self.n),
-            evidence_refs: vec![self.evidence()],
-            confidence: 700,
-            trust_tier: TrustTier::Observed,
-            status: BeliefStatus::Active,
-            created_at: UnixMs(self.now),
-            asserted_by: person(),
-            revision: 1,
-            step_id: place.step,
-            attempt_id: place.attempt,
-            supersedes: None,
-            contradicts: vec![],
-            expires_at: None,
-        }
-    }
-
-    pub fn memory(&mut self, place: Place, supersedes: Option<MemoryId>) -> MemoryRecord {
-        MemoryRecord {
-            memory_id: self.fresh("mem"),
-            promoted_by_task_id: place.task,
-            promoted_by: person(),
-            claim: words("remembered", self.n),
-            scope: words("scope", self.n),
-            evidence_refs: vec![self.evidence()],
-            trust_tier: TrustTier::Observed,
-            promotion_reason: words("it lasts", self.n),
-            status: MemoryStatus::Active,
-            created_at: UnixMs(self.now),
-            promoted_from_belief_id: None,
-            invalidated_at: None,
-            supersedes,
-            project_hash: None,
-            structured_assertion: None,
-            retention_class: None,
-            invalidation_policy: None,
-            expires_at: None,
         }
     }
 

@@ -61,16 +61,6 @@ mod tests {
             artifact::TraceScope,
             artifact::RetentionClass,
             artifact::Sensitivity,
-            knowledge::BeliefStatus,
-            knowledge::DecisionClass,
-            knowledge::EdgeKind,
-            knowledge::ExplainedKind,
-            knowledge::InvalidationPolicy,
-            knowledge::MemoryRetention,
-            knowledge::MemoryStatus,
-            knowledge::MemoryType,
-            knowledge::NodeKind,
-            knowledge::TrustTier,
             policy::ApprovalStatus,
             policy::CardLine,
             policy::GrantState,
@@ -112,6 +102,22 @@ mod tests {
             task::UndoneExtent,
             task::WaitsFor,
             task::WordsBy,
+        );
+    }
+
+    #[test]
+    fn every_value_of_what_is_known_is_read_and_written_as_its_one_name() {
+        spelled!(
+            knowledge::BeliefStatus,
+            knowledge::DecisionClass,
+            knowledge::EdgeKind,
+            knowledge::ExplainedKind,
+            knowledge::InvalidationPolicy,
+            knowledge::MemoryRetention,
+            knowledge::MemoryStatus,
+            knowledge::MemoryType,
+            knowledge::NodeKind,
+            knowledge::TrustTier,
         );
     }
 

@@ -3,7 +3,7 @@
 use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
-use crate::drive::{Judged, Then, Yes};
+use crate::drive::{Judged, Then, Unfit, Yes, evidence_refs};
 use crate::kernel::{Kernel, lock};
 use crate::query::{record, view};
 use crate::state::TaskState;
@@ -22,13 +22,18 @@ use model::knowledge::{
     InvalidationPolicy, MemoryRecord, MemoryRetention, MemoryStatus, MemoryType, Project, Replaced,
 };
 use model::principal::PrincipalType;
+use model::proposal::ProposedMemory;
 use model::{ArtifactId, BeliefId, Body, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Milliseconds of a day.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// For how many days a record may be said to hold.
+const DAYS: RangeInclusive<u32> = 1..=36_500;
 
 /// Records that one context pack may choose from, of each of the two ways to be chosen.
 const CANDIDATES_MAX: u32 = 64;
@@ -83,8 +88,8 @@ impl Kernel {
                 model::limits::CLAIM_BYTES_MAX
             )));
         }
-        if said.days.is_some_and(|days| !(1..=36_500).contains(&days)) {
-            return Err(Error::Input("days go from 1 to 36500".to_owned()));
+        if said.days.is_some_and(|days| !DAYS.contains(&days)) {
+            return Err(Error::Input(format!("days go from {} to {}", DAYS.start(), DAYS.end())));
         }
         if said.days.is_some() && said.pinned {
             return Err(Error::Input("what is pinned has no date: leave one of the two out".to_owned()));
@@ -143,6 +148,43 @@ impl Kernel {
             retention: said.pinned.then_some(MemoryRetention::Pinned),
             days: said.days,
             replaces,
+        })))
+    }
+
+    /// What a model wants remembered, as an act; else why not, in words for it.
+    pub(crate) fn memory_act(
+        &self,
+        state: &TaskState,
+        workspace: WorkspaceId,
+        proposed: &ProposedMemory,
+    ) -> Result<Result<Action, Unfit>, Error> {
+        let ProposedMemory { claim, scope, reason, evidence, belief_id, kind, replaces, days } = proposed;
+        let evidence_refs = match evidence_refs(self, state, evidence)? {
+            Ok(refs) => refs,
+            Err(unfit) => return Ok(Err(unfit)),
+        };
+        if days.is_some_and(|days| !DAYS.contains(&days)) {
+            return Ok(Err(Unfit(format!("`days` goes from {} to {}", DAYS.start(), DAYS.end()))));
+        }
+        let project = self.project_of(workspace, scope);
+        let old = match replaces {
+            Some(named) => self.replaced(named, project.as_ref())?,
+            None => None,
+        };
+        if let (Some(named), None) = (replaces, &old) {
+            return Ok(Err(Unfit(format!("no memory of this project says `{named}`"))));
+        }
+        Ok(Ok(Action::Remember(Remember {
+            claim: claim.clone(),
+            scope: scope.clone(),
+            promotion_reason: reason.clone(),
+            evidence_refs,
+            belief_id: *belief_id,
+            project,
+            memory_type: *kind,
+            retention: None,
+            days: *days,
+            replaces: old,
         })))
     }
 

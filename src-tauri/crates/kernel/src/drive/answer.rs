@@ -376,7 +376,7 @@ impl Plan {
             | Proposal::MoveRef { .. }
             | Proposal::DeleteRef { .. }
             | Proposal::FindTools { .. }
-            | Proposal::Remember { .. }
+            | Proposal::Remember(_)
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }
             | Proposal::Done { .. } => self.act = Some(proposal),

@@ -137,32 +137,10 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
-            Proposal::Remember { claim, scope, reason, evidence, belief_id, kind, replaces, days } => {
-                let evidence_refs = match evidence_refs(self, tx, evidence)? {
-                    Ok(refs) => refs,
-                    Err(unfit) => return Ok(Err(unfit)),
-                };
-                let project = self.project_of(workspace, scope);
-                let replaces = match replaces {
-                    None => None,
-                    Some(named) => match self.replaced(named, project.as_ref())? {
-                        Some(old) => Some(old),
-                        None => return Ok(Err(Unfit(format!("no memory of this project says `{named}`")))),
-                    },
-                };
-                Action::Remember(acts::Remember {
-                    claim: claim.clone(),
-                    scope: scope.clone(),
-                    promotion_reason: reason.clone(),
-                    evidence_refs,
-                    belief_id: *belief_id,
-                    project,
-                    memory_type: *kind,
-                    retention: None,
-                    days: *days,
-                    replaces,
-                })
-            }
+            Proposal::Remember(proposed) => match self.memory_act(tx, workspace, proposed)? {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
             Proposal::Note(_)
             | Proposal::Believe { .. }
             | Proposal::Retract { .. }
@@ -376,7 +354,7 @@ fn not_a_file(path: &RelPath, found: &Found) -> Unfit {
 }
 
 /// Evidence named by the model: artifact identifiers of this task, or paths that this run has read.
-pub(super) fn evidence_refs(
+pub(crate) fn evidence_refs(
     kernel: &Kernel,
     state: &TaskState,
     named: &[String],
