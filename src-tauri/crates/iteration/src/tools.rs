@@ -3,9 +3,9 @@
 use acts::{Action, inside};
 use model::tool_server::is_offered_name;
 use model::{
-    BeliefId, RelPath,
+    RelPath,
     action::ReadItem,
-    knowledge::{MemoryType, WorkingState},
+    knowledge::WorkingState,
     limits,
     proposal::{ProposedMemory, ToolSpec},
 };

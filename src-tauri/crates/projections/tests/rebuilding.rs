@@ -56,8 +56,11 @@ fn folding_anew_leaves_every_table_and_index_of_a_new_store() {
     let fresh = Connection::open_in_memory().expect("memory");
     projections::migrate(&fresh).expect("empty views");
     let wanted = schema(&fresh);
-    let indexes =
-        include_str!("../../../../migrations/projections/0001_views.sql").matches("CREATE INDEX").count();
+    let sources = [
+        include_str!("../../../../migrations/projections/0001_views.sql"),
+        include_str!("../../../../migrations/projections/0002_search.sql"),
+    ];
+    let indexes: usize = sources.iter().map(|text| text.matches("CREATE INDEX").count()).sum();
     assert_eq!(
         wanted.iter().filter(|(_, sql)| sql.as_ref().is_some_and(|s| s.contains("INDEX"))).count(),
         indexes
