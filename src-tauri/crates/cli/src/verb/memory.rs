@@ -123,14 +123,12 @@ fn shown(out: &Output, m: &Memory) {
         (None, Some(retention)) => fact("kept", retention.as_str()),
         (None, None) => {}
     }
-    fact(
-        "told to",
-        &format!(
-            "models {} times{}",
-            m.uses,
-            m.last_used_at.map_or_else(String::new, |at| format!(", last {}", time(at)))
-        ),
-    );
+    let told = match (m.uses, m.last_used_at) {
+        (0, _) => "no model yet".to_owned(),
+        (1, Some(at)) => format!("a model once, {}", time(at)),
+        (uses, at) => format!("models {uses} times, last {}", at.map(time).unwrap_or_default()),
+    };
+    fact("told to", &told);
     if let Some(at) = m.ended_at {
         let why =
             m.end_reason.as_ref().map(|why| format!(": {}", plain(&why.to_string()))).unwrap_or_default();
