@@ -296,5 +296,6 @@ fn in_words(blocks: &[Value]) -> String {
     blocks.iter().map(words).collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;

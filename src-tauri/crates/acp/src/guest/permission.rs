@@ -18,7 +18,7 @@ pub enum Verdict {
 pub fn judge(call: &ToolCall, options: &[PermissionOption], root: &Path) -> Verdict {
     let option = |kinds: &[&str]| {
         let of = |kind: &&str| options.iter().find(|option| option.kind == **kind);
-        kinds.iter().find_map(|kind| of(kind)).map(|option| option.option_id.clone())
+        kinds.iter().find_map(of).map(|option| option.option_id.clone())
     };
     let refused = |why: String| Verdict::Refused(option(&["reject_once", "reject_always"]), why);
     if let Some(why) = leaves(call, root) {

@@ -47,7 +47,7 @@ impl<'a> Teller<'a> {
         let text: String =
             text.chars().take(LINE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
         // Whoever reads it may be gone; the turn goes on to its end all the same.
-        let _ = write!(self.out, "{end}{text}\n").and_then(|()| self.out.flush());
+        let _ = writeln!(self.out, "{end}{text}").and_then(|()| self.out.flush());
     }
 
     /// A piece of what the guest says.
