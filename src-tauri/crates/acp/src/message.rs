@@ -76,16 +76,16 @@ impl Message {
     ///
     /// # Errors
     /// With the id that it has, where it has one, for the answer.
-    pub fn read(line: &[u8]) -> Result<Self, (Value, Fault)> {
+    pub fn read(line: &[u8]) -> Result<Self, Box<(Value, Fault)>> {
         let said: Value = serde_json::from_slice(line)
-            .map_err(|e| (Value::Null, Fault::new(PARSE, format!("this is no JSON: {e}"))))?;
+            .map_err(|e| Box::new((Value::Null, Fault::new(PARSE, format!("this is no JSON: {e}")))))?;
         let Value::Object(mut said) = said else {
-            return Err((Value::Null, Fault::new(INVALID, "a message is one object")));
+            return Err(Box::new((Value::Null, Fault::new(INVALID, "a message is one object"))));
         };
         let id = said.remove("id");
         let wrong = |why: &str| {
             let id = id.clone().filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
-            (id, Fault::new(INVALID, why))
+            Box::new((id, Fault::new(INVALID, why)))
         };
         let params = said.remove("params").unwrap_or_default();
         if let Some(method) = said.remove("method") {
@@ -105,7 +105,10 @@ impl Message {
                     .unwrap_or_else(|_| Fault::new(FAILED, "it failed and did not say why"));
                 Ok(Self::Answers { id, with: Err(fault) })
             }
-            (id, ..) => Err((id.unwrap_or_default(), Fault::new(INVALID, "this is no message of JSON-RPC"))),
+            (id, ..) => {
+                let why = Fault::new(INVALID, "this is no message of JSON-RPC");
+                Err(Box::new((id.unwrap_or_default(), why)))
+            }
         }
     }
 
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_answered_under_the_id_that_it_has() {
-        let fault = |text: &str| Message::read(text.as_bytes()).unwrap_err();
+        let fault = |text: &str| *Message::read(text.as_bytes()).unwrap_err();
         assert_eq!(fault("{").1.code, PARSE);
         assert_eq!(fault("[]").1.code, INVALID);
         assert_eq!(fault("{}").1.code, INVALID);

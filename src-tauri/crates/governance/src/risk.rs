@@ -102,7 +102,7 @@ const fn by_class(class: ActionClass) -> (RiskBand, &'static str) {
         ActionClass::Payment => (RiskBand::Critical, "spends money"),
         ActionClass::DurableMemoryWrite => (RiskBand::Moderate, "will be believed in later tasks"),
         ActionClass::ExternalEffect => {
-            (RiskBand::Critical, "does what nobody has classified, with a tool of somebody else")
+            (RiskBand::Critical, "does what nobody has classified, with a tool or an agent of somebody else")
         }
         ActionClass::CapabilityChange => (RiskBand::High, "changes what Hermit itself may do"),
         ActionClass::PolicyOverride => (RiskBand::Critical, "overrides policy"),

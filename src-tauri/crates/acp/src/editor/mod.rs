@@ -113,7 +113,7 @@ pub fn serve(
     let server = Arc::new(Server { works, out, sessions, version: version.to_owned() });
     while let Some(line) = next_line(&mut from)? {
         let read = match &line {
-            Line::Whole(bytes) => Message::read(bytes),
+            Line::Whole(bytes) => Message::read(bytes).map_err(|wrong| *wrong),
             Line::TooLong => Err((Value::Null, Fault::new(INVALID, "the message is too long"))),
         };
         match read {

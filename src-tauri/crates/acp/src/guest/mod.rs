@@ -342,7 +342,7 @@ impl Driver<'_> {
     fn message(&mut self, line: &Line) -> Result<Option<Message>, Stop> {
         let read = match line {
             Line::Whole(bytes) => Message::read(bytes)
-                .map_err(|(_, why)| format!("{}: {}", why.message, clip(&String::from_utf8_lossy(bytes)))),
+                .map_err(|wrong| format!("{}: {}", wrong.1.message, clip(&String::from_utf8_lossy(bytes)))),
             Line::TooLong => Err("a message was too long and was passed over".to_owned()),
         };
         match read {

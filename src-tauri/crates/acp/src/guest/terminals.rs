@@ -233,3 +233,23 @@ fn read(mut pipe: impl Read, kept: &Mutex<Kept>) {
         kept.lock().unwrap_or_else(PoisonError::into_inner).take(piece.get(..read).unwrap_or(&[]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Kept;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn the_last_of_what_a_program_printed_is_kept_from_a_whole_letter_on() {
+        let mut kept = Kept { bytes: VecDeque::new(), most: 5, cut: false };
+        kept.take("abc".as_bytes());
+        assert_eq!((kept.text().as_str(), kept.cut), ("abc", false));
+        kept.take("dé€".as_bytes());
+        assert_eq!((kept.text().as_str(), kept.cut), ("é€", true));
+        kept.take("12".as_bytes());
+        assert_eq!(kept.text(), "€12");
+        kept.take("3".as_bytes());
+        // A letter that was cut in the middle is gone as a whole.
+        assert_eq!(kept.text(), "123");
+    }
+}

@@ -21,10 +21,14 @@ fn agent(folder: &Path, arms: &str) -> PathBuf {
 const ENDS: &str = "echo '{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}'";
 
 fn turn(arms: &str, cancel: Option<std::io::Empty>) -> (Result<(), String>, String) {
+    turn_after(arms, cancel, &State::default())
+}
+
+fn turn_after(arms: &str, cancel: Option<std::io::Empty>, before: &State) -> (Result<(), String>, String) {
     let (folder, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let turn = Turn {
         prompt: "do it".to_owned(),
-        goes_on: false,
+        goes_on: *before != State::default(),
         program: agent(folder.path(), arms).into(),
         words: Vec::new(),
         root: root.path().canonicalize().unwrap(),
@@ -32,6 +36,7 @@ fn turn(arms: &str, cancel: Option<std::io::Empty>) -> (Result<(), String>, Stri
         tools: None,
         version: "1".to_owned(),
     };
+    before.write(&turn.home);
     let mut out = Vec::new();
     let came = work(&turn, &mut out, cancel);
     (came, String::from_utf8(out).unwrap())
@@ -94,4 +99,23 @@ fn an_agent_that_ends_speaks_another_version_or_is_not_signed_in_is_told_in_word
 fn a_turn_that_is_called_off_is_told_to_the_agent_and_a_permission_is_cancelled_then() {
     // It is called off at once, and nothing was asked yet.
     assert!(turn("", Some(std::io::empty())).0.unwrap_err().contains("cancelled"));
+}
+
+#[test]
+fn an_agent_that_cannot_go_on_is_asked_all_of_it_anew_and_one_that_can_is_asked_what_is_new() {
+    // What it is asked comes back as what it says.
+    let says = "printf '%s\\n' \"$line\" | sed 's/.*\"text\":\"/{\"jsonrpc\":\"2.0\",\"method\":\"session\\/update\",\"params\":\
+                {\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"said: /; s/\"}.*/\"}}}}/'";
+    let before = State { session: "old".to_owned(), prompts: vec!["first".to_owned()] };
+    let arms = format!("*session/prompt*) {says}; {ENDS} ;;");
+    let (came, told) = turn_after(&arms, None, &before);
+    assert_eq!(came, Ok(()), "{told}");
+    assert!(told.contains("said: first\n\ndo it"), "{told}");
+    let loads = "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":{\"loadSession\":true}}}'";
+    let arms = format!(
+        "*'\"method\":\"initialize\"'*) {loads} ;;\n*session/load*old*) echo '{{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}}' ;;\n{arms}"
+    );
+    let (came, told) = turn_after(&arms, None, &before);
+    assert_eq!(came, Ok(()), "{told}");
+    assert!(told.contains("said: do it") && !told.contains("first"), "{told}");
 }

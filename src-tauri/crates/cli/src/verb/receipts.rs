@@ -101,9 +101,16 @@ fn turn(session: &Session, found: &Receipt) -> Vec<String> {
             short(&found.row.receipt_id)
         )
     });
-    let kept = list("output_refs").into_iter().take(KEPT).filter_map(|output| {
-        let artifact = output.get("artifact_id")?.as_str()?.to_owned();
-        Some(match session.call(&wire::artifacts::Show { artifact }) {
+    // The report of a turn is what was observed and an output, and is told once.
+    let mut outputs: Vec<String> = Vec::new();
+    for output in list("output_refs") {
+        let id = output.get("artifact_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !id.is_empty() && !outputs.contains(&id) {
+            outputs.push(id);
+        }
+    }
+    let kept = outputs.into_iter().take(KEPT).map(|artifact| {
+        match session.call(&wire::artifacts::Show { artifact }) {
             Ok(shown) => {
                 let (kind, id) =
                     (shown.kind.as_str().replace('.', " "), short(&shown.artifact_id).to_owned());
@@ -111,7 +118,7 @@ fn turn(session: &Session, found: &Receipt) -> Vec<String> {
                 format!("kept        {kind}, {size} (hermit artifacts show {id})")
             }
             Err(error) => format!("kept        what {}", unread(&error)),
-        })
+        }
     });
     lines.take(SEEN).chain(more).chain(kept).collect()
 }
