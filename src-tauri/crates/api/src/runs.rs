@@ -51,7 +51,7 @@ pub fn model_name(model: &ModelChoice) -> String {
         ModelChoice::Rollback { also, .. } => {
             format!("the undo of {} receipts", also.len().saturating_add(1))
         }
-        ModelChoice::Tools { .. } => "a change of servers of tools".to_owned(),
+        ModelChoice::Tools { .. } => "Hermit itself".to_owned(),
         ModelChoice::Scripted { name } => format!("scripted:{name}"),
         ModelChoice::Session { client, version } => format!("session:{client} {version}"),
         ModelChoice::Guest { guest, .. } => format!("guest:{guest}"),

@@ -113,7 +113,7 @@ pub enum ModelChoice {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<crate::ReceiptId>,
     },
-    /// The kernel itself proposes a change of servers of tools.
+    /// The kernel itself puts to a person what they asked for: a change of tools or rules, or something to remember.
     Tools {
         /// The artifact that says which.
         change: ArtifactId,

@@ -293,7 +293,7 @@ crate::names! {
         Rollback = "rollback",
         /// Another program's agent, call by call.
         Session = "session",
-        /// The kernel, which puts a change of servers of tools to a person.
+        /// The kernel, which puts to a person what they asked for.
         Tools = "tools",
         /// Another program's agent, which works by itself in a staged view of the folder.
         Guest = "guest",

@@ -1152,7 +1152,7 @@ export const PROPOSER = [
   "rollback",
   /** Another program's agent, call by call. */
   "session",
-  /** The kernel, which puts a change of servers of tools to a person. */
+  /** The kernel, which puts to a person what they asked for. */
   "tools",
   /** Another program's agent, which works by itself in a staged view of the folder. */
   "guest",

@@ -61,7 +61,7 @@ pub enum Reasoning {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<ReceiptId>,
     },
-    /// A change of servers of tools, put to a person by the kernel.
+    /// What a person asked for, put to them by the kernel: a change of tools or rules, or something to remember.
     Tools {
         /// What is to be changed, canonical.
         change: String,

@@ -8,12 +8,20 @@ use model::{BeliefId, Digest, UnixMs};
 use rusqlite::types::Value;
 use rusqlite::{ToSql, params};
 
+/// A word that stands in more records than this says nothing of what one of them is about; without a bound, a look-up for a
+/// goal of common words took a second among 100,000 records.
+const COMMON: u32 = 5_000;
+
+/// Words that are looked up at most: the rarest.
+const TELLING_MAX: usize = 24;
+
 /// What every context of its project holds: what is pinned, what a person set right, and what a person likes better.
 const IN_FORCE: &str = "(retention = 'pinned' OR memory_type IN ('preference', 'correction'))";
 
 impl Query {
     /// Memory records that hold in a project, or everywhere, at `now`, and hold any of `words`: the best match first, ties
-    /// by identifier, at most `most`. The words are compared by their stems.
+    /// by identifier, at most `most`. The words are compared by their stems; one that stands in thousands of records is
+    /// left out.
     ///
     /// # Errors
     /// As every list.
@@ -24,11 +32,10 @@ impl Query {
         now: UnixMs,
         most: u32,
     ) -> Result<Vec<MemoryRow>, Error> {
-        if words.is_empty() {
+        let wanted = self.telling(words)?;
+        if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        // Quoted, so that nothing in them is an operator.
-        let wanted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.replace('"', ""))).collect();
         let text = format!(
             "SELECT {} FROM view_memory_search s JOIN view_memory_docs d ON d.doc = s.rowid \
              JOIN view_memories ON memory_id = d.record \
@@ -81,6 +88,24 @@ impl Query {
             Is::some("status", Some(MemoryStatus::Active)),
         ];
         Ok(self.list(conditions, super::Ask::ALL)?.rows)
+    }
+
+    /// These words as the index is asked for them, without those that are common.
+    fn telling(&self, words: &[String]) -> Result<Vec<String>, Error> {
+        let count = "SELECT count(*) FROM (SELECT 1 FROM view_memory_search WHERE text MATCH ?1 LIMIT ?2)";
+        let mut telling = Vec::new();
+        for word in words {
+            // Quoted, so that nothing in it is an operator.
+            let word = format!("\"{}\"", word.replace('"', ""));
+            let asked = [Value::Text(word.clone()), Value::Integer(i64::from(COMMON) + 1)];
+            let records = self.number(count, &asked)?;
+            if records <= u64::from(COMMON) {
+                telling.push((records, word));
+            }
+        }
+        telling.sort();
+        telling.truncate(TELLING_MAX);
+        Ok(telling.into_iter().map(|(_, word)| word).collect())
     }
 
     fn memory_rows(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<MemoryRow>, Error> {
