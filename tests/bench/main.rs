@@ -1,7 +1,7 @@
 //! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
-//! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
+//! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`, `tools`. Only when named, because they are long or want a display: `mutants`
 //! [--mutants N], `memory` [--task-events N], `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
@@ -52,6 +52,7 @@ mod rules;
 mod spawn;
 mod stage;
 mod steps;
+mod tools;
 mod verify;
 mod views;
 
@@ -107,7 +108,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 18] = [
+const SECTIONS: [(&str, Section); 19] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -120,6 +121,7 @@ const SECTIONS: [(&str, Section); 18] = [
     ("content", content::run),
     ("proof", proofs::run),
     ("programs", programs::run),
+    ("tools", tools::run),
     ("mutants", mutants::run),
     ("memory", memory::run),
     ("app", app::run),

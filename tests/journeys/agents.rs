@@ -245,6 +245,57 @@ fn a_client_that_takes_progress_is_told_of_it_until_the_person_has_answered() {
 }
 
 #[test]
+fn what_a_client_waits_for_no_longer_is_stopped_and_a_question_to_a_person_stays() {
+    let stage = Stage::new();
+    let mut agent = Agent::start(&stage, &[]);
+    let begin = |agent: &mut Agent, tool: &str, arguments: &Value| {
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "p" } });
+        agent.begin("tools/call", &params)
+    };
+    let give_up = |agent: &mut Agent, id: i64| {
+        let params = json!({ "requestId": id, "reason": "the user pressed escape" });
+        agent.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    };
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        let by = Instant::now() + PATIENCE;
+        while !holds() {
+            assert!(Instant::now() < by, "not in time: {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    // A command is at work: in a copy of the folder, before anybody is asked.
+    let mark = format!("{}", 590_000 + std::process::id() % 1_000);
+    let id = begin(&mut agent, "command", &json!({ "argv": ["sleep", mark] }));
+    until("it is at work", &|| processes(&mark) > 0);
+    give_up(&mut agent, id);
+    until("it is ended", &|| processes(&mark) == 0);
+    // The same call again tells what came of it, and starts nothing.
+    let ended = to_the_end(&mut agent, "command", &json!({ "argv": ["sleep", mark] }));
+    assert_eq!((&ended["isError"], processes(&mark)), (&json!(true), 0), "{ended}");
+    // The connection is as good as before; what waits for a person waits on.
+    let id = begin(&mut agent, "write", &a_file());
+    until("a person is asked", &|| !stage.waiting().is_empty());
+    give_up(&mut agent, id);
+    let read = agent.call("hermit_task", &json!({}));
+    assert_eq!(read["isError"], json!(false), "{read}");
+    let waiting = stage.waiting();
+    let approval = waiting.first().expect("the question stays")["approval_id"].as_str().expect("an id");
+    let (code, screen) = stage.approve(approval);
+    assert_eq!(code, 0, "{screen}");
+    let done = to_the_end(&mut agent, "write", &a_file());
+    assert_eq!(status(&done), "done", "the same call goes on: {done}");
+    assert!(stage.work().join("made.txt").exists());
+    agent.close();
+}
+
+/// Processes that have this among their words.
+fn processes(word: &str) -> usize {
+    let words = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let all = std::fs::read_dir("/proc").expect("processes").flatten().filter_map(words);
+    all.filter(|words| words.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
+}
+
+#[test]
 fn what_only_a_person_does_has_no_tool_and_an_agent_is_told_so() {
     let stage = Stage::new();
     let mut agent = Agent::start(&stage, &["--profile", "readonly_analysis"]);

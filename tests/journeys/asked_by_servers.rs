@@ -35,7 +35,7 @@ fn shown(stage: &Stage, task: &str) -> Value {
 }
 
 /// Waits until the task asks something; the question.
-fn question(stage: &Stage, task: &str) -> Value {
+pub fn question(stage: &Stage, task: &str) -> Value {
     let by = Instant::now() + Duration::from_secs(60);
     loop {
         let task = shown(stage, task);
@@ -48,7 +48,7 @@ fn question(stage: &Stage, task: &str) -> Value {
 }
 
 /// Answers what is asked, and waits until that very question is closed.
-fn answer(stage: &Stage, task: &str, words: &str) {
+pub fn answer(stage: &Stage, task: &str, words: &str) {
     let asked = question(stage, task)["question_id"].clone();
     let code = stage.hermit(&["task", "answer", task, words]).code;
     assert!(matches!(code, 0 | 4), "it ends with {code}");
@@ -59,7 +59,7 @@ fn answer(stage: &Stage, task: &str, words: &str) {
     }
 }
 
-fn ends(stage: &Stage, task: &str) {
+pub fn ends(stage: &Stage, task: &str) {
     let by = Instant::now() + Duration::from_secs(60);
     while shown(stage, task)["row"]["status"] != "completed" {
         assert!(Instant::now() < by, "it does not end: {}", shown(stage, task));
@@ -95,6 +95,24 @@ fn a_server_asks_the_person_field_by_field_and_has_what_fits_its_form() {
     drop(served);
     stage.is_sound();
     stage.prove(&task);
+}
+
+#[test]
+fn on_the_newer_wire_a_server_has_what_the_person_said_when_it_is_asked_again() {
+    let stage = asking("new_wire");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    assert!(question(&stage, &task).to_string().contains("How old are you?"));
+    answer(&stage, &task, "42");
+    ends(&stage, &task);
+    let told = chat.requests().last().expect("a request").to_string();
+    for word in ["accept", "42", "sealed"] {
+        assert!(told.contains(word), "`{word}` did not come back: {told}");
+    }
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    drop(served);
+    stage.is_sound();
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod programs;
 mod reach;
 mod remote_tools;
 mod server;
+mod server_parts;
 mod stage;
 mod staged;
 mod summary;

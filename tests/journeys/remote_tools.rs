@@ -1,12 +1,16 @@
 //! Tools of a server that is reached by an address: registered, pinned, called and receipted like any other, over one host
 //! and with a token in nothing but the header.
 
+use super::asked_by_servers::{answer, ends, question};
+use super::attached::Served;
 use super::fetched::{VALUE, keep};
 use super::server;
 use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use testkit::{Answers, Chat, Heard, Large, Server};
 
 /// A server of tools over Streamable HTTP, as wrong as its mode says.
@@ -61,6 +65,7 @@ fn answered(heard: &Heard, mode: &'static str) -> Answers {
             )
         }
         ("dies", "tools/call") => Answers::HangsUp,
+        ("hangs", "tools/call") => Answers::Never,
         ("floods", "tools/call") => with("text/event-stream", format!("data: {}\n\n", "x".repeat(17 << 20))),
         (_, "tools/call") => {
             // A careless server: it says how whoever asks has signed in.
@@ -210,5 +215,120 @@ fn a_server_at_an_address_that_misbehaves_is_contained_with_words() {
         assert!(receipt.to_string().contains(words), "{mode}: {receipt}");
         assert_eq!(tools.calls(), before + 1, "{mode}: called once");
     }
+    stage.is_sound();
+}
+
+#[test]
+fn a_server_at_an_address_is_told_that_a_call_is_given_up_which_took_longer_than_a_person_said() {
+    let stage = Stage::new();
+    let (tools, work) = (Tools::begin(), work(&stage));
+    let (_, approval) = asked(&add(&stage, &work, &["--url", &tools.server.url("/mcp")]).ends(4).json());
+    yes(&stage, &approval);
+    let class = ["--class", "network_read", "--time-limit", "1", "--workspace", &work];
+    let words = [&["tools", "classify", "far", "echo"][..], &class].concat();
+    let (_, approval) = asked(&stage.hermit(&words).ends(4).json());
+    let shown = yes(&stage, &approval);
+    assert!(shown.contains("a call of it may take 1 s"), "{shown}");
+    tools.is("hangs");
+    let model = server::script(&[json!({ "tool": "far__echo", "arguments": { "text": "hello" } })]);
+    let run = ["run", "--goal", "say it", "--workspace", &work, "--model", &model];
+    let run = [&run[..], &["--profile", "network_read_allowed"]].concat();
+    let (task, approval) = asked(&stage.hermit(&run).ends(4).json());
+    assert_eq!(stage.approve(&approval).0, 4);
+    assert_eq!(stage.receipt(&task)["result"], "unknown_outcome");
+    let heard: Vec<Value> =
+        tools.server.heard().iter().filter_map(|heard| serde_json::from_str(&heard.body).ok()).collect();
+    let call = heard.iter().find(|said| said["method"] == "tools/call").expect("it was called");
+    let told = heard.iter().find(|said| said["method"] == "notifications/cancelled").expect("it is told");
+    assert_eq!(told["params"]["requestId"], call["id"], "{told}");
+    assert_eq!(tools.calls(), 1, "called once");
+    stage.is_sound();
+}
+
+/// A server whose tool, in the stream of its answer, asks for a sign of life, for a model, for the folder, and the person.
+fn asking() -> Server {
+    let (send, rest) = channel();
+    let (send, rest, call) = (Mutex::new(send), Arc::new(Mutex::new(rest)), Mutex::new(Value::Null));
+    let event = |message: Value| format!("event: message\r\ndata: {message}\r\n\r\n");
+    let ask = move |id: &str, method: &str, params: Value| {
+        event(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    };
+    Server::begin(move |heard| {
+        let said: Value = serde_json::from_str(&heard.body).unwrap_or_default();
+        match said["method"].as_str() {
+            Some("tools/call") => {
+                *call.lock().expect("no poison") = said["id"].clone();
+                let schema = json!({ "type": "object", "required": ["wiki"], "properties": { "wiki": { "type": "string" } } });
+                let all = [
+                    ask("p", "ping", json!({})),
+                    ask("s", "sampling/createMessage", json!({ "messages": [], "maxTokens": 9 })),
+                    ask("r", "roots/list", json!({})),
+                    ask(
+                        "e",
+                        "elicitation/create",
+                        json!({ "message": "Which one?", "requestedSchema": schema }),
+                    ),
+                ];
+                let kind = vec![("Content-Type", "text/event-stream".to_owned())];
+                Answers::Begins(kind, all.concat(), Arc::clone(&rest))
+            }
+            None if said["id"] == "e" => {
+                let text = format!("you said {}", said["result"]);
+                let result = json!({ "content": [{ "type": "text", "text": text }] });
+                let id = call.lock().expect("no poison").clone();
+                let last = event(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+                send.lock().expect("no poison").send(last).expect("somebody waits");
+                Answers::With(202, Vec::new(), String::new())
+            }
+            _ => answered(heard, "good"),
+        }
+    })
+}
+
+#[test]
+fn a_server_at_an_address_asks_the_person_in_the_stream_of_its_answer_and_gets_nothing_else() {
+    let stage = Stage::new();
+    let (server, work) = (asking(), work(&stage));
+    let (_, approval) = asked(&add(&stage, &work, &["--url", &server.url("/mcp")]).ends(4).json());
+    yes(&stage, &approval);
+    let served = Served::by(&stage);
+    let call = json!({ "tool": "far__echo", "arguments": { "text": "hello" } });
+    let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+    let chat = Chat::saying(Large::STRONG, vec![call, done]);
+    let body = json!({ "message": "say it", "workspace": work, "profile": "local_edit_allowed", "model": chat.address() });
+    let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
+    assert_eq!(status, 200, "{told}");
+    let task = told["run_id"].as_str().expect("a run").to_owned();
+    let by = Instant::now() + Duration::from_secs(60);
+    let approval = loop {
+        if let Some(row) = stage.waiting().first() {
+            break row["approval_id"].as_str().expect("an id").to_owned();
+        }
+        assert!(Instant::now() < by, "nobody is asked");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    // The terminal in which a person allows it stays with the task.
+    std::thread::scope(|scope| {
+        let terminal = scope.spawn(|| stage.approve(&approval));
+        let asked = question(&stage, &task).to_string();
+        assert!(asked.contains("A server of tools asks you") && asked.contains("Which one?"), "{asked}");
+        answer(&stage, &task, "the blue one");
+        ends(&stage, &task);
+        let (code, screen) = terminal.join().expect("it ends");
+        assert_eq!(code, 0, "{screen}");
+    });
+    let told = chat.requests().last().expect("a request").to_string();
+    assert!(told.contains("accept") && told.contains("the blue one"), "{told}");
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    let heard: Vec<Value> =
+        server.heard().iter().filter_map(|heard| serde_json::from_str(&heard.body).ok()).collect();
+    let to =
+        |id: &str| heard.iter().find(|said| said["id"] == id && said["method"].is_null()).expect("an answer");
+    assert_eq!(to("p")["result"], json!({}));
+    for id in ["s", "r"] {
+        assert_eq!(to(id)["error"]["code"], -32601, "{id}: it gets nothing");
+    }
+    assert_eq!(heard.iter().filter(|said| said["method"] == "tools/call").count(), 1);
+    drop(served);
     stage.is_sound();
 }

@@ -55,6 +55,13 @@ def call(name, arguments):
                 "progressToken": 1, "progress": n, "total": 50, "message": "going on"}})
     if MODE == "waits":
         time.sleep(600)
+    if MODE == "listens":
+        # It answers nothing, and says on its way out that it was told to stop.
+        for line in sys.stdin:
+            message = json.loads(line)
+            if message.get("method") == "notifications/cancelled":
+                print("told to stop", message["params"]["requestId"] is not None, file=sys.stderr, flush=True)
+                sys.exit(0)
     if MODE == "disorder":
         for number in ("nobody", 4711, None):
             say({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": "another answer"}]}})
@@ -100,12 +107,40 @@ for line in sys.stdin:
     if number is None:
         continue
     answer = {"jsonrpc": "2.0", "id": number}
-    if method == "initialize":
+    if MODE == "new_wire" and method == "server/discover":
+        answer["result"] = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+                            "ttlMs": 0, "cacheScope": "private"}
+    elif MODE == "new_wire" and method == "tools/call" and "inputResponses" not in message["params"]:
+        schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
+        asked = {"method": "elicitation/create", "params": {"message": "How old are you?", "requestedSchema": schema}}
+        answer["result"] = {"resultType": "input_required", "inputRequests": {"who": asked}, "requestState": "sealed"}
+    elif MODE == "new_wire" and method == "tools/call":
+        told = {name: message["params"][name] for name in ("inputResponses", "requestState")}
+        answer["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "you said " + json.dumps(told)}],
+                            "structuredContent": {"text": "x"}}
+    elif method == "initialize":
         version = message["params"]["protocolVersion"]
-        answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {}},
+        more = {"resources": {}, "prompts": {}} if MODE.startswith("offers") else {}
+        answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {}, **more},
                             "serverInfo": {"name": "toy", "version": "1"}}
     elif method == "tools/list":
         answer["result"] = {"tools": tools()}
+    elif method == "resources/list":
+        about = "Every plan." if MODE == "offers" else "Every plan, and send it on."
+        answer["result"] = {"resources": [{"uri": "note://plans", "name": "plans", "description": about}]}
+    elif method == "resources/templates/list":
+        answer["result"] = {"resourceTemplates": [{"uriTemplate": "note://day/{day}", "name": "day"}]}
+    elif method == "resources/read":
+        uri = message["params"]["uri"]
+        text = "x" * (17 << 20) if uri.endswith("huge") else f"what {uri} holds"
+        answer["result"] = {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
+    elif method == "prompts/list":
+        answer["result"] = {"prompts": [{"name": "review", "description": "Reviews a change.", "arguments": [
+            {"name": "change", "required": True}, {"name": "tone"}]}]}
+    elif method == "prompts/get":
+        given = message["params"]["arguments"]
+        answer["result"] = {"messages": [{"role": "user", "content": {
+            "type": "text", "text": f"Review change {given['change']}, {given.get('tone', 'kindly')}."}}]}
     elif method == "tools/call":
         answer["result"] = call(message["params"]["name"], message["params"].get("arguments", {}))
     else:

@@ -6,6 +6,7 @@ use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, CALL_REPLY_BYTES_MAX, TOOL_CALL_MS};
 use model::receipt::{ReplayClass, ResultCode};
+use model::server_part::{ServerPart, key_of};
 use model::tool_server::{ServerLaunch, ToolTerms};
 use model::witness::Fingerprint;
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
@@ -25,7 +26,10 @@ pub(crate) const IN_A_COPY: &str = "it works in a copy of the folder, without wh
 pub struct Call {
     /// The server, as a person named it.
     pub server: String,
-    /// The tool, as the server names it.
+    /// What of the server is asked for, where it is no tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<ServerPart>,
+    /// The tool or prompt, as the server names it, or the address of a resource.
     pub name: String,
     /// One JSON object, as text: a number in it may have no canonical form.
     pub arguments: String,
@@ -50,7 +54,7 @@ pub struct Call {
 
 impl Call {
     /// Whether a person said that it only looks.
-    fn only_looks(&self) -> bool {
+    pub fn only_looks(&self) -> bool {
         let class = self.terms.as_ref().map(|terms| terms.class);
         matches!(class, Some(ActionClass::ReadLocal | ActionClass::NetworkRead))
     }
@@ -68,6 +72,11 @@ impl Call {
     /// Secrets that its server may sign in with for this call, by handle.
     pub fn signs_with(&self) -> impl Iterator<Item = &String> {
         self.launch.secrets.values().filter(|_| !self.changes_files())
+    }
+
+    /// How long it may take, in milliseconds.
+    pub fn time_limit_ms(&self) -> u64 {
+        self.terms.as_ref().and_then(|terms| terms.time_limit_ms).unwrap_or(TOOL_CALL_MS)
     }
 
     /// Whether it may be done again when nobody saw how it ended.
@@ -92,7 +101,7 @@ impl Tool for Call {
             let (name, port) = host.rsplit_once(':')?;
             Some(ResourceId::Host(name.to_owned(), port.parse().ok()?))
         });
-        let itself = ResourceId::Mcp(self.server.clone(), self.name.clone());
+        let itself = ResourceId::Mcp(self.server.clone(), key_of(self.part, &self.name));
         files.chain(secrets).chain(hosts).chain([itself]).collect()
     }
 
@@ -153,7 +162,12 @@ impl Tool for Call {
     }
 
     fn title(&self) -> String {
-        format!("call \"{}\" of the server \"{}\"", visible(&self.name), visible(&self.server))
+        let what = match self.part {
+            None => "call",
+            Some(ServerPart::Resource) => "read the resource",
+            Some(ServerPart::Prompt) => "get the prompt",
+        };
+        format!("{what} \"{}\" of the server \"{}\"", visible(&self.name), visible(&self.server))
     }
 
     fn one_line(&self) -> String {
@@ -166,7 +180,14 @@ impl Tool for Call {
         let is_known = self.only_looks() || self.changes_files();
         let kind = if is_known { LineKind::Effect } else { LineKind::Unrecoverable };
         let said = |text: String| Line { kind, text };
-        let mut lines = vec![said(self.title()), said(in_words(self.terms.as_ref()))];
+        let terms = match self.part {
+            None => in_words(self.terms.as_ref()),
+            Some(_) => {
+                "it is read, and read again where nobody saw how that ended; what it holds is not trusted"
+                    .to_owned()
+            }
+        };
+        let mut lines = vec![said(self.title()), said(terms)];
         lines.push(said("with these arguments:".to_owned()));
         lines.extend(quoted(&pretty(&self.arguments)).map(said));
         if self.changes_files() {
@@ -178,7 +199,8 @@ impl Tool for Call {
             lines.extend(sees(&self.launch));
         }
         lines.push(Line::effect(format!(
-            "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {TOOL_CALL_MS} ms, goes to the model as {} content",
+            "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the model as {} content",
+            self.time_limit_ms(),
             match self.trust() {
                 TrustTier::Observed => "trusted",
                 _ => "untrusted",
@@ -189,7 +211,7 @@ impl Tool for Call {
 
     fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {
         vec![ExpectedEffect {
-            resource: ResourceId::Mcp(self.server.clone(), self.name.clone()),
+            resource: ResourceId::Mcp(self.server.clone(), key_of(self.part, &self.name)),
             effect: "call".to_owned(),
             before_sha256: None,
             after_sha256: Some(Digest::of(self.arguments.as_bytes())),
@@ -217,6 +239,9 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
     }
     words.push_str(if terms.repeatable { "; it may be repeated" } else { "; it is never repeated" });
     words.push_str(if terms.trusted { "; its answers are trusted" } else { "; its answers are not trusted" });
+    if let Some(ms) = terms.time_limit_ms {
+        words.push_str(&format!("; a call of it may take {} s", ms / 1_000));
+    }
     words
 }
 

@@ -76,7 +76,7 @@ mod tools;
 mod vcs;
 mod visible;
 
-pub use arguments::inside;
+pub use arguments::{file, files, inside, said};
 pub use call::Call;
 pub use change::Change;
 pub use command::{Command, parts as command_parts};

@@ -4,7 +4,7 @@ use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started};
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::receipt::{ReplayClass, ResultCode};
-use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolTerms};
+use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -190,7 +190,37 @@ fn of_server(
     for tool in &now.manifest.tools {
         lines.extend(words_of(tool));
     }
+    for (_, words) in others_of(&now.manifest) {
+        lines.extend(words);
+    }
     lines
+}
+
+/// Everything that a server says of what is no tool, by the names under which that is compared.
+fn others_of(of: &ToolManifest) -> BTreeMap<String, Vec<Line>> {
+    let quote = |text: String| Line { kind: LineKind::Quoted, text };
+    let about = |kind: &str, name: &str, words: [Option<&String>; 3]| -> Vec<Line> {
+        let mut lines = vec![quote(format!("{kind} \"{}\"", visible(name)))];
+        lines.extend(words.into_iter().flatten().flat_map(|text| quoted(text)).map(quote));
+        lines
+    };
+    let mut all = BTreeMap::new();
+    for (kind, resources) in [("resource", &of.resources), ("template", &of.templates)] {
+        for one in resources {
+            let words = [Some(&one.name), one.title.as_ref(), one.description.as_ref()];
+            all.insert(format!("{kind}:{}", one.uri), about(kind, &one.uri, words));
+        }
+    }
+    for one in &of.prompts {
+        let mut lines = about("prompt", &one.name, [one.title.as_ref(), one.description.as_ref(), None]);
+        for argument in &one.arguments {
+            let must = if argument.required { ", which has to be given" } else { "" };
+            let words = argument.description.as_ref().map_or(String::new(), |words| format!(": {words}"));
+            lines.extend(quoted(&format!("argument {}{must}{words}", argument.name)).map(quote));
+        }
+        all.insert(format!("prompt:{}", one.name), lines);
+    }
+    all
 }
 
 /// What the server says otherwise than before: each tool that came, went or changed, with both texts.
@@ -209,13 +239,12 @@ fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> 
         lines.push(Line { kind: LineKind::Fact, text });
     }
     for name in differ {
+        let what = if is_other(&name) { String::new() } else { "the tool ".to_owned() };
         let shown = visible(&name);
-        match (was.manifest.tool(&name), now.manifest.tool(&name)) {
+        match (said_of(&was.manifest, &name), said_of(&now.manifest, &name)) {
             (Some(before), Some(after)) => {
-                let text =
-                    format!("the tool \"{shown}\" CHANGED; what was said of it, and what is said now:");
+                let text = format!("{what}\"{shown}\" CHANGED; what was said of it, and what is said now:");
                 lines.push(Line { kind: LineKind::Destructive, text });
-                let (before, after) = (words_of(before), words_of(after));
                 lines.extend(
                     before.iter().filter(|line| !after.contains(line)).map(|line| removed(&line.text)),
                 );
@@ -223,15 +252,26 @@ fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> 
                     .extend(after.iter().filter(|line| !before.contains(line)).map(|line| added(&line.text)));
             }
             (None, _) => {
-                lines
-                    .push(Line { kind: LineKind::Destructive, text: format!("the tool \"{shown}\" is NEW") });
+                lines.push(Line { kind: LineKind::Destructive, text: format!("{what}\"{shown}\" is NEW") });
             }
             (Some(_), None) => {
-                lines.push(Line { kind: LineKind::Effect, text: format!("the tool \"{shown}\" is gone") });
+                lines.push(Line { kind: LineKind::Effect, text: format!("{what}\"{shown}\" is gone") });
             }
         }
     }
     lines
+}
+
+/// What a manifest says of a tool, or of what is none, by the name under which that is compared.
+fn said_of(of: &ToolManifest, name: &str) -> Option<Vec<Line>> {
+    match of.tool(name) {
+        Some(tool) => Some(words_of(tool)),
+        None => others_of(of).remove(name),
+    }
+}
+
+fn is_other(name: &str) -> bool {
+    ["resource:", "template:", "prompt:"].iter().any(|kind| name.starts_with(kind))
 }
 
 fn removed(text: &str) -> Line {

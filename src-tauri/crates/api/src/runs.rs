@@ -14,7 +14,9 @@ pub use runstream::Position;
 pub use start::start;
 pub(crate) use stream::under_way;
 pub use stream::{Follow, Journal, Part, page};
-pub use tools::{propose as propose_tools, registered as registered_tools, remove as remove_tools};
+pub use tools::{
+    propose as propose_tools, registered as registered_tools, remove as remove_tools, shown as shown_tools,
+};
 
 use crate::{Host, Wire as _};
 use model::task::ModelChoice;

@@ -70,7 +70,7 @@
 //! **Runs** (`/v1`, run-api.md): `POST /v1/runs`, `GET /v1/runs/{id}`, `GET /v1/runs/{id}/events` (a page, or with
 //! `Accept: text/event-stream` a replay that goes on live; `?cursor=`, `?after_seq=`, `Last-Event-ID`), `POST
 //! /v1/runs/{id}/cancel | approval | messages`, `POST /v1/runs/{id}/clarifications/{clarify_id}/respond`, `POST
-//! /v1/sessions/{id}/goal`, `GET /v1/sessions/{id}/runs`, `GET | POST /v1/tools`, `DELETE /v1/tools/{server}`, `GET
+//! /v1/sessions/{id}/goal`, `GET /v1/sessions/{id}/runs`, `GET | POST /v1/tools`, `GET | DELETE /v1/tools/{server}`, `GET
 //! /v1/capabilities`. Shapes are [`wire::runs`]. Each event has `id:` its name and `event:` its family; before them `event: resumed` with `{"resumed"}` says whether
 //! everything comes again (`foreign`, `malformed`, `ahead`). The stream ends behind the event that ends the run; who
 //! asks once more then is answered 204, which tells an `EventSource` to stay away.

@@ -15,7 +15,7 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
 use axum::{Extension, Router};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ const STALLED: Duration = Duration::from_secs(10);
 /// How long a stream sleeps before it looks whether the gateway stops or its client has gone.
 const LOOK: Duration = Duration::from_millis(250);
 /// Everything there is, for the capabilities.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "POST /v1/runs",
     "GET /v1/runs/{run_id}",
     "GET /v1/runs/{run_id}/events",
@@ -49,6 +49,7 @@ const COMMANDS: [&str; 13] = [
     "GET /v1/sessions/{session_id}/runs",
     "GET /v1/tools",
     "POST /v1/tools",
+    "GET /v1/tools/{name}",
     "DELETE /v1/tools/{name}",
     "GET /v1/capabilities",
 ];
@@ -68,7 +69,7 @@ pub(crate) fn routes() -> Router<Arc<Gateway>> {
         .route("/v1/sessions/{session_id}/goal", post(goal))
         .route("/v1/sessions/{session_id}/runs", get(session_runs))
         .route("/v1/tools", get(tools).post(propose_tools))
-        .route("/v1/tools/{name}", delete(remove_tools))
+        .route("/v1/tools/{name}", get(shown_tools).delete(remove_tools))
         .route("/v1/capabilities", get(capabilities))
 }
 
@@ -171,6 +172,14 @@ async fn propose_tools(State(gateway): Served, Extension(who): Extension<Who>, r
         Ok(given) => of(gateway.seated(who, move |host| api::runs::propose_tools(host, given, key)).await),
         Err(error) => refusal(&error),
     }
+}
+
+async fn shown_tools(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(name): Path<String>,
+) -> Response {
+    of(gateway.seated(who, move |host| api::runs::shown_tools(host, &name)).await)
 }
 
 async fn remove_tools(

@@ -94,6 +94,15 @@ impl Connector<()> for Marking {
 
 impl Web for FetchClient {
     fn call(&self, call: &Call<'_>, cancelled: &dyn Fn() -> bool) -> Result<Reply, NoReply> {
+        self.stream(call, cancelled, &mut |_| {})
+    }
+
+    fn stream(
+        &self,
+        call: &Call<'_>,
+        cancelled: &dyn Fn() -> bool,
+        on_piece: &mut dyn FnMut(&[u8]),
+    ) -> Result<Reply, NoReply> {
         let connected = Arc::new(AtomicBool::new(false));
         let agent = self.agent(call, &connected)?;
         let request = request(call).map_err(NoReply::NotSent)?;
@@ -108,7 +117,9 @@ impl Web for FetchClient {
                 false => agent.run(request),
             };
             // Nobody may be listening any more; then there is nobody to tell.
-            let _ = send.send(reply.map(|reply| read(reply, bytes_max)));
+            let whole =
+                reply.map(|reply| read(reply, bytes_max, &|piece| send.send(Came::Piece(piece)).is_ok()));
+            let _ = send.send(Came::Whole(whole));
         };
         let spawned = std::thread::Builder::new().name("courier".to_owned()).spawn(talk);
         spawned.map_err(|e| NoReply::NotSent(e.to_string()))?;
@@ -119,8 +130,9 @@ impl Web for FetchClient {
         let until = Instant::now() + call.timeout + self.connect;
         loop {
             match receive.recv_timeout(TICK) {
-                Ok(Ok(reply)) => return Ok(reply),
-                Ok(Err(error)) => return Err(gone(in_words(&error, call))),
+                Ok(Came::Piece(piece)) => on_piece(&piece),
+                Ok(Came::Whole(Ok(reply))) => return Ok(reply),
+                Ok(Came::Whole(Err(error))) => return Err(gone(in_words(&error, call))),
                 // A connection may come about in this very moment: once it was to be made, nobody knows.
                 Err(RecvTimeoutError::Timeout) if cancelled() => {
                     return Err(NoReply::Lost("stopped while it was under way".to_owned()));
@@ -137,6 +149,12 @@ impl Web for FetchClient {
     }
 }
 
+/// What comes of an exchange, in order.
+enum Came {
+    Piece(Vec<u8>),
+    Whole(Result<Reply, ureq::Error>),
+}
+
 fn request(call: &Call<'_>) -> Result<http::Request<()>, String> {
     let mut request = http::Request::builder().method(call.method.as_str()).uri(call.url.to_string());
     for (name, value) in call.headers {
@@ -148,14 +166,33 @@ fn request(call: &Call<'_>) -> Result<http::Request<()>, String> {
     request.header("Accept-Encoding", "identity").body(()).map_err(|e| e.to_string())
 }
 
-fn read(mut reply: http::Response<ureq::Body>, bytes_max: u64) -> Reply {
+/// Bytes of an answer that are told at once.
+const PIECE: usize = 16 * 1024;
+
+/// Reads an answer to its end, or as far as it may go on, or as somebody hears it.
+fn read(mut reply: http::Response<ureq::Body>, bytes_max: u64, on_piece: &dyn Fn(Vec<u8>) -> bool) -> Reply {
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers =
         reply.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
     let (mut body, mut left_out) = (Vec::new(), None);
-    let stream = reply.body_mut().as_reader();
-    if let Err(error) = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut body) {
-        left_out = Some(format!("the answer broke off: {error}"));
+    let mut stream = reply.body_mut().as_reader().take(bytes_max.saturating_add(1));
+    let mut piece = vec![0; PIECE];
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => {
+                let came = piece.get(..n).unwrap_or_default();
+                body.extend_from_slice(came);
+                if !on_piece(came.to_vec()) {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                left_out = Some(format!("the answer broke off: {error}"));
+                break;
+            }
+        }
     }
     if body.len() as u64 > bytes_max {
         body.truncate(usize::try_from(bytes_max).unwrap_or(usize::MAX));

@@ -4,6 +4,7 @@ use crate::clock::Bell;
 use kernel::{DriveOutcome, Kernel};
 use model::TaskId;
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,22 @@ impl Board {
         let wait = self.patience.get(&task).map_or(RETRY_FIRST, |last| (*last * 2).min(RETRY_MOST));
         self.patience.insert(task, wait);
         wait
+    }
+}
+
+/// How a drive ended. One that panics has ended, too: else whoever waits for it would wait for ever.
+fn ended(task: TaskId, drive: impl FnOnce() -> Result<DriveOutcome, kernel::Error>) -> Ended {
+    match catch_unwind(AssertUnwindSafe(drive)) {
+        Ok(Ok(standing)) => Ended::Stands(standing),
+        Ok(Err(error)) => {
+            tracing::error!(%task, %error, "a drive broke off");
+            Ended::Failed(api::of_kernel(error))
+        }
+        Err(_) => {
+            tracing::error!(%task, "a drive panicked; what it was at is looked at when it is taken up again");
+            let why = "Hermit failed while it worked on this task; what was done is on record, and it is taken up again";
+            Ended::Failed(wire::Error::new(wire::Code::Failed, why))
+        }
     }
 }
 
@@ -115,13 +132,7 @@ impl TaskDrivers {
 
     fn run(self: &Arc<Self>, task: TaskId) {
         loop {
-            let result = match self.kernel.drive(task) {
-                Ok(standing) => Ended::Stands(standing),
-                Err(error) => {
-                    tracing::error!(%task, %error, "a drive broke off");
-                    Ended::Failed(api::of_kernel(error))
-                }
-            };
+            let result = ended(task, || self.kernel.drive(task));
             let mut board = self.board();
             let retry = match &result {
                 Ended::Failed(error) if passes(error.code) => Some(board.wait_of(task)),
@@ -208,5 +219,18 @@ impl TaskDrivers {
         while !board.at_work.is_empty() || !board.queue.is_empty() {
             board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_that_panics_has_ended_and_is_taken_up_again() {
+        let task = "task_0190a1b2c3d47e8f9a0b1c2d00000001".parse().expect("an id");
+        let Ended::Failed(error) = ended(task, || panic!("a fault")) else { panic!("it stands") };
+        assert!(passes(error.code) && error.message.contains("on record"), "{error:?}");
+        assert!(matches!(ended(task, || Ok(DriveOutcome::Halted)), Ended::Stands(DriveOutcome::Halted)));
     }
 }

@@ -1,6 +1,6 @@
 //! The tools a model may ask for, and what their arguments become.
 
-use acts::{Action, inside};
+use acts::{Action, file, files, inside, said};
 use model::tool_server::is_offered_name;
 use model::{
     RelPath,
@@ -9,7 +9,7 @@ use model::{
     limits,
     proposal::{ProposedMemory, ToolSpec},
 };
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One typed thing a model asks for, in the order it asked.
@@ -96,6 +96,13 @@ pub enum Proposal {
     FindTools {
         /// The words.
         #[serde(deserialize_with = "said")] query: String,
+    },
+    /// Read a resource of a server of tools.
+    ReadResource {
+        /// The server.
+        #[serde(deserialize_with = "said")] server: String,
+        /// The resource's address.
+        #[serde(deserialize_with = "said")] uri: String,
     },
     /// Promote a claim to durable memory.
     Remember(ProposedMemory),
@@ -198,6 +205,7 @@ impl Proposal {
             Self::Believe { .. } => "believe",
             Self::Retract { .. } => "retract",
             Self::FindTools { .. } => "find_tools",
+            Self::ReadResource { .. } => "read_resource",
             Self::Remember(_) => "remember",
             Self::Ask { .. } => "ask",
             Self::Delegate { .. } => "delegate",
@@ -262,7 +270,9 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
         "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "retract"
-        | "find_tools" | "remember" | "ask" | "delegate" | "done" => serde_json::from_value(call),
+        | "find_tools" | "read_resource" | "remember" | "ask" | "delegate" | "done" => {
+            serde_json::from_value(call)
+        }
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)
@@ -315,28 +325,6 @@ fn is_edit_bounded(change: &ProposedChange) -> bool {
 
 const fn is_backward(item: &ReadItem) -> bool {
     matches!(item, ReadItem::Lines { from, to, .. } if *from == 0 || *to < *from)
-}
-
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if !text.trim().is_empty() {
-        return Ok(text);
-    }
-    Err(D::Error::custom("an argument is empty that must say something"))
-}
-
-fn files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RelPath>, D::Error> {
-    #[derive(Deserialize)]
-    struct One(#[serde(deserialize_with = "file")] RelPath);
-    Ok(Vec::<One>::deserialize(deserializer)?.into_iter().map(|one| one.0).collect())
-}
-
-fn file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error> {
-    let path = inside(deserializer)?;
-    if !path.is_root() {
-        return Ok(path);
-    }
-    Err(D::Error::custom("the path names the workspace itself; name a file in it"))
 }
 
 /// The tools offered to a model, with JSON Schemas of their arguments: the text of `tools.json`, and behind `change` the

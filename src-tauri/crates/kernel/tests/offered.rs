@@ -2,108 +2,24 @@
 
 use crate::story::{completed, count, events, state};
 use crate::told::{Wire, give, settings};
-use effects::{Ended, Endpoint, Heard, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken};
 use kernel::{DriveOutcome, Waiting};
 use model::body::Body;
-use model::ingress::Channel;
 use model::limits::{FOUND_TOOLS_MAX, OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX};
-use model::tool_server::{ServerLaunch, ServerTool, ToolHints, ToolManifest};
 use model::{TaskId, action::ActionClass};
 use reasoning::{Settings, ToolMode};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use testkit::World;
+use testkit::{ManyTools, World};
 
 const SERVERS: usize = 20;
-const TOOLS: usize = 25;
-/// Nothing listens there: nobody opens a connection.
-const HOST: &str = "127.0.0.1:9";
-
-/// A protocol that speaks to nobody: the server at `/sNN` offers 25 tools, and answers each call with its own name.
-struct Imagined;
-
-impl ToolServers for Imagined {
-    fn open(&self, _: Pipes, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Err("it starts none".to_owned())
-    }
-
-    fn reach(
-        &self,
-        endpoint: Arc<Endpoint>,
-        _: Duration,
-        _: Ended<'_>,
-    ) -> Result<Box<dyn ToolSession>, String> {
-        let url = endpoint.url().to_string();
-        let server = url.rsplit('s').next().and_then(|n| n.parse().ok()).ok_or("no such server")?;
-        Ok(Box::new(Session(server)))
-    }
-
-    fn fits(&self, _: &str, value: &str) -> Result<(), String> {
-        serde_json::from_str::<Value>(value).map(|_| ()).map_err(|e| e.to_string())
-    }
-}
-
-struct Session(usize);
-
-impl ToolSession for Session {
-    fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
-        ToolManifest::of((0..TOOLS).map(|n| tool(self.0, n)).collect())
-    }
-
-    fn call(
-        &mut self,
-        call: ToolCall,
-        _: Heard<'_>,
-        _: Ended<'_>,
-    ) -> Result<Result<ToolReply, String>, Unspoken> {
-        let said = json!({ "content": [{ "type": "text", "text": format!("{} was called", call.name) }] });
-        Ok(Ok(ToolReply { is_error: false, result: said }))
-    }
-}
-
-/// One of 500: the words of most are alike, and one in server 17 waters plants.
-fn tool(server: usize, n: usize) -> ServerTool {
-    let (name, words) = match (server, n) {
-        (17, 13) => {
-            ("irrigate".to_owned(), "Waters the plants of the greenhouse for some minutes.".to_owned())
-        }
-        _ => {
-            (format!("entry_{n:02}"), format!("Looks up entry {n} of the ledger number {server}.").repeat(6))
-        }
-    };
-    ServerTool {
-        name,
-        title: None,
-        description: Some(words),
-        input_schema: r#"{"properties":{"minutes":{"type":"integer"}},"type":"object"}"#.to_owned(),
-        output_schema: None,
-        hints: ToolHints::default(),
-    }
-}
 
 /// A world where a person registered these servers.
 fn world(seed: u64, servers: usize) -> World {
     let mut world = World::new(seed);
-    world.servers = Arc::new(Imagined);
+    world.servers = Arc::new(ManyTools);
     world.reopen();
-    for n in 0..servers {
-        let launch = ServerLaunch {
-            argv: Vec::new(),
-            url: Some(format!("http://{HOST}/s{n}")),
-            secrets: BTreeMap::new(),
-            hosts: vec![HOST.to_owned()],
-            reads: Vec::new(),
-            pins: Vec::new(),
-        };
-        let (name, by) = (format!("s{n:02}"), (Channel::Cli, format!("register {n}")));
-        let root = world.folder.path();
-        let task = world.kernel().propose_server(&name, &launch, BTreeMap::new(), false, root, by).unwrap();
-        let approval = world.drive_to_approval(task.task_id);
-        world.person.allow(world.kernel(), task.task_id, approval).unwrap();
-        assert_eq!(world.drive(task.task_id), completed());
-    }
+    world.register_many(servers);
     world
 }
 
@@ -182,7 +98,7 @@ fn where_all_fit_all_are_offered_and_nothing_is_searched_for() {
     let task = give(&world, &wire, "do nothing", large());
     assert_eq!(world.drive(task), completed());
     let (names, _) = offered(&wire.sent()[0]);
-    assert_eq!(names.len(), 2 * TOOLS);
+    assert_eq!(names.len(), 2 * ManyTools::EACH);
     assert!(!has(&wire.sent()[0], "find_tools"));
 }
 

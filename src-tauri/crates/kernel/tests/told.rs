@@ -170,6 +170,22 @@ fn looks_and_changes() -> Vec<Told> {
     ]
 }
 
+/// What is asked for of servers of tools, where there are none.
+fn of_servers() -> Vec<Told> {
+    vec![
+        (
+            "find_tools",
+            json!({ "query": "send mail" }),
+            vec!["found no tool for `send mail`: no server of tools can be used".into()],
+        ),
+        (
+            "read_resource",
+            json!({ "server": "notes", "uri": "note://7" }),
+            vec!["there is no server `notes` that can be used".into()],
+        ),
+    ]
+}
+
 /// Everything else that a model may ask for.
 fn all_the_rest(server: &Server) -> Vec<Told> {
     let evidence = json!(["notes/a.txt"]);
@@ -204,11 +220,6 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             "retract",
             json!({ "belief": "omega comes last", "reason": "r" }),
             vec!["no belief of this task claims `omega comes last`".into()],
-        ),
-        (
-            "find_tools",
-            json!({ "query": "send mail" }),
-            vec!["found no tool for `send mail`: no server of tools can be used".into()],
         ),
         (
             "tag",
@@ -248,7 +259,8 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
         world.file("old.txt", "old");
         let ports = Ports { executors: Arc::new(Walled(world.ports().executors)), ..world.ports() };
         let server = Server::agreeing();
-        let story: Vec<Told> = looks_and_changes().into_iter().chain(all_the_rest(&server)).collect();
+        let story: Vec<Told> =
+            looks_and_changes().into_iter().chain(of_servers()).chain(all_the_rest(&server)).collect();
         let offered: BTreeSet<String> = iteration::tools().into_iter().map(|tool| tool.name).collect();
         let told: BTreeSet<String> = story.iter().map(|(tool, ..)| (*tool).to_owned()).collect();
         assert_eq!(offered, told, "every tool is in the story");

@@ -336,6 +336,9 @@ impl Server {
         loop {
             let (server, who, asked) = (self.clone(), client.clone(), call.clone());
             let called = aside(move || server.act(&who, &asked)).await?;
+            if context.ct.is_cancelled() {
+                return self.give_up(client, called).await;
+            }
             let Some(token) = token.clone().filter(|_| waits(called.status)) else {
                 return Ok(told::result(&called));
             };
@@ -348,10 +351,22 @@ impl Server {
             }
             call.key = Some(called.key.clone());
             tokio::select! {
-                () = context.ct.cancelled() => return Ok(told::result(&called)),
+                () = context.ct.cancelled() => return self.give_up(client, called).await,
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
+    }
+}
+
+impl Server {
+    /// The client waits no longer for a call: what of it is at work is stopped.
+    async fn give_up(&self, client: Client, called: Called) -> Result<CallToolResult, String> {
+        let server = self.clone();
+        let stopped = aside(move || {
+            let params = json!({ "task": server.task(&client, false)?, "key": called.key });
+            server.ask::<Called>("agent.stop", params)
+        });
+        Ok(told::result(&stopped.await?))
     }
 }
 

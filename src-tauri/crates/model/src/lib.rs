@@ -38,6 +38,7 @@ pub mod reach;
 pub mod receipt;
 pub mod resource;
 pub mod secret;
+pub mod server_part;
 pub mod slot;
 pub mod standing;
 pub mod task;

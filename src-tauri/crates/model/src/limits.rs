@@ -170,6 +170,12 @@ pub const TOOL_SERVERS_MAX: usize = 64;
 pub const SERVER_NAME_MAX: usize = 24;
 /// Tools of one server: the largest that are known offer some 130.
 pub const SERVER_TOOLS_MAX: usize = 256;
+/// Resources, and as many templates of their addresses, of one server.
+pub const SERVER_RESOURCES_MAX: usize = 256;
+/// Letters of the address of a resource.
+pub const RESOURCE_URI_MAX: usize = 2_048;
+/// Prompts of one server.
+pub const SERVER_PROMPTS_MAX: usize = 64;
 /// Letters of the name of a tool, as the protocol bounds them.
 pub const TOOL_NAME_MAX: usize = 128;
 /// Bytes of all that one server says of its tools, canonical: a person is shown it on one card.
@@ -188,8 +194,10 @@ pub const CALL_ARGUMENTS_BYTES_MAX: usize = 256 * 1024;
 pub const CALL_REPLY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a server may take to start and to tell what it offers.
 pub const SERVER_START_MS: u64 = 30 * 1000;
-/// How long one call may take.
+/// How long one call may take, unless a person said otherwise of its tool.
 pub const TOOL_CALL_MS: u64 = 120 * 1000;
+/// The longest that a person can say.
+pub const TOOL_CALL_MS_MAX: u64 = 60 * 60 * 1000;
 /// Questions that a server may put to the person during one call of a tool.
 pub const SERVER_QUESTIONS_MAX: usize = 4;
 /// Fields of one such question.

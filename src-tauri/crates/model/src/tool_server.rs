@@ -2,6 +2,7 @@
 
 use crate::action::ActionClass;
 use crate::reach::Program;
+use crate::server_part::{ServerPart, ServerPrompt, ServerResource, check_uri};
 use crate::visible::is_hidden;
 use crate::{Error, limits};
 use seal::Digest;
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MANIFEST_DOMAIN: &[u8] = b"hermit-tool-manifest/1\n";
 /// What the digest of one tool begins with.
 const TOOL_DOMAIN: &[u8] = b"hermit-tool/1\n";
+/// What the digest of one resource, template or prompt begins with.
+const PART_DOMAIN: &[u8] = b"hermit-server-part/1\n";
 /// Letters of a name as providers of models take it.
 const OFFERED_NAME_MAX: usize = 64;
 /// What stands between the names of server and tool.
@@ -96,6 +99,15 @@ impl ServerTool {
 pub struct ToolManifest {
     /// Its tools.
     pub tools: Vec<ServerTool>,
+    /// Its resources, by their addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ServerResource>,
+    /// Templates of addresses of further resources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<ServerResource>,
+    /// Its prompts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<ServerPrompt>,
 }
 
 impl ToolManifest {
@@ -103,7 +115,19 @@ impl ToolManifest {
     ///
     /// # Errors
     /// What is wrong with them, in words: too many, too large, a name that cannot be kept or that comes twice.
-    pub fn of(mut tools: Vec<ServerTool>) -> Result<Self, String> {
+    pub fn of(tools: Vec<ServerTool>) -> Result<Self, String> {
+        Self { tools, ..Self::default() }.checked()
+    }
+
+    /// The same in order, where it can be kept.
+    ///
+    /// # Errors
+    /// As [`ToolManifest::of`].
+    pub fn checked(self) -> Result<Self, String> {
+        let Self { mut tools, resources, templates, prompts } = self;
+        let resources = addressed(resources, "resources")?;
+        let templates = addressed(templates, "templates of resources")?;
+        let prompts = named(prompts)?;
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         if tools.len() > limits::SERVER_TOOLS_MAX {
             return Err(format!(
@@ -119,11 +143,11 @@ impl ToolManifest {
                 return Err(format!("it offers two tools named `{}`", tool.name));
             }
         }
-        let manifest = Self { tools };
+        let manifest = Self { tools, resources, templates, prompts };
         let bytes = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?.len();
         if bytes > limits::MANIFEST_BYTES_MAX {
             return Err(format!(
-                "what it says of its tools is {bytes} bytes, more than {}",
+                "what it says of all that it offers is {bytes} bytes, more than {}",
                 limits::MANIFEST_BYTES_MAX
             ));
         }
@@ -143,11 +167,77 @@ impl ToolManifest {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Names of the tools that are not in both, or not the same in both, in order.
+    /// What it says of one thing that a call asks for: the name under which that is compared, and its pin. An address is
+    /// that of a resource, else one of a template.
+    pub fn part(&self, part: Option<ServerPart>, name: &str) -> Option<(String, Digest)> {
+        let pin = |value: &ServerResource| digest_of(PART_DOMAIN, value, "a resource of a server").ok();
+        match part {
+            None => self.tool(name).and_then(|tool| Some((name.to_owned(), tool.pin().ok()?))),
+            Some(resource @ ServerPart::Resource) => {
+                let template = || {
+                    let found = self.templates.iter().find(|one| one.covers(name))?;
+                    Some((format!("template:{}", found.uri), pin(found)?))
+                };
+                let own = self.resources.iter().find(|one| one.uri == name);
+                own.and_then(|one| Some((resource.key(name), pin(one)?))).or_else(template)
+            }
+            Some(kind @ ServerPart::Prompt) => {
+                let prompt = self.prompts.iter().find(|prompt| prompt.name == name)?;
+                Some((kind.key(name), digest_of(PART_DOMAIN, prompt, "a prompt of a server").ok()?))
+            }
+        }
+    }
+
+    /// Names of what is not in both, or not the same in both, in order; what is no tool is named as in
+    /// [`ToolManifest::part`].
     pub fn differs_from(&self, other: &Self) -> Vec<String> {
-        let names: BTreeSet<&str> =
-            self.tools.iter().chain(&other.tools).map(|tool| tool.name.as_str()).collect();
-        names.into_iter().filter(|name| self.tool(name) != other.tool(name)).map(str::to_owned).collect()
+        let (own, others) = (self.entries(), other.entries());
+        let names: BTreeSet<&String> = own.keys().chain(others.keys()).collect();
+        names.into_iter().filter(|name| own.get(*name) != others.get(*name)).cloned().collect()
+    }
+
+    fn entries(&self) -> BTreeMap<String, Entry<'_>> {
+        let tools = self.tools.iter().map(|one| (one.name.clone(), Entry::Tool(one)));
+        let resource = |one| Entry::Resource(one);
+        let resources = self.resources.iter().map(|one| (ServerPart::Resource.key(&one.uri), resource(one)));
+        let templates = self.templates.iter().map(|one| (format!("template:{}", one.uri), resource(one)));
+        let prompts = self.prompts.iter().map(|one| (ServerPart::Prompt.key(&one.name), Entry::Prompt(one)));
+        tools.chain(resources).chain(templates).chain(prompts).collect()
+    }
+}
+
+#[derive(PartialEq)]
+enum Entry<'a> {
+    Tool(&'a ServerTool),
+    Resource(&'a ServerResource),
+    Prompt(&'a ServerPrompt),
+}
+
+/// Resources in the order of their addresses, each once.
+fn addressed(mut all: Vec<ServerResource>, what: &str) -> Result<Vec<ServerResource>, String> {
+    all.sort_by(|a, b| a.uri.cmp(&b.uri));
+    if all.len() > limits::SERVER_RESOURCES_MAX {
+        return Err(format!("it offers {} {what}, more than {}", all.len(), limits::SERVER_RESOURCES_MAX));
+    }
+    all.iter().try_for_each(|one| check_uri(&one.uri))?;
+    match all.windows(2).find(|two| matches!(two, [a, b] if a.uri == b.uri)) {
+        Some(twice) => Err(format!("it offers two {what} at `{}`", twice.first().map_or("", |one| &one.uri))),
+        None => Ok(all),
+    }
+}
+
+/// Prompts in the order of their names, each once.
+fn named(mut all: Vec<ServerPrompt>) -> Result<Vec<ServerPrompt>, String> {
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    if all.len() > limits::SERVER_PROMPTS_MAX {
+        return Err(format!("it offers {} prompts, more than {}", all.len(), limits::SERVER_PROMPTS_MAX));
+    }
+    all.iter().try_for_each(|one| check_tool_name(&one.name))?;
+    match all.windows(2).find(|two| matches!(two, [a, b] if a.name == b.name)) {
+        Some(twice) => {
+            Err(format!("it offers two prompts named `{}`", twice.first().map_or("", |one| &one.name)))
+        }
+        None => Ok(all),
     }
 }
 
@@ -187,6 +277,9 @@ pub struct ToolTerms {
     /// Whether its answers are trusted as what Hermit itself observes.
     #[serde(default)]
     pub trusted: bool,
+    /// How long a call of it may take, in milliseconds; [`limits::TOOL_CALL_MS`] where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_ms: Option<u64>,
 }
 
 /// Classes that a person can say a tool has.
@@ -236,6 +329,13 @@ impl ToolTerms {
                 "a tool that changes files is called without the network, so none of its arguments is a host"
                     .to_owned(),
             );
+        }
+        let shortest = 1_000;
+        if self.time_limit_ms.is_some_and(|ms| !(shortest..=limits::TOOL_CALL_MS_MAX).contains(&ms)) {
+            return Err(format!(
+                "a call may take 1 to {} seconds; ask for a time between them",
+                limits::TOOL_CALL_MS_MAX / 1_000
+            ));
         }
         let pointers = self.paths.iter().chain(&self.hosts);
         if pointers.clone().count() > limits::TOOL_POINTERS_MAX {

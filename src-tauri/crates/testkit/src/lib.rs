@@ -22,6 +22,7 @@ pub mod pty;
 mod reasoners;
 mod server;
 mod spoken;
+mod tool_servers;
 mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
@@ -33,4 +34,5 @@ pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
+pub use tool_servers::ManyTools;
 pub use world::{Listener, World, change, command, done, fetch, look, say, write};

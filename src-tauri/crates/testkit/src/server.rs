@@ -31,6 +31,8 @@ pub enum Answers {
     With(u16, Vec<(&'static str, String)>, String),
     /// Hangs up without a word, after it has read everything.
     HangsUp,
+    /// Says nothing, and keeps the connection until the other side has hung up.
+    Never,
     /// Success with these lines of the head and the beginning of a body; what is received then is the rest of it.
     Begins(Vec<(&'static str, String)>, String, Arc<Mutex<Receiver<String>>>),
 }
@@ -49,6 +51,11 @@ impl Answers {
                 stream.write_all(text.as_bytes())
             }
             Self::HangsUp => Ok(()),
+            Self::Never => {
+                let mut stream = stream.try_clone()?;
+                std::thread::spawn(move || stream.read_to_end(&mut Vec::new()));
+                Ok(())
+            }
             Self::Begins(headers, body, rest) => {
                 let text =
                     format!("HTTP/1.1 200 As Told\r\n{}Connection: close\r\n\r\n{body}", head(headers));
@@ -79,8 +86,11 @@ impl Server {
                 let Some(asked) = read(&mut stream) else { continue };
                 let said = answer(&asked);
                 all.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-                // Whoever has hung up needs no answer.
-                let _ = said.send(&mut stream);
+                // Whoever has hung up needs no answer. One that goes on later does not keep others waiting.
+                match said {
+                    Answers::Begins(..) => drop(std::thread::spawn(move || said.send(&mut stream))),
+                    said => drop(said.send(&mut stream)),
+                }
             }
         });
         Self { address, heard }

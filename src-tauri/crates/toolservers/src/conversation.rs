@@ -3,12 +3,14 @@
 use crate::asked::{Ears, Inbox, Open, begin};
 use crate::metered::{Allowance, Metered};
 use effects::{Ended, Heard, Pipes, Progress, ToolCall, ToolReply, ToolSession, Unspoken};
-use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
+use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_RESOURCES_MAX, SERVER_TOOLS_MAX};
+use model::server_part::{PromptArgument, ServerPart, ServerPrompt, ServerResource};
 use model::tool_server::{ServerTool, ToolHints, ToolManifest};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitationCapability,
-    FormElicitationCapability, Implementation, PaginatedRequestParams, ProtocolVersion, Tool,
-    UrlElicitationCapability,
+    FormElicitationCapability, GetPromptRequestParams, GetPromptResult, Implementation,
+    PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams, ReadResourceResult, Resource,
+    ResourceTemplate, Tool, UrlElicitationCapability,
 };
 use rmcp::service::{ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -24,6 +26,8 @@ use tokio::time::{Instant, interval, timeout_at};
 
 /// How often it is asked whether to stop, while a server is waited for.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a server has to hear that its call is given up.
+const FAREWELL: Duration = Duration::from_millis(250);
 /// Pages of one list of tools.
 pub(crate) const PAGES_MAX: usize = 64;
 
@@ -68,8 +72,8 @@ impl ToolSession for Conversation {
         let runtime = self.runtime.as_ref().ok_or("the conversation is over")?;
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
         let listed = runtime.block_on(until(Instant::now() + within, ended, list(self.server.peer())));
-        let tools = listed.and_then(|it| it).map_err(|why| told(&self.allowance, why))?;
-        ToolManifest::of(tools).map_err(|e| e.to_string())
+        let offers = listed.and_then(|it| it).map_err(|why| told(&self.allowance, why))?;
+        offers.checked()
     }
 
     fn call(
@@ -80,13 +84,17 @@ impl ToolSession for Conversation {
     ) -> Result<Result<ToolReply, String>, Unspoken> {
         let over = || Unspoken::NotCalled("the conversation is over".to_owned());
         let runtime = self.runtime.as_ref().ok_or_else(over)?;
-        let params = params(call).map_err(Unspoken::NotCalled)?;
+        let within = call.within;
+        let wanted = wanted(call).map_err(Unspoken::NotCalled)?;
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
-        let within = Duration::from_millis(TOOL_CALL_MS);
-        let wait = self.server.peer().call_tool(params);
+        let wait = answer_to(&self.server, wanted);
         let answer = runtime.block_on(at_work(within, (heard, ended), &mut self.inbox, wait));
+        if answer.is_err() {
+            // Whoever gives up a call says so; the server may end what it began before it is ended itself.
+            runtime.block_on(async { tokio::time::sleep(FAREWELL).await });
+        }
         match answer.map_err(|why| Unspoken::Lost(told(&self.allowance, why)))? {
-            Ok(result) => Ok(Ok(reply_of(result))),
+            Ok(reply) => Ok(Ok(reply)),
             // An answer of the protocol: the server took the call and says no.
             Err(ServiceError::McpError(error)) => {
                 Ok(Err(format!("{} (code {})", error.message, error.code.0)))
@@ -193,26 +201,87 @@ async fn greet(
         .map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))
 }
 
-/// Every tool, page by page.
-async fn list(server: &Peer<RoleClient>) -> Result<Vec<ServerTool>, String> {
-    let mut tools = Vec::new();
-    let mut cursor = None;
+/// All that it offers, page by page; what it does not say that it has is not asked for.
+async fn list(server: &Peer<RoleClient>) -> Result<ToolManifest, String> {
+    let has = server.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
+    let page = |cursor| Some(PaginatedRequestParams::default().with_cursor(cursor));
+    let mut offers = ToolManifest::default();
+    if has.tools.is_some() || (has.resources.is_none() && has.prompts.is_none()) {
+        let tools = |cursor| async move {
+            let told = server.list_tools(page(cursor)).await?;
+            Ok((told.tools, told.next_cursor))
+        };
+        offers.tools = pages("tools", SERVER_TOOLS_MAX, tools).await?.into_iter().map(tool_of).collect();
+    }
+    if has.resources.is_some() {
+        let resources = |cursor| async move {
+            let told = server.list_resources(page(cursor)).await?;
+            Ok((told.resources, told.next_cursor))
+        };
+        let told = pages("resources", SERVER_RESOURCES_MAX, resources).await?;
+        offers.resources = told.into_iter().map(resource_of).collect();
+        let templates = |cursor| async move {
+            match server.list_resource_templates(page(cursor)).await {
+                // Many servers have resources and know no templates.
+                Err(ServiceError::McpError(_)) => Ok((Vec::new(), None)),
+                told => told.map(|told| (told.resource_templates, told.next_cursor)),
+            }
+        };
+        let told = pages("templates", SERVER_RESOURCES_MAX, templates).await?;
+        offers.templates = told.into_iter().map(template_of).collect();
+    }
+    if has.prompts.is_some() {
+        let prompts = |cursor| async move {
+            let told = server.list_prompts(page(cursor)).await?;
+            Ok((told.prompts, told.next_cursor))
+        };
+        let told = pages("prompts", SERVER_PROMPTS_MAX, prompts).await?;
+        offers.prompts = told.into_iter().map(prompt_of).collect();
+    }
+    Ok(offers)
+}
+
+/// One list, page by page.
+async fn pages<T, F>(what: &str, most: usize, ask: impl Fn(Option<String>) -> F) -> Result<Vec<T>, String>
+where
+    F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
+{
+    let (mut all, mut cursor) = (Vec::new(), None);
     for _ in 0..PAGES_MAX {
-        let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let page = server.list_tools(Some(params)).await.map_err(|e| match e {
-            ServiceError::McpError(error) => format!("it does not list its tools: {}", error.message),
-            other => format!("it does not list its tools: {}", in_words(&other)),
+        let (page, next) = ask(cursor).await.map_err(|e| match e {
+            ServiceError::McpError(error) => format!("it does not list its {what}: {}", error.message),
+            other => format!("it does not list its {what}: {}", in_words(&other)),
         })?;
-        tools.extend(page.tools.into_iter().map(tool_of));
-        if tools.len() > SERVER_TOOLS_MAX {
-            return Err(format!("it offers more than {SERVER_TOOLS_MAX} tools"));
+        all.extend(page);
+        if all.len() > most {
+            return Err(format!("it offers more than {most} {what}"));
         }
-        cursor = page.next_cursor;
+        cursor = next;
         if cursor.is_none() {
-            return Ok(tools);
+            return Ok(all);
         }
     }
-    Err(format!("the list of its tools has more than {PAGES_MAX} pages"))
+    Err(format!("the list of its {what} has more than {PAGES_MAX} pages"))
+}
+
+pub(crate) fn resource_of(told: Resource) -> ServerResource {
+    let (title, description, media_type) = (told.title, told.description, told.mime_type);
+    ServerResource { uri: told.uri, name: told.name, title, description, media_type }
+}
+
+pub(crate) fn template_of(told: ResourceTemplate) -> ServerResource {
+    let (title, description, media_type) = (told.title, told.description, told.mime_type);
+    ServerResource { uri: told.uri_template, name: told.name, title, description, media_type }
+}
+
+pub(crate) fn prompt_of(told: Prompt) -> ServerPrompt {
+    let arguments = told.arguments.unwrap_or_default().into_iter().map(|one| PromptArgument {
+        name: one.name,
+        description: one.description,
+        required: one.required.unwrap_or_default(),
+    });
+    let arguments = arguments.collect();
+    ServerPrompt { name: told.name, title: told.title, description: told.description, arguments }
 }
 
 pub(crate) fn tool_of(tool: Tool) -> ServerTool {
@@ -246,10 +315,55 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-fn params(call: ToolCall) -> Result<CallToolRequestParams, String> {
+/// What a call asks a server for.
+enum Wanted {
+    Tool(CallToolRequestParams),
+    Resource(ReadResourceRequestParams),
+    Prompt(GetPromptRequestParams),
+}
+
+fn wanted(call: ToolCall) -> Result<Wanted, String> {
     let arguments: Map<String, Value> = serde_json::from_str(&call.arguments)
         .map_err(|e| format!("the arguments are not one JSON object: {e}"))?;
-    Ok(CallToolRequestParams::new(call.name).with_arguments(arguments))
+    Ok(match call.part {
+        None => Wanted::Tool(CallToolRequestParams::new(call.name).with_arguments(arguments)),
+        Some(ServerPart::Resource) => Wanted::Resource(ReadResourceRequestParams::new(call.name)),
+        Some(ServerPart::Prompt) => {
+            Wanted::Prompt(GetPromptRequestParams::new(call.name).with_arguments(arguments))
+        }
+    })
+}
+
+/// On the newer wire a server that wants to know something first answers so, and is asked again with what it wanted.
+async fn answer_to(server: &Server, wanted: Wanted) -> Result<ToolReply, ServiceError> {
+    match wanted {
+        Wanted::Tool(params) => server.call_tool(params).await.map(reply_of),
+        Wanted::Resource(params) => server.read_resource(params).await.map(|read| reply_of_resource(&read)),
+        Wanted::Prompt(params) => server.get_prompt(params).await.map(|got| reply_of_prompt(&got)),
+    }
+}
+
+/// A resource that was read, as the blocks of an answer.
+pub(crate) fn reply_of_resource(read: &ReadResourceResult) -> ToolReply {
+    let contents = serde_json::to_value(&read.contents).unwrap_or(Value::Null);
+    let block = |resource: &Value| json!({ "type": "resource", "resource": resource });
+    let blocks: Vec<Value> = contents.as_array().into_iter().flatten().map(block).collect();
+    ToolReply { is_error: false, result: json!({ "content": blocks }) }
+}
+
+/// The messages of a prompt, as the blocks of an answer: what the assistant is to have said is marked.
+pub(crate) fn reply_of_prompt(got: &GetPromptResult) -> ToolReply {
+    let messages = serde_json::to_value(&got.messages).unwrap_or(Value::Null);
+    let block = |message: &Value| {
+        let mut block = message.get("content").cloned().unwrap_or_default();
+        let is_assistant = message.get("role").and_then(Value::as_str) == Some("assistant");
+        if let Some(text) = block.get("text").and_then(Value::as_str).filter(|_| is_assistant) {
+            block = json!({ "type": "text", "text": format!("assistant: {text}") });
+        }
+        block
+    };
+    let blocks: Vec<Value> = messages.as_array().into_iter().flatten().map(block).collect();
+    ToolReply { is_error: false, result: json!({ "content": blocks }) }
 }
 
 pub(crate) fn reply_of(result: CallToolResult) -> ToolReply {

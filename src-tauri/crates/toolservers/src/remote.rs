@@ -1,16 +1,23 @@
 //! One conversation with a server that is reached by an address: Streamable HTTP as of 2025-11-25, one request for each
 //! message. Its answer is one message or a stream of them, which is read to its end within bounds; what the server asks
-//! for in it is not answered, and no stream is opened beside it.
+//! for in it is answered by `remote_ears`, and no stream is opened beside it.
 //!
 //! It is written here, over the way out that is lent: the client of `rmcp` looks hosts up by itself, opens a second
 //! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
 
-use crate::conversation::{PAGES_MAX, reply_of, tool_of};
+use crate::conversation::{
+    PAGES_MAX, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of, template_of, tool_of,
+};
+use crate::remote_ears::RemoteEars;
 use effects::{Ended, Endpoint, Heard, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
-use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_TOOLS_MAX, TOOL_CALL_MS};
+use model::limits::{
+    CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX, SERVER_RESOURCES_MAX,
+    SERVER_TOOLS_MAX,
+};
+use model::server_part::ServerPart;
 use model::tool_server::ToolManifest;
-use rmcp::model::{CallToolResult, ListToolsResult};
 use serde_json::{Map, Value, json};
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,6 +25,11 @@ use std::time::{Duration, Instant};
 const WIRE: &str = "2025-11-25";
 /// Wires that are spoken: those with sessions that know this transport.
 const SPOKEN: [&str; 3] = [WIRE, "2025-06-18", "2025-03-26"];
+/// How long it may take to say that a call is given up.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long the questions of one call may keep it open beside its own time.
+const QUESTIONS: Duration =
+    Duration::from_millis(SERVER_QUESTION_MS.unsigned_abs() * SERVER_QUESTIONS_MAX as u64);
 /// Bytes of the name of a session.
 const SESSION_BYTES_MAX: usize = 256;
 
@@ -28,6 +40,8 @@ pub(crate) struct Remote {
     session: Option<String>,
     wire: String,
     asked: u64,
+    /// What it says that it offers.
+    offers: Value,
 }
 
 /// What a server said to one request: its result, or its refusal in its own words.
@@ -36,9 +50,9 @@ type Said = Result<Value, String>;
 impl Remote {
     pub(crate) fn open(endpoint: Arc<Endpoint>, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
         let by = Instant::now() + within;
-        let mut it = Self { endpoint, session: None, wire: WIRE.to_owned(), asked: 0 };
+        let mut it = Self { endpoint, session: None, wire: WIRE.to_owned(), asked: 0, offers: Value::Null };
         let params = json!({
-            "protocolVersion": WIRE, "capabilities": {},
+            "protocolVersion": WIRE, "capabilities": { "elicitation": { "form": {}, "url": {} } },
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
         let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
@@ -54,6 +68,7 @@ impl Remote {
             )));
         }
         it.wire = wire.to_owned();
+        it.offers = greeted.get("capabilities").cloned().unwrap_or_default();
         let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let came = it.post(&told, by.saturating_duration_since(Instant::now()), ended).map_err(no_reply);
         match came.map_err(in_words)?.status {
@@ -62,14 +77,56 @@ impl Remote {
         }
     }
 
-    fn post(&mut self, message: &Value, within: Duration, ended: Ended<'_>) -> Result<Reply, NoReply> {
-        let mut more = vec![
+    fn head(&self) -> Vec<(String, String)> {
+        let plain = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let session = self.session.as_deref().map(|session| ("Mcp-Session-Id", session));
+        let all = [
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
             ("MCP-Protocol-Version", self.wire.as_str()),
         ];
-        more.extend(self.session.as_deref().map(|session| ("Mcp-Session-Id", session)));
-        self.endpoint.post(&more, message.to_string().as_bytes(), within, ended)
+        all.into_iter().chain(session).map(plain).collect()
+    }
+
+    fn post(&mut self, message: &Value, within: Duration, ended: Ended<'_>) -> Result<Reply, NoReply> {
+        let head = self.head();
+        let head: Vec<(&str, &str)> = head.iter().map(|(name, value)| (&**name, &**value)).collect();
+        self.endpoint.post(&head, message.to_string().as_bytes(), within, ended)
+    }
+
+    /// Sends a message, and answers what the server asks for in the stream of its answer. The time that a person takes
+    /// is not the tool's.
+    fn post_heard(
+        &mut self,
+        message: &Value,
+        within: Duration,
+        heard: Heard<'_>,
+        ended: Ended<'_>,
+    ) -> Result<Reply, NoReply> {
+        let head = self.head();
+        let own: Vec<(&str, &str)> = head.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let ended = RefCell::new(ended);
+        let asked_for = Cell::new(Duration::ZERO);
+        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), heard);
+        let mut on_piece = |piece: &[u8]| {
+            ears.take(piece, &mut || (ended.borrow_mut())().is_some());
+            asked_for.set(ears.asked_for);
+        };
+        let begun = Instant::now();
+        let late = || begun.elapsed().saturating_sub(asked_for.get()) > within;
+        let mut over = || match (ended.borrow_mut())() {
+            Some(why) => Some(why),
+            None => late().then(|| format!("no answer within {} ms", within.as_millis())),
+        };
+        let longest = within.saturating_add(QUESTIONS);
+        self.endpoint.post_heard(&own, message.to_string().as_bytes(), longest, &mut over, &mut on_piece)
+    }
+
+    /// Tells the server that nobody waits for its last answer any more. Nobody waits long for that.
+    fn give_up(&mut self, why: &str) {
+        let params = json!({ "requestId": self.asked, "reason": why });
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        let _ = self.post(&told, FAREWELL, &mut || None);
     }
 
     /// One request, sent once.
@@ -80,20 +137,29 @@ impl Remote {
         within: Duration,
         ended: Ended<'_>,
     ) -> Result<Said, Unspoken> {
-        self.asked += 1;
-        let id = json!(self.asked);
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let message = self.request(method, &params);
         let reply = self.post(&message, within, ended).map_err(no_reply)?;
-        if let Some(why) = refused(&reply) {
+        self.said(&message, &reply)
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params })
+    }
+
+    /// What a reply says to a request.
+    fn said(&mut self, message: &Value, reply: &Reply) -> Result<Said, Unspoken> {
+        let id = message.get("id").cloned().unwrap_or_default();
+        if let Some(why) = refused(reply) {
             return Ok(Err(why));
         }
         if reply.status != 200 {
             return Err(Unspoken::Lost(format!("it answered with status {}", reply.status)));
         }
         if self.session.is_none() {
-            self.session = session_of(&reply).map_err(Unspoken::Lost)?;
+            self.session = session_of(reply).map_err(Unspoken::Lost)?;
         }
-        let answer = messages(&reply)
+        let answer = messages(reply)
             .into_iter()
             .find(|message| message.get("id") == Some(&id) && message.get("method").is_none());
         let Some(mut answer) = answer else {
@@ -117,47 +183,111 @@ impl Remote {
     }
 }
 
-impl ToolSession for Remote {
-    fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
-        let by = Instant::now() + within;
-        let mut tools = Vec::new();
+impl Remote {
+    /// Whether the server says that it offers such things.
+    fn has(&self, what: &str) -> bool {
+        self.offers.get(what).is_some_and(Value::is_object)
+    }
+
+    /// One list, page by page.
+    fn pages(
+        &mut self,
+        (what, method, member): (&str, &str, &str),
+        most: usize,
+        by: Instant,
+        ended: Ended<'_>,
+    ) -> Result<Vec<Value>, String> {
+        let mut all = Vec::new();
         let mut params = json!({});
         for _ in 0..PAGES_MAX {
             let left = by.saturating_duration_since(Instant::now());
-            let said = self.ask("tools/list", params, left, ended).map_err(in_words)?;
-            let page = said.map_err(|why| format!("it does not list its tools: {why}"))?;
-            let page: ListToolsResult =
-                serde_json::from_value(page).map_err(|e| format!("its list of tools cannot be read: {e}"))?;
-            tools.extend(page.tools.into_iter().map(tool_of));
-            if tools.len() > SERVER_TOOLS_MAX {
-                return Err(format!("it offers more than {SERVER_TOOLS_MAX} tools"));
+            let said = self.ask(method, params, left, ended).map_err(in_words)?;
+            let mut page = said.map_err(|why| format!("it does not list its {what}: {why}"))?;
+            match page.get_mut(member).map(Value::take) {
+                Some(Value::Array(more)) => all.extend(more),
+                _ => return Err(format!("its list of {what} cannot be read: it has no `{member}`")),
             }
-            match page.next_cursor {
-                None => return ToolManifest::of(tools),
+            if all.len() > most {
+                return Err(format!("it offers more than {most} {what}"));
+            }
+            match page.get("nextCursor").filter(|cursor| !cursor.is_null()) {
+                None => return Ok(all),
                 Some(cursor) => params = json!({ "cursor": cursor }),
             }
         }
-        Err(format!("the list of its tools has more than {PAGES_MAX} pages"))
+        Err(format!("the list of its {what} has more than {PAGES_MAX} pages"))
+    }
+}
+
+impl ToolSession for Remote {
+    fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
+        let by = Instant::now() + within;
+        let mut offers = ToolManifest::default();
+        if self.has("tools") || !(self.has("resources") || self.has("prompts")) {
+            let told = self.pages(("tools", "tools/list", "tools"), SERVER_TOOLS_MAX, by, ended)?;
+            offers.tools = read(told, "tools", serde_json::from_value)?.into_iter().map(tool_of).collect();
+        }
+        if self.has("resources") {
+            let what = ("resources", "resources/list", "resources");
+            let told = self.pages(what, SERVER_RESOURCES_MAX, by, ended)?;
+            offers.resources =
+                read(told, "resources", serde_json::from_value)?.into_iter().map(resource_of).collect();
+            let what = ("templates", "resources/templates/list", "resourceTemplates");
+            // Many servers have resources and know no templates.
+            let told = self.pages(what, SERVER_RESOURCES_MAX, by, ended).unwrap_or_default();
+            offers.templates =
+                read(told, "templates", serde_json::from_value)?.into_iter().map(template_of).collect();
+        }
+        if self.has("prompts") {
+            let told = self.pages(("prompts", "prompts/list", "prompts"), SERVER_PROMPTS_MAX, by, ended)?;
+            offers.prompts =
+                read(told, "prompts", serde_json::from_value)?.into_iter().map(prompt_of).collect();
+        }
+        offers.checked()
     }
 
     fn call(
         &mut self,
         call: ToolCall,
-        _: Heard<'_>,
+        heard: Heard<'_>,
         ended: Ended<'_>,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
         let arguments: Map<String, Value> = serde_json::from_str(&call.arguments)
             .map_err(|e| Unspoken::NotCalled(format!("the arguments are not one JSON object: {e}")))?;
-        let params = json!({ "name": call.name, "arguments": arguments });
-        let said = self.ask("tools/call", params, Duration::from_millis(TOOL_CALL_MS), ended)?;
-        let result = match said {
+        let (method, params) = match call.part {
+            None => ("tools/call", json!({ "name": call.name, "arguments": arguments })),
+            Some(ServerPart::Resource) => ("resources/read", json!({ "uri": call.name })),
+            Some(ServerPart::Prompt) => ("prompts/get", json!({ "name": call.name, "arguments": arguments })),
+        };
+        let message = self.request(method, &params);
+        let came = self.post_heard(&message, call.within, heard, ended).map_err(no_reply);
+        let said = came.and_then(|reply| self.said(&message, &reply));
+        if let Err(Unspoken::Lost(why)) = &said {
+            self.give_up(why);
+        }
+        let result = match said? {
             Ok(result) => result,
             Err(why) => return Ok(Err(why)),
         };
-        let result: CallToolResult = serde_json::from_value(result)
-            .map_err(|e| Unspoken::Lost(format!("it answered with something that is no result: {e}")))?;
-        Ok(Ok(reply_of(result)))
+        let unread = |e: serde_json::Error| {
+            Unspoken::Lost(format!("it answered with something that is no result: {e}"))
+        };
+        Ok(Ok(match call.part {
+            None => reply_of(serde_json::from_value(result).map_err(unread)?),
+            Some(ServerPart::Resource) => reply_of_resource(&serde_json::from_value(result).map_err(unread)?),
+            Some(ServerPart::Prompt) => reply_of_prompt(&serde_json::from_value(result).map_err(unread)?),
+        }))
     }
+}
+
+/// A list as its items.
+fn read<T>(
+    told: Vec<Value>,
+    what: &str,
+    one: fn(Value) -> Result<T, serde_json::Error>,
+) -> Result<Vec<T>, String> {
+    let one = |value| one(value).map_err(|e| format!("its list of {what} cannot be read: {e}"));
+    told.into_iter().map(one).collect()
 }
 
 impl Drop for Remote {

@@ -88,6 +88,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.classify", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
+    ("tools.prompt", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("changes.export", "path", Use::Makes),
@@ -197,6 +198,7 @@ macro_rules! with_commands {
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
         "makes the task that calls a tool of a server once, as an agent would" tools.call(Call) -> Submitted, write [];
+        "makes the task that gets the text of a prompt of a server" tools.prompt(Prompt) -> Submitted, write [];
         "lists servers of tools and their tools" tools.list(List) -> Servers, read [store];
         "shows a server of tools with every word that it says" tools.show(Show) -> Shown, read [store];
         "stops the use of a server of tools until it is registered again" tools.disable(Disable) -> Servers, write [];
@@ -231,6 +233,7 @@ macro_rules! with_commands {
         "opens the task of another program's agent, or finds it again" agent.open(Open) -> Opened, write [];
         "lists the tools that such an agent may call" agent.tools(Tools) -> ToolList, write [];
         "takes a call of such an agent, and tells how it stands; the same call again never doubles" agent.call(Call) -> Called, write [];
+        "stops what of such a call is at work; one that waits for a person goes on waiting" agent.stop(Stop) -> Called, write [];
         "waits a moment for a task to come to rest, and tells how it stands" host.wait(Wait) -> Stood, write [];
     } };
 }

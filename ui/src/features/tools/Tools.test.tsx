@@ -11,8 +11,8 @@ const SCHEMA = JSON.stringify({ type: "object", properties: { path: { type: "str
 const server: Server = {
   server: "files", state: "ready", why: null, argv: ["npx", "-y", "server-filesystem", "."], url: null, hosts: [], since: AT, manifest_sha256: HASH,
   tools: [
-    { name: "read", offered_as: "files__read", class: "read_local", repeatable: true, trusted: false, changed: false },
-    { name: "send", offered_as: "files__send", class: null, repeatable: false, trusted: false, changed: false },
+    { name: "read", offered_as: "files__read", class: "read_local", repeatable: true, trusted: false, time_limit_s: null, changed: false },
+    { name: "send", offered_as: "files__send", class: null, repeatable: false, trusted: false, time_limit_s: null, changed: false },
   ],
 };
 const shown: Shown = {
@@ -21,6 +21,8 @@ const shown: Shown = {
     { name: "read", title: null, description: "Reads a file.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
     { name: "send", title: "Send", description: "Sends \u202egnp.exe away.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
   ],
+  resources: [{ uri: "note://plans", is_template: false, name: "plans", title: null, description: "Every plan.", media_type: null, changed: true }],
+  prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }],
 };
 const world = (more: Partial<Server> = {}) => scene({
   "tools.list": { servers: [{ ...server, ...more }] }, "tools.show": { ...shown, server: { ...server, ...more } },
@@ -113,4 +115,13 @@ test("arguments that are texts are found, whatever the schema is", () => {
   expect(textsOf(SCHEMA)).toEqual(["/path", "/all"]);
   for (const odd of ["", "7", "null", "{}", '{"properties":[]}', '{"properties":{"a/b":{"type":["string","null"]}}}']) expect(Array.isArray(textsOf(odd))).toBe(true);
   expect(textsOf('{"properties":{"a/b":{"type":["string","null"]}}}')).toEqual(["/a~1b"]);
+});
+
+test("resources and prompts stand below the tools, with what a person types for a prompt", async () => {
+  show(world(), "/tools");
+  const plans = within(await screen.findByRole("article", { name: "note://plans" }));
+  expect(plans.getByText("Every plan.")).toBeTruthy();
+  expect(plans.getByText(/Changed since you registered it; not read/)).toBeTruthy();
+  const review = within(screen.getByRole("article", { name: "review" }));
+  expect(review.getByText("hermit tools prompt files review change=")).toBeTruthy();
 });

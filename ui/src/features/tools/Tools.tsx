@@ -122,6 +122,43 @@ function Whole({ shown }: { shown: Shown }) {
           return <li key={tool.name}>{words !== undefined && <OneTool server={server} tool={tool} words={words} />}</li>;
         })}
       </ul>
+      <Others shown={shown} />
+    </>
+  );
+}
+
+/** Resources and prompts: what a model may read, and what a person may ask for. */
+function Others({ shown }: { shown: Shown }) {
+  const changed = <StateTag tone="waiting" mark="waiting">Changed since you registered it; not read</StateTag>;
+  return (
+    <>
+      {shown.resources.length > 0 && <h3>{capital(count(shown.resources.length, "resource"))}</h3>}
+      {shown.resources.length > 0 && (
+        <ul className={styles.tools}>
+          {shown.resources.map((one) => (
+            <li key={`${one.uri}`}>
+              <article aria-label={one.uri}>
+                <header><b><Words of={one.uri} /></b>{one.is_template && <span>Addresses of this form</span>}{one.changed && changed}</header>
+                <p className={styles.words}><Words of={one.description ?? one.title ?? one.name} /></p>
+              </article>
+            </li>
+          ))}
+        </ul>
+      )}
+      {shown.prompts.length > 0 && <h3>{capital(count(shown.prompts.length, "prompt"))}</h3>}
+      {shown.prompts.length > 0 && (
+        <ul className={styles.tools}>
+          {shown.prompts.map((one) => (
+            <li key={one.name}>
+              <article aria-label={one.name}>
+                <header><b><Words of={one.title ?? one.name} /></b>{one.changed && changed}</header>
+                <p className={styles.words}><Words of={one.description ?? "The server says nothing about it."} /></p>
+                <Copyable text={["hermit tools prompt", shown.server.server, one.name, ...one.arguments.filter((argument) => argument.required).map((argument) => `${argument.name}=`)].join(" ")} />
+              </article>
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }
@@ -136,7 +173,7 @@ function OneTool({ server, tool, words }: { server: Server; tool: Tool; words: S
           ? <StateTag tone="waiting" mark="waiting">Changed since you registered it; not called</StateTag>
           : tool.class === null
           ? <StateTag tone="waiting" mark="waiting">Not classified: you are asked each time</StateTag>
-          : <StateTag tone="done" mark="done">{capital(className(tool.class))}{tool.repeatable && ", may be repeated"}{tool.trusted && ", answers trusted"}</StateTag>}
+          : <StateTag tone="done" mark="done">{capital(className(tool.class))}{tool.repeatable && ", may be repeated"}{tool.trusted && ", answers trusted"}{tool.time_limit_s !== null && `, ${tool.time_limit_s} s at most`}</StateTag>}
         <span className={styles.space} />
         {server.state === "ready" && !tool.changed && <Button onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>{tool.class === null ? "Classify" : "Classify again"}</Button>}
       </header>

@@ -30,6 +30,13 @@ export interface Call {
   wait_ms?: number | null;
 }
 
+/** A call that nobody waits for any more. */
+export interface Stop {
+  task: string;
+  /** The key of the call. */
+  key: string;
+}
+
 /** The task that the calls belong to. */
 export interface Opened {
   task_id: string;

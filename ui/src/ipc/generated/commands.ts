@@ -195,6 +195,8 @@ export interface Commands {
   "tools.classify": { params: tools.Classify; answer: tools.Submitted };
   /** makes the task that calls a tool of a server once, as an agent would */
   "tools.call": { params: tools.Call; answer: tools.Submitted };
+  /** makes the task that gets the text of a prompt of a server */
+  "tools.prompt": { params: tools.Prompt; answer: tools.Submitted };
   /** lists servers of tools and their tools */
   "tools.list": { params: tools.List; answer: tools.Servers };
   /** shows a server of tools with every word that it says */
@@ -263,6 +265,8 @@ export interface Commands {
   "agent.tools": { params: agent.Tools; answer: agent.ToolList };
   /** takes a call of such an agent, and tells how it stands; the same call again never doubles */
   "agent.call": { params: agent.Call; answer: agent.Called };
+  /** stops what of such a call is at work; one that waits for a person goes on waiting */
+  "agent.stop": { params: agent.Stop; answer: agent.Called };
   /** waits a moment for a task to come to rest, and tells how it stands */
   "host.wait": { params: host.Wait; answer: host.Stood };
 }
@@ -356,6 +360,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },
   "tools.call": { access: "write", topics: [] },
+  "tools.prompt": { access: "write", topics: [] },
   "tools.list": { access: "read", topics: ["store"] },
   "tools.show": { access: "read", topics: ["store"] },
   "tools.disable": { access: "write", topics: [] },
@@ -390,5 +395,6 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "agent.open": { access: "write", topics: [] },
   "agent.tools": { access: "write", topics: [] },
   "agent.call": { access: "write", topics: [] },
+  "agent.stop": { access: "write", topics: [] },
   "host.wait": { access: "write", topics: [] },
 };

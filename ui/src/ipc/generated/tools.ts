@@ -40,6 +40,8 @@ export interface Classify {
   repeatable?: boolean;
   /** Whether its answers are trusted. */
   trusted?: boolean;
+  /** How many seconds a call may take; 120 when absent. */
+  time_limit_s?: number | null;
   /** The folder of the task that asks. */
   workspace: string;
   channel?: string | null;
@@ -52,6 +54,17 @@ export interface Call {
   tool: string;
   /** One JSON object, as text. */
   arguments: string;
+  /** The folder of the task. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** A prompt, whose text is got. */
+export interface Prompt {
+  server: string;
+  prompt: string;
+  arguments?: Record<string, string>;
   /** The folder of the task. */
   workspace: string;
   channel?: string | null;
@@ -109,6 +122,8 @@ export interface Tool {
   class: ActionClass | null;
   repeatable: boolean;
   trusted: boolean;
+  /** How many seconds a call may take, where a person said so. */
+  time_limit_s: number | null;
   /** Whether the server says something else of it than when it was registered. */
   changed: boolean;
 }
@@ -121,6 +136,39 @@ export interface Shown {
   secrets: Record<string, string>;
   reads: string[];
   words: Words[];
+  /** Resources, and templates of their addresses. */
+  resources: ResourceWords[];
+  prompts: PromptWords[];
+}
+
+/** What a server says of one resource. */
+export interface ResourceWords {
+  /** Its address, or the template of addresses. */
+  uri: string;
+  is_template: boolean;
+  name: string;
+  title: string | null;
+  description: string | null;
+  media_type: string | null;
+  /** Whether the server says something else of it than when it was registered. */
+  changed: boolean;
+}
+
+/** What a server says of one prompt. */
+export interface PromptWords {
+  name: string;
+  title: string | null;
+  description: string | null;
+  arguments: PromptArgumentWords[];
+  /** Whether the server says something else of it than when it was registered. */
+  changed: boolean;
+}
+
+/** What a prompt takes. */
+export interface PromptArgumentWords {
+  name: string;
+  description: string | null;
+  required: boolean;
 }
 
 /** A file with the digest it had. */

@@ -16,7 +16,7 @@ use projections::query::TaskFilter;
 use std::path::Path;
 use std::time::Duration;
 use wire::Error;
-use wire::agent::{Call, Called, Open, Opened, ToolList, ToolSpec, Tools};
+use wire::agent::{Call, Called, Open, Opened, Stop, ToolList, ToolSpec, Tools};
 use words::task::CallStatus;
 
 /// Bytes of what a program calls itself.
@@ -171,6 +171,14 @@ pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Called, Error> {
         return Ok(Called { text: vec![text.to_owned()], ..bare(key, status) });
     }
     Ok(of_standing(key, CallStanding::Working))
+}
+
+pub(crate) fn stop(host: &dyn Host, p: Stop) -> Result<Called, Error> {
+    let task = find(host, &p.task)?;
+    let kernel = host.kernel()?;
+    kernel.stop_call(task, &p.key).wire()?;
+    let standing = kernel.standing_of_call(task, &p.key).wire()?;
+    Ok(of_standing(p.key, standing))
 }
 
 fn bare(key: String, status: CallStatus) -> Called {

@@ -7,11 +7,15 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::ingress::Channel;
-use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolTerms, offered_name};
+use model::server_part::{ServerPrompt, ServerResource};
+use model::tool_server::{
+    ServerLaunch, ServerRegistration, ServerTool, ToolManifest, ToolTerms, offered_name,
+};
 use model::web::WebUrl;
 use wire::task::Submitted;
 use wire::tools::{
-    Add, Call, Classify, Disable, List, Pin, Remove, Server, Servers, Show, Shown, Tool, Words,
+    Add, Call, Classify, Disable, List, Pin, Prompt, PromptArgumentWords, PromptWords, Remove, ResourceWords,
+    Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
 use words::act::ActionClass;
@@ -38,7 +42,14 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
 
 /// A class, and nothing else, said of a tool.
 const fn only(class: ActionClass) -> ToolTerms {
-    ToolTerms { class, paths: Vec::new(), hosts: Vec::new(), repeatable: false, trusted: false }
+    ToolTerms {
+        class,
+        paths: Vec::new(),
+        hosts: Vec::new(),
+        repeatable: false,
+        trusted: false,
+        time_limit_ms: None,
+    }
 }
 
 /// A server is started before its card is seen. What starts for a program of this person could do nothing that the program
@@ -67,6 +78,7 @@ pub(crate) fn classify(host: &dyn Host, p: Classify) -> Result<Submitted, Error>
         hosts: p.hosts,
         repeatable: p.repeatable,
         trusted: p.trusted,
+        time_limit_ms: p.time_limit_s.map(|s| s.saturating_mul(1_000)),
     };
     let by = (channel(p.channel.as_deref())?, key);
     let submitted = host.kernel()?.propose_terms(&p.server, &p.tool, terms, &root, by).wire()?;
@@ -79,6 +91,15 @@ pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Submitted, Error> {
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let by = (channel(p.channel.as_deref())?, key);
     let submitted = host.kernel()?.propose_call((&p.server, &p.tool), &p.arguments, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn prompt(host: &dyn Host, p: Prompt) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_prompt((&p.server, &p.prompt), &p.arguments, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
 }
@@ -105,6 +126,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
         secrets: known.launch.secrets,
         reads: known.launch.reads,
         words,
+        resources: resources_of(&known.manifest, record),
+        prompts: prompts_of(&known.manifest, record),
     })
 }
 
@@ -181,8 +204,45 @@ fn tool(server: &str, words: &ServerTool, record: &ServerRecord, now: model::Uni
         class: terms.map(|terms| terms.class),
         repeatable: terms.is_some_and(|terms| terms.repeatable),
         trusted: terms.is_some_and(|terms| terms.trusted),
+        time_limit_s: terms.and_then(|terms| terms.time_limit_ms).map(|ms| ms / 1_000),
         changed: record.changed.contains(&words.name),
     })
+}
+
+fn resources_of(of: &ToolManifest, record: &ServerRecord) -> Vec<ResourceWords> {
+    let said = |one: &ServerResource, is_template: bool| {
+        let kind = if is_template { "template" } else { "resource" };
+        ResourceWords {
+            uri: one.uri.clone(),
+            is_template,
+            name: one.name.clone(),
+            title: one.title.clone(),
+            description: one.description.clone(),
+            media_type: one.media_type.clone(),
+            changed: record.changed.contains(&format!("{kind}:{}", one.uri)),
+        }
+    };
+    let resources = of.resources.iter().map(|one| said(one, false));
+    resources.chain(of.templates.iter().map(|one| said(one, true))).collect()
+}
+
+fn prompts_of(of: &ToolManifest, record: &ServerRecord) -> Vec<PromptWords> {
+    let said = |one: &ServerPrompt| PromptWords {
+        name: one.name.clone(),
+        title: one.title.clone(),
+        description: one.description.clone(),
+        arguments: one
+            .arguments
+            .iter()
+            .map(|argument| PromptArgumentWords {
+                name: argument.name.clone(),
+                description: argument.description.clone(),
+                required: argument.required,
+            })
+            .collect(),
+        changed: record.changed.contains(&format!("prompt:{}", one.name)),
+    };
+    of.prompts.iter().map(said).collect()
 }
 
 fn words_of(tool: &ServerTool) -> Result<Words, Error> {

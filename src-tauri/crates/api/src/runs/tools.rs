@@ -4,7 +4,7 @@ use super::{body, known, look};
 use crate::body::tools as servers;
 use crate::{Host, Wire as _, fold};
 use kernel::tool_registry::ToolRegistry;
-use model::tool_server::{ServerRegistration, ServerTool, is_offered_name, offered_name};
+use model::tool_server::{ServerTool, is_offered_name, offered_name};
 use model::{Digest, UnixMs};
 use serde_json::{Map, Value, json};
 use wire::runs::{RegisterTools, RegisteredTool, RegisteredTools, ToolsProposed, ToolsRemoved};
@@ -35,8 +35,9 @@ pub fn registered(host: &dyn Host) -> Result<RegisteredTools, Error> {
     for (name, record) in &store.tools.0 {
         // One whose registration cannot be read offers nothing; `tools.list` says so.
         let Ok(registration) = servers::registration(host, record) else { continue };
+        let version = registration.manifest.pin().wire()?.to_string();
         for tool in &registration.manifest.tools {
-            tools.push(of_server(name, record, &registration, tool, host.now())?);
+            tools.push(of_server((name, record), &version, tool, host.now())?);
         }
     }
     if let Some(why) = halted {
@@ -45,6 +46,14 @@ pub fn registered(host: &dyn Host) -> Result<RegisteredTools, Error> {
         }
     }
     Ok(RegisteredTools { tools })
+}
+
+/// `GET /v1/tools/{server}`: one server with every word that it says, its resources and its prompts.
+///
+/// # Errors
+/// [`Code::NotFound`] without the server.
+pub fn shown(host: &dyn Host, server: &str) -> Result<wire::tools::Shown, Error> {
+    servers::show(host, wire::tools::Show { server: server.to_owned() })
 }
 
 fn own(
@@ -70,9 +79,8 @@ fn own(
 }
 
 fn of_server(
-    server: &str,
-    record: &kernel::tool_registry::ServerRecord,
-    registration: &ServerRegistration,
+    (server, record): (&str, &kernel::tool_registry::ServerRecord),
+    version: &str,
     tool: &ServerTool,
     now: UnixMs,
 ) -> Result<RegisteredTool, Error> {
@@ -90,7 +98,7 @@ fn of_server(
         name: offered_name(server, &tool.name),
         kind: ToolKind::Server,
         server: Some(server.to_owned()),
-        version: registration.manifest.pin().wire()?.to_string(),
+        version: version.to_owned(),
         sha256: pin.to_string(),
         class: record.terms(&tool.name, pin, now).map(|terms| terms.class),
         callable: why_not.is_none(),

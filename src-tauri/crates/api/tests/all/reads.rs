@@ -175,9 +175,11 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
         ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
         ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
+        ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
         ("tools.disable", json!({ "server": "x" })),
         ("tools.remove", json!({ "server": "x" })),
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
+        ("agent.stop", json!({ "task": task, "key": "k" })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))

@@ -19,6 +19,8 @@ pub enum ToolsVerb {
     Classify(ToolsClassify),
     /// Calls a tool once, by the same path as an agent.
     Try(ToolsTry),
+    /// Prints the text of a prompt of a server.
+    Prompt(ToolsPrompt),
     /// Stops the use of a server until it is added again.
     Disable {
         /// Its name.
@@ -91,7 +93,8 @@ pub struct ToolsAdd {
 #[command(after_help = "\
 Examples:
   hermit tools classify files read_text_file --class read_local --path-pointer /path
-  hermit tools classify github create_issue --class network_write")]
+  hermit tools classify github create_issue --class network_write
+  hermit tools classify reports render --class read_local --time-limit 600")]
 pub struct ToolsClassify {
     /// The server.
     pub server: String,
@@ -112,6 +115,9 @@ pub struct ToolsClassify {
     /// Its answers are trusted.
     #[arg(long)]
     pub trusted: bool,
+    /// How long a call of it may take, 1 to 3600 seconds; 120 when not said. A call that takes longer is ended, with its server.
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<u64>,
     /// The folder of the task that asks you.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub workspace: PathBuf,
@@ -128,6 +134,24 @@ pub struct ToolsTry {
     #[arg(default_value = "{}")]
     pub arguments: String,
     /// The folder it is called in.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}
+
+/// `hermit tools prompt`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hermit tools prompt forge review-change change=1234")]
+pub struct ToolsPrompt {
+    /// The server.
+    pub server: String,
+    /// The prompt, as its server names it; `hermit tools show` lists them.
+    pub prompt: String,
+    /// What it takes, as `name=value`.
+    #[arg(value_name = "NAME=VALUE")]
+    pub arguments: Vec<String>,
+    /// The folder in which its server is started.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub workspace: PathBuf,
 }

@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::run::{stay_with, take_up};
-use crate::args::{ToolsAdd, ToolsClassify, ToolsTry, ToolsVerb};
+use crate::args::{ToolsAdd, ToolsClassify, ToolsPrompt, ToolsTry, ToolsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
@@ -10,7 +10,9 @@ use host::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use wire::tools::{Add, Call, Classify, Disable, List, Remove, Server, Servers, Show, Shown, Submitted};
+use wire::tools::{
+    Add, Call, Classify, Disable, List, Prompt, Remove, Server, Servers, Show, Shown, Submitted,
+};
 use wire::{Code, Error, exit};
 use words::store::ToolServerState;
 
@@ -23,6 +25,7 @@ pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
         ToolsVerb::Add(args) => add(context, args),
         ToolsVerb::Classify(args) => classify(context, args),
         ToolsVerb::Try(args) => call(context, args),
+        ToolsVerb::Prompt(args) => prompt(context, args),
         ToolsVerb::List => {
             let listed = context.reading()?.call(&List {})?;
             context.out.answer(&listed, listed_in_words)?;
@@ -108,6 +111,7 @@ fn classify(context: &Context, args: ToolsClassify) -> Came {
         hosts: args.host_pointer,
         repeatable: args.repeatable,
         trusted: args.trusted,
+        time_limit_s: args.time_limit,
         workspace: absolute(&args.workspace)?,
         channel: Some("cli".to_owned()),
         idempotency_key: None,
@@ -125,6 +129,18 @@ fn call(context: &Context, args: ToolsTry) -> Came {
         idempotency_key: None,
     };
     stay(context, |session| session.call(&call))
+}
+
+fn prompt(context: &Context, args: ToolsPrompt) -> Came {
+    let prompt = Prompt {
+        server: args.server,
+        prompt: args.prompt,
+        arguments: pairs(&args.arguments, "argument", "NAME=VALUE")?,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&prompt))
 }
 
 fn absolute(place: &Path) -> Result<String, Error> {
@@ -197,6 +213,37 @@ fn shown_in_words(out: &Output, shown: &Shown) {
             out.line(format!("  | {}", plain(line)));
         }
         out.say(Tone::Faint, format!("  arguments: {}", plain(&words.input_schema)));
+    }
+    others_in_words(out, shown);
+}
+
+/// Resources and prompts.
+fn others_in_words(out: &Output, shown: &Shown) {
+    let said = |words: Option<&String>| {
+        for line in words.into_iter().flat_map(|text| text.lines()) {
+            out.line(format!("  | {}", plain(line)));
+        }
+    };
+    let mark = |changed: bool| if changed { " (changed: not read until you look at it again)" } else { "" };
+    for one in &shown.resources {
+        let kind = if one.is_template { "resources" } else { "resource" };
+        out.line(format!("{kind} {}{}", plain(&one.uri), mark(one.changed)));
+        said(one.description.as_ref().or(one.title.as_ref()).or(Some(&one.name)));
+    }
+    for one in &shown.prompts {
+        let takes: Vec<String> = one
+            .arguments
+            .iter()
+            .map(|argument| {
+                if argument.required {
+                    format!("{}=…", argument.name)
+                } else {
+                    format!("[{}=…]", argument.name)
+                }
+            })
+            .collect();
+        out.line(format!("prompt {} {}{}", plain(&one.name), plain(&takes.join(" ")), mark(one.changed)));
+        said(one.description.as_ref().or(one.title.as_ref()));
     }
 }
 

@@ -29,6 +29,24 @@ impl Executors {
         self.reach_of(action, self.sandbox.can_hide())
     }
 
+    /// What looks like a key and stays hidden from a program of this name, without a look at the program itself.
+    pub(crate) fn keys_from(&self, program: Vec<String>) -> Vec<RelPath> {
+        let (hosts, secrets) = (Vec::new(), Vec::new());
+        let alike = Action::Command(acts::Command {
+            argv: program.clone(),
+            cwd: RelPath::ROOT,
+            network: false,
+            timeout_ms: 1,
+            hosts,
+            secrets,
+        });
+        let mut reach = Reach::default();
+        if let Ok(keys) = Keys::find(&self.workspace, &Words::of(&program, &RelPath::ROOT)) {
+            keys.told(self, &alike, self.sandbox.can_hide(), &mut reach);
+        }
+        reach.hidden.into_iter().chain(reach.secrets).collect()
+    }
+
     /// The same, where what it does not name can be hidden from it or cannot.
     pub(crate) fn reach_of(&self, action: &Action, can_hide: bool) -> Reach {
         let Action::Command(acts::Command { argv, cwd, .. }) = action else { return Reach::default() };

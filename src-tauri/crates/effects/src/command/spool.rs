@@ -126,6 +126,21 @@ impl Spool {
         disk::sync_folder(&self.0).map_err(fail)
     }
 
+    /// Writes something more about an act down, durably, where [`Spool::write_down`] has written before.
+    pub(crate) fn write_more(&self, request: ActionRequestId, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        disk::replace(&self.folder(request).join(name), bytes).map_err(fail("writing down what was done"))
+    }
+
+    /// Notes something about an act that only looks: it outlives this process, and may be lost with the power, when looking
+    /// again is all there is to do.
+    pub(crate) fn note(&self, request: ActionRequestId, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let fail = fail("noting what is looked at");
+        let folder = self.folder(request);
+        fs::create_dir_all(&folder).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        fs::write(folder.join(name), bytes).map_err(fail)
+    }
+
     /// What [`Spool::write_down`] wrote under this name.
     pub(crate) fn written(&self, request: ActionRequestId, name: &str) -> Result<Option<Vec<u8>>, Error> {
         read(&self.folder(request).join(name)).map_err(fail("reading what was sent"))

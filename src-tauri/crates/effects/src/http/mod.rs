@@ -64,6 +64,21 @@ pub trait Web: Send + Sync {
     /// # Errors
     /// [`NoReply`], which says whether anything may have arrived.
     fn call(&self, call: &Call<'_>, cancelled: &dyn Fn() -> bool) -> Result<Reply, NoReply>;
+
+    /// The same, and each piece of the body of the answer is told as it comes; the answer holds all of it nevertheless.
+    ///
+    /// # Errors
+    /// As [`Web::call`].
+    fn stream(
+        &self,
+        call: &Call<'_>,
+        cancelled: &dyn Fn() -> bool,
+        on_piece: &mut dyn FnMut(&[u8]),
+    ) -> Result<Reply, NoReply> {
+        let reply = self.call(call, cancelled)?;
+        on_piece(&reply.body);
+        Ok(reply)
+    }
 }
 
 /// No way out.

@@ -3,9 +3,9 @@
 //! said that it may.
 
 use super::alive::{Alive, hidden};
-use super::{Heard, ToolCall, ToolReply, Unspoken, secrets_of};
+use super::{Heard, ToolReply, Unspoken, secrets_of};
 use crate::change::scope::Scope;
-use crate::{Error, Executors, Outcome, Output};
+use crate::{Error, Executors, Outcome, Output, Spool};
 use acts::{ActionRequest, Call, Tool as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -121,7 +121,7 @@ pub(super) fn as_registered(executors: &Executors, asked: &Call) -> Result<Serve
     let same = pinned.server == asked.server
         && pinned.launch == asked.launch
         && pinned.manifest.pin().ok() == Some(asked.manifest_sha256)
-        && pinned.manifest.tool(&asked.name).and_then(|tool| tool.pin().ok()) == Some(asked.tool_sha256);
+        && said(&pinned.manifest, asked).map(|(_, pin)| pin) == Some(asked.tool_sha256);
     if !same {
         return Err(unread("it is not the one that was named".to_owned()));
     }
@@ -133,6 +133,11 @@ pub(super) fn as_registered(executors: &Executors, asked: &Call) -> Result<Serve
         )));
     }
     Ok(pinned)
+}
+
+/// What a server says of what is asked for.
+fn said(manifest: &ToolManifest, asked: &Call) -> Option<(String, Digest)> {
+    manifest.part(asked.part, &asked.name)
 }
 
 fn exchange(
@@ -148,17 +153,19 @@ fn exchange(
         Err(record) => return *record,
     };
     let changed = (manifest != pinned.manifest).then(|| manifest.clone());
-    let said = if manifest.tool(&asked.name) != pinned.manifest.tool(&asked.name) {
+    let noted = if said(&manifest, asked) != said(&pinned.manifest, asked) {
         Err(says_otherwise(asked))
     } else {
         crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
-            executors.spool.write_down(id, ASKED, asked.arguments.as_bytes())
+            let write = if asked.only_looks() { Spool::note } else { Spool::write_down };
+            write(&executors.spool, id, ASKED, asked.arguments.as_bytes())
         })
         .map_err(|error| error.to_string())
     };
-    let tool = pinned.manifest.tool(&asked.name);
-    let call = ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() };
-    let record = match said.map(|()| process.call(call, heard, cancelled)) {
+    let is_noted = noted.is_ok();
+    let tool = pinned.manifest.tool(&asked.name).filter(|_| asked.part.is_none());
+    let call = super::call_of(asked);
+    let record = match noted.map(|()| process.call(call, heard, cancelled)) {
         Err(why) => Record::not_called(why),
         Ok(Err(Unspoken::NotCalled(why))) => Record::not_called(why),
         Ok(Err(Unspoken::Lost(why))) => Record::lost(why),
@@ -171,7 +178,12 @@ fn exchange(
     if record.lost.is_none() {
         executors.sessions.put(key(request, asked), process);
     }
-    keep(executors, id, record)
+    let write = match (asked.only_looks(), is_noted) {
+        (true, _) => Spool::note,
+        (false, true) => Spool::write_more,
+        (false, false) => Spool::write_down,
+    };
+    keep(executors, id, record, write)
 }
 
 /// Why a tool is not called whose words have changed.
@@ -209,13 +221,18 @@ fn alive(
         Ok(manifest) => Ok((manifest, process, true)),
         Err(why) => {
             let record = Record { notes: process.connections(), ..Record::not_called(why) };
-            Err(Box::new(keep(executors, request.action_request_id, record)))
+            Err(Box::new(keep(executors, request.action_request_id, record, Spool::write_down)))
         }
     }
 }
 
 /// Writes a record down without the values of secrets in its words, before anybody is told.
-fn keep(executors: &Executors, id: ActionRequestId, record: Record) -> Record {
+fn keep(
+    executors: &Executors,
+    id: ActionRequestId,
+    record: Record,
+    write: fn(&Spool, ActionRequestId, &str, &[u8]) -> Result<(), Error>,
+) -> Record {
     let redactor = executors.redactor.now();
     let clean = |text: Option<String>| text.map(|text| redactor.text(&text).rest.into_owned());
     let record = Record {
@@ -226,7 +243,7 @@ fn keep(executors: &Executors, id: ActionRequestId, record: Record) -> Record {
     };
     let kept = crate::change::step(executors, Point::CallAnswer, &RelPath::ROOT, || {
         let bytes = serde_json::to_vec(&record).map_err(|e| Error::Request(e.to_string()))?;
-        executors.spool.write_down(id, ANSWER, &bytes)
+        write(&executors.spool, id, ANSWER, &bytes)
     });
     match kept {
         Ok(()) => record,

@@ -6,6 +6,7 @@
 
 mod alive;
 mod called;
+mod digests;
 mod process;
 mod reached;
 mod sessions;
@@ -17,12 +18,12 @@ pub(crate) use process::hidden_from;
 pub use reached::Endpoint;
 pub use sessions::ServerSessions;
 
-use crate::command::run::digest_file;
 use crate::{Error, Executors, Progress, sandbox};
 use alive::Alive;
 use model::AttemptId;
 use model::limits::{LAUNCH_BYTES_MAX, SERVER_START_MS};
 use model::reach::Program;
+use model::server_part::ServerPart;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout};
@@ -40,10 +41,14 @@ pub struct Pipes {
 /// One call of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The tool, as its server names it.
+    /// What of the server is asked for, where it is no tool.
+    pub part: Option<ServerPart>,
+    /// The tool or prompt, as its server names it, or the address of a resource.
     pub name: String,
     /// One JSON object.
     pub arguments: String,
+    /// How long it may take.
+    pub within: Duration,
 }
 
 /// What a server answered a call.
@@ -185,7 +190,7 @@ impl Executors {
                 || reads
                     .chain(self.sandbox.readable().iter().map(PathBuf::as_path))
                     .any(|place| path.starts_with(place));
-            let sha256 = is_seen.then(|| digest_file(&path)).flatten()?;
+            let sha256 = is_seen.then(|| self.sessions.digests().of(&path, self.clock.now())).flatten()?;
             Some(Program { name: word.clone(), path: path.to_str()?.to_owned(), sha256 })
         };
         launch.argv.iter().enumerate().filter_map(file).collect()
@@ -208,10 +213,19 @@ fn offered(
     told
 }
 
+/// The call as it goes to the server.
+fn call_of(asked: &acts::Call) -> ToolCall {
+    let within = Duration::from_millis(asked.time_limit_ms());
+    ToolCall { part: asked.part, name: asked.name.clone(), arguments: asked.arguments.clone(), within }
+}
+
 /// The texts of an answer, one below the other.
 pub fn words_of(answer: &serde_json::Value) -> String {
     let blocks = answer.get("content").and_then(serde_json::Value::as_array);
-    let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
+    let texts = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block.get("text").or_else(|| block.pointer("/resource/text"))?.as_str());
     texts.collect::<Vec<_>>().join("\n")
 }
 

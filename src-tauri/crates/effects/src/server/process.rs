@@ -7,7 +7,6 @@ use crate::command::supervise::end_all;
 use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
 use crate::{Error, Executors};
-use acts::Action;
 use model::RelPath;
 use model::limits::SERVER_CPU_S;
 use model::tool_server::{ServerLaunch, ToolManifest};
@@ -206,11 +205,7 @@ pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPat
 
 /// What looks like a key in the folder and is hidden from a program of this name.
 pub(crate) fn hidden_from(executors: &Executors, program: Vec<String>) -> Vec<RelPath> {
-    let (hosts, secrets) = (Vec::new(), Vec::new());
-    let alike =
-        acts::Command { argv: program, cwd: RelPath::ROOT, network: false, timeout_ms: 1, hosts, secrets };
-    let reach = executors.reach(&Action::Command(alike));
-    reach.hidden.into_iter().chain(reach.secrets).collect()
+    executors.keys_from(program)
 }
 
 /// Hears what a server complains about for as long as it lives, and keeps the last of it.

@@ -64,12 +64,27 @@ impl Endpoint {
         within: Duration,
         ended: Ended<'_>,
     ) -> Result<Reply, NoReply> {
-        self.send(Method::Post, more, Some(body), within, ended)
+        self.send(Method::Post, more, Some(body), within, (ended, &mut |_| {}))
+    }
+
+    /// The same, and each piece of what is answered is told as it comes.
+    ///
+    /// # Errors
+    /// As [`Endpoint::post`].
+    pub fn post_heard(
+        &self,
+        more: &[(&str, &str)],
+        body: &[u8],
+        within: Duration,
+        ended: Ended<'_>,
+        on_piece: &mut dyn FnMut(&[u8]),
+    ) -> Result<Reply, NoReply> {
+        self.send(Method::Post, more, Some(body), within, (ended, on_piece))
     }
 
     /// Tells the server that a conversation is over. Nobody waits long for that.
     pub fn leave(&self, more: &[(&str, &str)]) {
-        let _ = self.send(Method::Delete, more, None, FAREWELL, &mut || None);
+        let _ = self.send(Method::Delete, more, None, FAREWELL, (&mut || None, &mut |_| {}));
     }
 
     fn send(
@@ -78,7 +93,7 @@ impl Endpoint {
         more: &[(&str, &str)],
         body: Option<&[u8]>,
         within: Duration,
-        ended: Ended<'_>,
+        (ended, on_piece): (Ended<'_>, &mut dyn FnMut(&[u8])),
     ) -> Result<Reply, NoReply> {
         let mut headers = Vec::new();
         for header in &self.headers {
@@ -105,7 +120,7 @@ impl Endpoint {
             *why.borrow_mut() = told;
             is_over
         };
-        let came = self.web.call(&call, &cancelled);
+        let came = self.web.stream(&call, &cancelled, on_piece);
         match (came, why.into_inner()) {
             (Err(NoReply::Lost(_)), Some(why)) => Err(NoReply::Lost(why)),
             (came, _) => came,

@@ -4,6 +4,7 @@
 //! process that started it, however that ends.
 
 use super::alive::Alive;
+use super::digests::Digests;
 use model::limits::{SERVER_IDLE_MS, SERVER_SESSIONS_MAX};
 use model::{AttemptId, Digest};
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub struct ServerSessions(Arc<Sessions>);
 struct Sessions {
     idle: Mutex<Idle>,
     starter: Mutex<Option<Sender<Start>>>,
+    digests: Digests,
 }
 
 #[derive(Default)]
@@ -75,6 +77,11 @@ impl ServerSessions {
         let over: Vec<_> =
             lock(&self.0.idle).servers.extract_if(.., |(whose, _), _| *whose == attempt).collect();
         drop(over);
+    }
+
+    /// What is known of the programs of servers.
+    pub(super) fn digests(&self) -> &Digests {
+        &self.0.digests
     }
 
     /// Starts a process from a thread that lives as long as this: the walls end a process with the thread that started it.

@@ -3,7 +3,7 @@
 
 use super::called::{Record, answered, as_registered, changed, says_otherwise, told};
 use super::process::Process;
-use super::{Heard, START, ToolCall, Unspoken};
+use super::{Heard, START, Unspoken};
 use crate::command::view::View;
 use crate::{Error, Executors, Output};
 use acts::Call;
@@ -61,7 +61,7 @@ pub(crate) fn call(
         let kept = changed(asked, &manifest).filter(|output| redactor.holds(&output.bytes).is_empty());
         return Err(NoAnswer::Changed(says_otherwise(asked), kept));
     }
-    let call = ToolCall { name: asked.name.clone(), arguments: asked.arguments.clone() };
+    let call = super::call_of(asked);
     let record = match process.call(call, heard, cancelled) {
         Err(Unspoken::NotCalled(why) | Unspoken::Lost(why)) => {
             return Err(NoAnswer::Failed(clean(executors, &why)));

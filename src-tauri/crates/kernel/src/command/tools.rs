@@ -3,6 +3,7 @@
 use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
+use crate::drive::GET_PROMPT;
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
 use crate::state::Stage;
@@ -17,7 +18,7 @@ use model::ingress::Channel;
 use model::limits::TOOL_SERVERS_MAX;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
 use model::{Body, Sensitive};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -111,6 +112,38 @@ impl Kernel {
         self.server_record(server)?;
         let goal = format!("call \"{}\" of the server \"{server}\"", acts::visible(tool));
         let planned = Planned::Call { offered: offered_name(server, tool), arguments: arguments.to_owned() };
+        let workspace_id = self.workspace(root)?;
+        self.submit_planned(&planned, goal, workspace_id, channel, idempotency_key)
+    }
+
+    /// Makes the task that gets the text of a prompt: judged and recorded as a look.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the server or the prompt, [`Error::Input`] when an argument is missing or not known.
+    pub fn propose_prompt(
+        &self,
+        (server, prompt): (&str, &str),
+        arguments: &BTreeMap<String, String>,
+        root: &Path,
+        (channel, idempotency_key): (Channel, String),
+    ) -> Result<Submitted, Error> {
+        let registration = self.registered(&self.server_record(server)?)?;
+        let known = registration.manifest.prompts.iter().find(|one| one.name == prompt);
+        let known =
+            known.ok_or_else(|| Error::NotFound { kind: "prompt", id: format!("{server}.{prompt}") })?;
+        let takes = || known.arguments.iter().map(|one| one.name.as_str());
+        if let Some(wrong) = arguments.keys().find(|name| !takes().any(|known| known == *name)) {
+            let all: Vec<&str> = takes().collect();
+            return Err(Error::Input(format!("the prompt takes no `{wrong}`; it takes: {}", all.join(", "))));
+        }
+        if let Some(lacks) =
+            known.arguments.iter().find(|one| one.required && !arguments.contains_key(&one.name))
+        {
+            return Err(Error::Input(format!("the prompt needs `{0}`; write `{0}=VALUE`", lacks.name)));
+        }
+        let asked = json!({ "server": server, "name": prompt, "arguments": arguments });
+        let goal = format!("get the prompt \"{}\" of the server \"{server}\"", acts::visible(prompt));
+        let planned = Planned::Call { offered: GET_PROMPT.to_owned(), arguments: asked.to_string() };
         let workspace_id = self.workspace(root)?;
         self.submit_planned(&planned, goal, workspace_id, channel, idempotency_key)
     }

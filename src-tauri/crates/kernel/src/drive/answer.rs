@@ -376,6 +376,7 @@ impl Plan {
             | Proposal::MoveRef { .. }
             | Proposal::DeleteRef { .. }
             | Proposal::FindTools { .. }
+            | Proposal::ReadResource { .. }
             | Proposal::Remember(_)
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }

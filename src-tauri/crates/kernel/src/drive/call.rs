@@ -1,6 +1,7 @@
 //! Calls of tools of servers: from a call of a model to what is judged, shown and done.
 
 use super::normalise::Unfit;
+use super::offered_parts::GET_PROMPT;
 use super::trial::Trial;
 use crate::Error;
 use crate::kernel::Kernel;
@@ -10,6 +11,7 @@ use crate::tool_registry::ServerRecord;
 use crate::tx::Tx;
 use acts::{Action, Call};
 use model::limits::OFFERED_WORDS_MAX;
+use model::server_part::{ServerPart, key_of};
 use model::task::Proposer;
 use model::tool_server::{ServerRegistration, ToolTerms, offered_name, words_for_model};
 use model::{AttemptId, Digest, RelPath, UnixMs};
@@ -20,10 +22,16 @@ use std::sync::Arc;
 pub(super) struct Usable {
     record: ServerRecord,
     pub(super) registration: Arc<ServerRegistration>,
-    registration_sha256: Digest,
+    pub(super) registration_sha256: Digest,
 }
 
 impl Usable {
+    /// The name under which what a call asks for is compared.
+    fn key_of(&self, call: &Call) -> String {
+        let known = self.registration.manifest.part(call.part, &call.name);
+        known.map_or_else(|| key_of(call.part, &call.name), |(key, _)| key)
+    }
+
     /// Whether a tool is what it was when it was registered, as far as anybody has seen.
     pub(super) fn is_unchanged(&self, tool: &str) -> bool {
         !self.record.changed.contains(tool)
@@ -60,6 +68,11 @@ impl Kernel {
         offered: &str,
         arguments: &str,
     ) -> Result<Result<Action, Unfit>, Error> {
+        if offered == GET_PROMPT {
+            let asked = serde_json::from_str(arguments)
+                .map_err(|e| Error::Broken(format!("what is asked for of a server is malformed: {e}")))?;
+            return self.resource_or_prompt(state, ServerPart::Prompt, asked);
+        }
         let servers = self.usable_servers(state);
         let named = servers.iter().find_map(|server| {
             let tools = &server.registration.manifest.tools;
@@ -94,6 +107,7 @@ impl Kernel {
             Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
         };
         let call = Call {
+            part: None,
             server: name.clone(),
             name: tool.name.clone(),
             arguments: arguments.to_owned(),
@@ -147,9 +161,11 @@ impl Kernel {
             Some(server) if server.registration_sha256 != call.registration_sha256 => {
                 "is registered otherwise"
             }
-            Some(server) if !server.is_unchanged(&call.name) => "says something else of this tool now",
+            Some(server) if !server.is_unchanged(&server.key_of(call)) => "says something else of this now",
             Some(server)
-                if server.record.terms(&call.name, call.tool_sha256, began(state)) != call.terms.as_ref() =>
+                if call.part.is_none()
+                    && server.record.terms(&call.name, call.tool_sha256, began(state))
+                        != call.terms.as_ref() =>
             {
                 "has other terms for this tool"
             }

@@ -15,6 +15,7 @@ use reasoning::session::{Call, Said};
 use seal::Digest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 /// Bytes of a key that an agent gives, and of the name of a tool.
@@ -149,10 +150,27 @@ fn check(call: &Proposed<'_>) -> Result<Digest, Error> {
 }
 
 impl Kernel {
-    /// The tools that an agent outside may call: those that a model is told of, but for the search for more of them, which
-    /// are offered to a model alone.
+    /// The tools that an agent outside may call: those that a model is told of, but for those about servers of tools,
+    /// whose tools are offered to a model alone.
     pub fn tools(&self) -> Vec<model::proposal::ToolSpec> {
-        iteration::tools().into_iter().filter(|tool| tool.name != super::offered::FIND).collect()
+        iteration::tools()
+            .into_iter()
+            .filter(|tool| {
+                ![super::offered::FIND, super::offered_parts::READ_RESOURCE].contains(&&*tool.name)
+            })
+            .collect()
+    }
+
+    /// An agent outside waits no longer for a call: what of it is at work is stopped, as a person's wish to stop is. A call
+    /// that waits for a person goes on waiting: who answers it decides, and the same call again goes on with it.
+    ///
+    /// # Errors
+    /// As [`Kernel::standing_of_call`].
+    pub fn stop_call(&self, task_id: TaskId, key: &str) -> Result<(), Error> {
+        if matches!(self.standing_of_call(task_id, key)?, CallStanding::Working) {
+            self.cell(task_id)?.stop.store(true, Ordering::SeqCst);
+        }
+        Ok(())
     }
 
     /// Takes a call of an agent outside; whoever drives its task takes it up. The same call again is the one before, as

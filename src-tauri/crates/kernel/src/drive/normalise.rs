@@ -108,10 +108,9 @@ impl Kernel {
                     Err(unfit) => return Ok(Err(unfit)),
                 }
             }
-            Proposal::Call { name, arguments } => match self.call_of(tx, executors, name, arguments)? {
-                Ok(action) => action,
-                Err(unfit) => return Ok(Err(unfit)),
-            },
+            Proposal::Call { .. } | Proposal::ReadResource { .. } => {
+                return self.of_server(tx, executors, proposal);
+            }
             Proposal::Act(Action::Fetch(fetch)) => match self.fetch_of(fetch, &observed)? {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),

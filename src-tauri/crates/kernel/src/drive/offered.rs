@@ -32,6 +32,8 @@ pub(super) struct Offered {
     pub(super) tokens: u32,
     /// Whether there are more than these.
     pub(super) has_more: bool,
+    /// Bytes that they might take.
+    pub(super) room: usize,
 }
 
 /// One tool of a server, and the name that it is offered by.
@@ -119,7 +121,7 @@ impl Kernel {
         let kept = all.iter().zip(&chosen).filter(|(_, is_chosen)| **is_chosen);
         let tools = kept.map(|(one, _)| one.spec()).collect::<Result<Vec<_>, _>>()?;
         let tokens = u32::try_from(whole.saturating_sub(room) / TOKEN_BYTES).unwrap_or(u32::MAX);
-        Ok(Offered { has_more: whole > 0 && tools.len() < all.len(), tools, tokens })
+        Ok(Offered { has_more: whole > 0 && tools.len() < all.len(), tools, tokens, room: whole })
     }
 
     /// Which tools are offered first: what the model has found, newest first, then what fits the words of the task. Where

@@ -34,6 +34,12 @@ params! {
         /// How long to wait for its end, at most 2000.
         wait_ms: Option<u64>,
     }
+    /// A call that nobody waits for any more.
+    Stop {
+        task: String,
+        /// The key of the call.
+        key: String,
+    }
 }
 
 answers! {

@@ -54,6 +54,8 @@ params! {
         /// Whether its answers are trusted.
         #[serde(default)]
         trusted: bool,
+        /// How many seconds a call may take; 120 when absent.
+        time_limit_s: Option<u64>,
         /// The folder of the task that asks.
         workspace: String,
         channel: Option<String>,
@@ -65,6 +67,17 @@ params! {
         tool: String,
         /// One JSON object, as text.
         arguments: String,
+        /// The folder of the task.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// A prompt, whose text is got.
+    Prompt {
+        server: String,
+        prompt: String,
+        #[serde(default)]
+        arguments: BTreeMap<String, String>,
         /// The folder of the task.
         workspace: String,
         channel: Option<String>,
@@ -109,6 +122,8 @@ answers! {
         class: Option<ActionClass>,
         repeatable: bool,
         trusted: bool,
+        /// How many seconds a call may take, where a person said so.
+        time_limit_s: Option<u64>,
         /// Whether the server says something else of it than when it was registered.
         changed: bool,
     }
@@ -120,7 +135,33 @@ answers! {
         secrets: BTreeMap<String, String>,
         reads: Vec<String>,
         words: Vec<Words>,
+        /// Resources, and templates of their addresses.
+        resources: Vec<ResourceWords>,
+        prompts: Vec<PromptWords>,
     }
+    /// What a server says of one resource.
+    ResourceWords {
+        /// Its address, or the template of addresses.
+        uri: String,
+        is_template: bool,
+        name: String,
+        title: Option<String>,
+        description: Option<String>,
+        media_type: Option<String>,
+        /// Whether the server says something else of it than when it was registered.
+        changed: bool,
+    }
+    /// What a server says of one prompt.
+    PromptWords {
+        name: String,
+        title: Option<String>,
+        description: Option<String>,
+        arguments: Vec<PromptArgumentWords>,
+        /// Whether the server says something else of it than when it was registered.
+        changed: bool,
+    }
+    /// What a prompt takes.
+    PromptArgumentWords { name: String, description: Option<String>, required: bool }
     /// A file with the digest it had.
     Pin { name: String, path: String, sha256: String }
     /// What a server says of one tool.

@@ -91,12 +91,16 @@ export const memoryType = names("decision", "pattern", "correction", "architectu
 export const memoryRetention = names("pinned", "kept", "dated");
 export const replaced = object({ memory_id: id("mem"), claim: string });
 export const leftAsIs = object({ receipt_id: id("rcp"), resource: resource, why: string, beside: nullable(relPath) });
+export const serverPart = names("resource", "prompt");
 export const program = object({ name: string, path: string, sha256: digest }, "closed");
 export const serverLaunch = object({ argv: array(string), url: nullable(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
-export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean) }, "closed");
+export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean), time_limit_ms: nullable(u64) }, "closed");
 export const toolHints = object({ read_only: nullable(boolean), destructive: nullable(boolean), idempotent: nullable(boolean), open_world: nullable(boolean) }, "closed");
 export const serverTool = object({ name: string, title: nullable(string), description: nullable(string), input_schema: string, output_schema: nullable(string), hints: defaulted(toolHints) }, "closed");
-export const toolManifest = object({ tools: array(serverTool) }, "closed");
+export const serverResource = object({ uri: string, name: string, title: nullable(string), description: nullable(string), media_type: nullable(string) }, "closed");
+export const promptArgument = object({ name: string, description: nullable(string), required: defaulted(boolean) }, "closed");
+export const serverPrompt = object({ name: string, title: nullable(string), description: nullable(string), arguments: defaulted(array(promptArgument)) }, "closed");
+export const toolManifest = object({ tools: array(serverTool), resources: defaulted(array(serverResource)), templates: defaulted(array(serverResource)), prompts: defaulted(array(serverPrompt)) }, "closed");
 export const serverRegistration = object({ server: string, launch: serverLaunch, manifest: toolManifest }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
@@ -113,7 +117,7 @@ export const action = tagged("tool", {
   vcs: object({ change: vcsChange }),
   remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
-  call: object({ server: string, name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
+  call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
 });

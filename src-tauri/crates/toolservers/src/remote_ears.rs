@@ -1,0 +1,170 @@
+//! What a server at an address asks for in the stream of an answer: a sign of life is answered, a question goes to the
+//! person, and everything else is refused with words. Each answer is a message of its own.
+
+use crate::form::{Answer, Form};
+use effects::{Endpoint, Heard, Progress, Standing};
+use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
+use model::tool_server::words_for_model;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a question that waits is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long an answer to the server may take to arrive.
+const ANSWER: Duration = Duration::from_secs(10);
+/// Requests of a server that are answered during one call; what comes after them is not heard.
+const REQUESTS_MAX: usize = 64;
+/// Letters of a report of progress.
+const TOLD_MAX: usize = 200;
+
+/// Hears what comes in the stream of one answer, and answers what is asked in it.
+pub(crate) struct RemoteEars<'a> {
+    pub(crate) endpoint: Arc<Endpoint>,
+    /// What stands above each message.
+    pub(crate) head: Vec<(String, String)>,
+    pub(crate) heard: Heard<'a>,
+    /// What came and is no whole event yet.
+    rest: Vec<u8>,
+    questions: usize,
+    requests: usize,
+    /// Time that the person took: it is not the tool's.
+    pub(crate) asked_for: Duration,
+}
+
+impl<'a> RemoteEars<'a> {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, head: Vec<(String, String)>, heard: Heard<'a>) -> Self {
+        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, asked_for: Duration::ZERO }
+    }
+
+    /// Takes a piece of the stream, and does what the whole events in it ask for. `over` says whether nobody waits any more.
+    pub(crate) fn take(&mut self, piece: &[u8], over: &mut dyn FnMut() -> bool) {
+        // What was looked at before is not looked at again: an event may come in a thousand pieces.
+        let mut from = self.rest.len().saturating_sub(2);
+        self.rest.extend_from_slice(piece);
+        while let Some(end) = end_of_event(&self.rest, from) {
+            let event: Vec<u8> = self.rest.drain(..end).collect();
+            from = 0;
+            if let Some(message) = message_of(&event) {
+                self.hear(&message, over);
+            }
+        }
+    }
+
+    fn hear(&mut self, message: &Value, over: &mut dyn FnMut() -> bool) {
+        let Some(method) = message.get("method").and_then(Value::as_str) else { return };
+        let params = message.get("params").cloned().unwrap_or_default();
+        if method == "notifications/progress" {
+            let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
+            let done = params.get("progress").map(Value::to_string).unwrap_or_default();
+            return (self.heard)(Progress::Told(&words_for_model(&format!("{done} {words}"), TOLD_MAX)));
+        }
+        let Some(id) = message.get("id").filter(|id| id.is_string() || id.is_number()) else { return };
+        self.requests = self.requests.saturating_add(1);
+        if self.requests > REQUESTS_MAX {
+            return;
+        }
+        let answer = match method {
+            "ping" => json!({ "result": {} }),
+            "elicitation/create" => json!({ "result": self.put(&params, over) }),
+            other => {
+                let why = format!("Hermit does not do `{}` for a server", words_for_model(other, 80));
+                json!({ "error": { "code": -32601, "message": why } })
+            }
+        };
+        self.answer(id, answer);
+    }
+
+    fn answer(&self, id: &Value, mut answer: Value) {
+        if let Some(members) = answer.as_object_mut() {
+            members.insert("jsonrpc".to_owned(), json!("2.0"));
+            members.insert("id".to_owned(), id.clone());
+        }
+        let head: Vec<(&str, &str)> = self.head.iter().map(|(name, value)| (&**name, &**value)).collect();
+        // A server that does not take it goes without; its tool says what came of that.
+        let _ = self.endpoint.post(&head, answer.to_string().as_bytes(), ANSWER, &mut || None);
+    }
+
+    /// Puts a question to the person and waits for what they say.
+    fn put(&mut self, params: &Value, over: &mut dyn FnMut() -> bool) -> Value {
+        let form = if self.questions < SERVER_QUESTIONS_MAX { Form::of(params).ok() } else { None };
+        self.questions = self.questions.saturating_add(1);
+        let Some(mut form) = form else { return json!({ "action": "decline" }) };
+        let begun = Instant::now();
+        let answer = loop {
+            let asking = form.question();
+            match self.wait(&asking, over) {
+                Some(said) => {
+                    if let Some(answer) = form.take(&said) {
+                        break answer;
+                    }
+                }
+                None => break Answer::Decline,
+            }
+        };
+        self.asked_for = self.asked_for.saturating_add(begun.elapsed());
+        match answer {
+            Answer::Accept(content) => json!({ "action": "accept", "content": content }),
+            Answer::Decline => json!({ "action": "decline" }),
+            Answer::Cancel => json!({ "action": "cancel" }),
+        }
+    }
+
+    /// What the person said to one question; nothing where nobody answers it, or nobody waits any more.
+    fn wait(&mut self, asking: &effects::Asking, over: &mut dyn FnMut() -> bool) -> Option<String> {
+        let since = Instant::now();
+        loop {
+            (self.heard)(Progress::Asks(asking));
+            match asking.standing() {
+                Standing::Answered(said) => return Some(said),
+                Standing::Waits(name) => {
+                    let late = since.elapsed() > Duration::from_millis(SERVER_QUESTION_MS.unsigned_abs());
+                    if late || over() {
+                        asking.stands(Standing::GivenUp(name));
+                        (self.heard)(Progress::Asks(asking));
+                        return None;
+                    }
+                }
+                Standing::New | Standing::Closed(_) | Standing::GivenUp(_) => return None,
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Behind the first whole event: an empty line, however lines end.
+fn end_of_event(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at = at.saturating_add(bytes.get(at..)?.iter().position(|byte| *byte == b'\n')?).saturating_add(1);
+        match bytes.get(at..)? {
+            [b'\n', ..] => return Some(at.saturating_add(1)),
+            [b'\r', b'\n', ..] => return Some(at.saturating_add(2)),
+            _ => {}
+        }
+    }
+}
+
+/// The message that an event carries.
+fn message_of(event: &[u8]) -> Option<Value> {
+    let text = String::from_utf8_lossy(event);
+    let data: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("data:")).collect();
+    serde_json::from_str(&data.join("\n")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_whole_however_its_lines_end() {
+        for text in ["data: 1\n\nrest", "data: 1\r\n\r\nrest", "data: 1\n\r\nrest"] {
+            let end = end_of_event(text.as_bytes(), 0).expect("an event");
+            assert_eq!(&text[end..], "rest", "{text:?}");
+            assert_eq!(end_of_event(text.as_bytes(), end.saturating_sub(3)), Some(end), "{text:?} in pieces");
+            assert_eq!(message_of(&text.as_bytes()[..end]), Some(json!(1)));
+        }
+        assert_eq!(end_of_event(b"data: 1\n", 0), None);
+        assert_eq!(message_of(b"event: x\n: alive"), None);
+    }
+}
