@@ -14,6 +14,9 @@
 
 // The views' tests write legal histories; their parts name each other from the root.
 #[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/projections/tests/claims.rs"]
+mod claims;
+#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
 #[path = "../../src-tauri/crates/projections/tests/history.rs"]
 mod history;
 #[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]

@@ -3,6 +3,7 @@
 
 use super::Then;
 use super::call::Usable;
+use super::offered_parts::READ_RESOURCE;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
@@ -122,6 +123,18 @@ impl Kernel {
         let tools = kept.map(|(one, _)| one.spec()).collect::<Result<Vec<_>, _>>()?;
         let tokens = u32::try_from(whole.saturating_sub(room) / TOKEN_BYTES).unwrap_or(u32::MAX);
         Ok(Offered { has_more: whole > 0 && tools.len() < all.len(), tools, tokens, room: whole })
+    }
+
+    /// Adds what is offered of servers to Hermit's own tools; those about servers stay where there is something for them.
+    pub(super) fn offer(&self, state: &TaskState, tools: &mut Vec<ToolSpec>, offered: Offered) {
+        if !offered.has_more {
+            tools.retain(|tool| tool.name != FIND);
+        }
+        if let Some(at) = tools.iter().position(|tool| tool.name == READ_RESOURCE) {
+            let reads = tools.remove(at);
+            tools.extend(self.resources_offered(state, reads).filter(|_| offered.room > 0));
+        }
+        tools.extend(offered.tools);
     }
 
     /// Which tools are offered first: what the model has found, newest first, then what fits the words of the task. Where

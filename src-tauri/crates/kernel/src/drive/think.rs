@@ -143,15 +143,7 @@ impl Kernel {
         if !self.may_delegate(tx)? {
             tools.retain(|tool| tool.name != "delegate");
         }
-        if !offered.has_more {
-            tools.retain(|tool| tool.name != super::offered::FIND);
-        }
-        let at = tools.iter().position(|tool| tool.name == super::offered_parts::READ_RESOURCE);
-        if let Some(at) = at {
-            let reads = tools.remove(at);
-            tools.extend(self.resources_offered(tx, reads).filter(|_| offered.room > 0));
-        }
-        tools.extend(offered.tools);
+        self.offer(tx, &mut tools, offered);
         let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = match proposer.spends_tokens() {
             false => 0,
