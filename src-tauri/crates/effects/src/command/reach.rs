@@ -30,7 +30,11 @@ impl Executors {
     }
 
     /// What looks like a key and stays hidden from a program of this name, without a look at the program itself.
-    pub(crate) fn keys_from(&self, program: Vec<String>) -> Vec<RelPath> {
+    ///
+    /// # Errors
+    /// In words, when the folder cannot be looked through, or holds more of them than can be hidden: what nobody has seen
+    /// would be in sight.
+    pub(crate) fn keys_from(&self, program: Vec<String>) -> Result<Vec<RelPath>, String> {
         let (hosts, secrets) = (Vec::new(), Vec::new());
         let alike = Action::Command(acts::Command {
             argv: program.clone(),
@@ -41,10 +45,16 @@ impl Executors {
             secrets,
         });
         let mut reach = Reach::default();
-        if let Ok(keys) = Keys::find(&self.workspace, &Words::of(&program, &RelPath::ROOT)) {
-            keys.told(self, &alike, self.sandbox.can_hide(), &mut reach);
+        let unsure = |why: &str| {
+            format!("the folder cannot be kept from showing keys: {why}; choose a smaller folder")
+        };
+        let keys = Keys::find(&self.workspace, &Words::of(&program, &RelPath::ROOT))
+            .map_err(|why| unsure(&why.to_string()))?;
+        keys.told(self, &alike, self.sandbox.can_hide(), &mut reach);
+        match reach.unsure {
+            Some(why) => Err(unsure(&why)),
+            None => Ok(reach.hidden.into_iter().chain(reach.secrets).collect()),
         }
-        reach.hidden.into_iter().chain(reach.secrets).collect()
     }
 
     /// The same, where what it does not name can be hidden from it or cannot.

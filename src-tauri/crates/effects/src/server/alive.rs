@@ -79,6 +79,6 @@ impl Alive {
 }
 
 /// What looks like a key in the folder, which a server that is started does not see.
-pub(crate) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
-    if launch.url.is_some() { Vec::new() } else { process::hidden(executors, launch) }
+pub(crate) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Result<Vec<RelPath>, String> {
+    if launch.url.is_some() { Ok(Vec::new()) } else { process::hidden(executors, launch) }
 }

@@ -208,7 +208,7 @@ fn alive(
     asked: &Call,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(ToolManifest, Alive, bool), Box<Record>> {
-    let hidden = hidden(executors, &asked.launch);
+    let hidden = hidden(executors, &asked.launch).map_err(|why| Box::new(Record::not_called(why)))?;
     let kept = executors.sessions.take(&key(request, asked)).filter(|process| process.hides(&hidden));
     if let Some(mut process) = kept
         && let Ok(manifest) = process.manifest(executors, cancelled)

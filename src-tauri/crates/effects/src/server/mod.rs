@@ -148,7 +148,7 @@ impl Executors {
     /// In words, when it cannot be started or reached, does not say what it offers, or says the value of a secret.
     pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
-        let hidden = hidden(self, &launch);
+        let hidden = hidden(self, &launch)?;
         let mut server = Alive::begin(self, &launch, hidden).map_err(|e| e.to_string())?;
         let manifest = server.manifest(self, &|| false)?;
         let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;

@@ -199,12 +199,12 @@ fn forget(folder: &Path) -> Result<(), Error> {
 }
 
 /// What looks like a key in the folder, which a server does not see whatever its words name.
-pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Vec<RelPath> {
+pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Result<Vec<RelPath>, String> {
     hidden_from(executors, launch.argv.iter().take(1).cloned().collect())
 }
 
 /// What looks like a key in the folder and is hidden from a program of this name.
-pub(crate) fn hidden_from(executors: &Executors, program: Vec<String>) -> Vec<RelPath> {
+pub(crate) fn hidden_from(executors: &Executors, program: Vec<String>) -> Result<Vec<RelPath>, String> {
     executors.keys_from(program)
 }
 

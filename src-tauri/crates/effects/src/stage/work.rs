@@ -80,7 +80,7 @@ impl<'a> Work<'a> {
     pub(super) fn of(executors: &Executors, action: &'a Action) -> Result<Self, Error> {
         match action {
             Action::Call(call) => {
-                let hidden = crate::server::hidden(executors, &call.launch);
+                let hidden = crate::server::hidden(executors, &call.launch).map_err(Error::Request)?;
                 Ok(Self::Call { call, hidden, root: RelPath::ROOT })
             }
             _ => Ok(Self::Command { asked: words(action)?, reach: executors.reach_of(action, true) }),
