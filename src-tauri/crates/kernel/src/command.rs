@@ -25,6 +25,7 @@ pub mod person;
 pub mod pin;
 pub mod plan;
 pub mod policy_override;
+mod ranking;
 pub mod reanchor;
 pub mod reasoning;
 pub mod resolve;

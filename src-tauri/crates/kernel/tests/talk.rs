@@ -393,3 +393,30 @@ fn a_cancel_while_a_tool_is_at_work_ends_the_run_once_and_nothing_is_written_lat
         assert!(world.kernel().cancel(task, "late").is_err());
     }
 }
+
+#[conforms::conforms(part = "HK-8.1.2-3", part = "HK-8.1.3-2")]
+#[test]
+fn tasks_that_words_may_be_about_are_ranked_by_them_and_how_surely_is_on_record() {
+    let world = World::new(3_401);
+    let ask = || vec![say("ask", json!({ "question": "go on?" })), done("ok")];
+    let tax = world.script("Update the tax rates of Malta", ask());
+    let logo = world.script("Paint the logo blue", ask());
+    for task in [tax, logo] {
+        world.drive(task);
+    }
+    let conversation = state(&world, tax).task.conversation_id;
+    world.kernel().turn_to(conversation, None).unwrap();
+    let say_it = |text: &str, key: &str| {
+        let bound = world.kernel().say(&saying(text, key)).unwrap();
+        assert_eq!((bound.resolution, bound.task_id), (IngressResolution::PendingDisambiguation, None));
+        let recorded = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
+            Body::IngressBound(b) if b.ingress_id == bound.ingress_id => Some((b.confidence, b.margin)),
+            _ => None,
+        });
+        (bound.candidates, recorded.unwrap())
+    };
+    // The one worked on last comes first, unless the words fit another better.
+    assert_eq!(say_it("and please hurry", "one"), (vec![logo, tax], (Some(0), Some(0))));
+    assert_eq!(say_it("use the new tax rate for it", "two"), (vec![tax, logo], (Some(666), Some(666))));
+    assert_eq!(say_it("a darker blue for the logo, not tax", "three").0, [logo, tax]);
+}

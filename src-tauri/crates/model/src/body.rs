@@ -106,7 +106,8 @@ bodies! {
     /// A message was bound to what it is about.
     IngressBound ("ingress.bound", 1, Ingress, |b| b.ingress_id) {
         ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>,
-        candidates: Vec<TaskId>, rationale: Text,
+        candidates: Vec<TaskId>, rationale: Text;
+        since confidence: u16, margin: u16
     }
 
     // Tasks and steps.

@@ -123,6 +123,8 @@ impl World {
             chosen_task_id: to,
             candidates: to.into_iter().collect(),
             rationale: words("because", self.n),
+            confidence: None,
+            margin: None,
         };
         self.draft(Place::task(place), body)
     }

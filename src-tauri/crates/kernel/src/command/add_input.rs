@@ -213,6 +213,8 @@ impl Kernel {
             chosen_task_id: about,
             candidates: Vec::new(),
             rationale: Sensitive::from(words.why.to_owned()),
+            confidence: None,
+            margin: None,
         });
         self.go_on_in(&mut w, state);
         Ok((w, ingress_id))

@@ -87,6 +87,8 @@ impl Kernel {
             chosen_task_id: None,
             candidates: Vec::new(),
             rationale: Sensitive::from("files given outright belong to the inbox".to_owned()),
+            confidence: None,
+            margin: None,
         });
         self.commit(w)?;
         Ok((at, byte_size))

@@ -8,6 +8,7 @@
 
 use super::add_input::Words;
 use super::bind::of_a_person;
+use super::ranking::{Ranking, ranked};
 use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;
@@ -23,6 +24,7 @@ use model::{
 };
 use projections::Query;
 use projections::query::{Ask, TaskFilter};
+use projections::rows::TaskRow;
 
 /// A message as it came in.
 #[derive(Debug, Clone)]
@@ -60,7 +62,7 @@ pub struct Bound {
 enum Meant {
     One(TaskId, String),
     Answer(TaskId, ClarificationId, String),
-    Several(Vec<TaskId>, String),
+    Several(Ranking, String),
 }
 
 impl Kernel {
@@ -138,8 +140,9 @@ impl Kernel {
                 let why = format!("{why}; it has ended, so a task follows it");
                 self.follow(task, ingress_id, text, sender, &why, Vec::new())
             }
-            Meant::Several(candidates, why) => {
-                let open = (candidates.clone(), why.clone());
+            Meant::Several(ranking, why) => {
+                let candidates = ranking.tasks.clone();
+                let open = (ranking, why.clone());
                 let ingress_id = self.take_down(saying, conversation_id, None, Some(open))?;
                 let resolution = IngressResolution::PendingDisambiguation;
                 Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
@@ -174,15 +177,19 @@ impl Kernel {
         }
         let open = self.open_in(&query, conversation)?;
         match (open.as_slice(), row.and_then(|row| row.last_focus)) {
-            ([one], _) => self.one(&query, *one, "no other task is open here".to_owned()),
+            ([one], _) => self.one(&query, one.task_id, "no other task is open here".to_owned()),
             ([], Some(last)) => {
                 let why = "no task is open here; it may follow the last one, or be something new";
-                Ok(Meant::Several(vec![last], why.to_owned()))
+                Ok(Meant::Several(Ranking::unranked(vec![last]), why.to_owned()))
             }
-            ([], None) => Ok(Meant::Several(Vec::new(), "there is no task here yet".to_owned())),
+            ([], None) => Ok(Meant::Several(Ranking::default(), "there is no task here yet".to_owned())),
             (several, _) => {
-                let why = format!("{} tasks are open and none is in focus", several.len());
-                Ok(Meant::Several(several.iter().copied().take(limits::CANDIDATES_MAX).collect(), why))
+                let ranking = ranked(saying.text, several, limits::CANDIDATES_MAX);
+                let mut why = format!("{} tasks are open and none is in focus", several.len());
+                if ranking.margin > 0 {
+                    why.push_str("; the words fit the first of them best");
+                }
+                Ok(Meant::Several(ranking, why))
             }
         }
     }
@@ -235,13 +242,13 @@ impl Kernel {
     }
 
     /// Root tasks of a conversation that have not ended, those worked on last first.
-    fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskId>, Error> {
+    fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskRow>, Error> {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
         let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
         let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;
         rows.retain(|row| row.parent_task_id.is_none());
         rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
-        Ok(rows.into_iter().map(|row| row.task_id).collect())
+        Ok(rows)
     }
 
     pub(super) fn has_ended(&self, task: TaskId) -> Result<bool, Error> {
@@ -256,7 +263,7 @@ impl Kernel {
         saying: &Saying<'_>,
         conversation_id: ConversationId,
         named: Option<TaskId>,
-        open: Option<(Vec<TaskId>, String)>,
+        open: Option<(Ranking, String)>,
     ) -> Result<IngressId, Error> {
         let (_, inbox) = self.inbox(Some(conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
@@ -280,13 +287,15 @@ impl Kernel {
             idempotency_key: saying.idempotency_key.to_owned(),
         };
         w.receive(record, saying.sender);
-        if let Some((candidates, why)) = open {
+        if let Some((Ranking { tasks, confidence, margin }, why)) = open {
             w.push(IngressBound {
                 ingress_id,
                 resolution: IngressResolution::PendingDisambiguation,
                 chosen_task_id: None,
-                candidates,
+                candidates: tasks,
                 rationale: Sensitive::from(why),
+                confidence: Some(confidence),
+                margin: Some(margin),
             });
         }
         self.commit(w)?;
@@ -388,7 +397,9 @@ pub(super) fn bound(
     why: &str,
 ) {
     let rationale = Sensitive::from(why.to_owned());
-    let body = IngressBound { ingress_id, resolution, chosen_task_id, candidates, rationale };
+    let (confidence, margin) = (None, None);
+    let body =
+        IngressBound { ingress_id, resolution, chosen_task_id, candidates, rationale, confidence, margin };
     w.push_keyed(Some(format!("bind:{ingress_id}")), body);
 }
 

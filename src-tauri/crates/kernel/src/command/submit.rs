@@ -320,6 +320,8 @@ impl Kernel {
                 chosen_task_id: Some(task_id),
                 candidates,
                 rationale: Sensitive::from(why.to_owned()),
+                confidence: None,
+                margin: None,
             },
         );
         // Only what a person began takes the focus, and no task derived from another (HK-13.6).
