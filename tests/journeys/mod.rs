@@ -21,6 +21,7 @@ mod goals;
 mod golden;
 mod guest_walls;
 mod guests;
+mod hidden_keys;
 mod injected;
 mod interop;
 mod keys;
