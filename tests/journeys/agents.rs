@@ -269,9 +269,14 @@ fn what_a_client_waits_for_no_longer_is_stopped_and_a_question_to_a_person_stays
     until("it is at work", &|| processes(&mark) > 0);
     give_up(&mut agent, id);
     until("it is ended", &|| processes(&mark) == 0);
-    // The same call again tells what came of it, and starts nothing.
-    let ended = to_the_end(&mut agent, "command", &json!({ "argv": ["sleep", mark] }));
-    assert_eq!((&ended["isError"], processes(&mark)), (&json!(true), 0), "{ended}");
+    let task = task(&stage);
+    until("its end is on record", &|| stage.count(&task, "trial.ended") == 1);
+    // It did nothing, so the same call is a new one, and is given up as well.
+    let id = begin(&mut agent, "command", &json!({ "argv": ["sleep", mark] }));
+    until("it is at work again", &|| processes(&mark) > 0);
+    give_up(&mut agent, id);
+    until("it is ended again", &|| processes(&mark) == 0);
+    until("that is on record, too", &|| stage.count(&task, "trial.ended") == 2);
     // The connection is as good as before; what waits for a person waits on.
     let id = begin(&mut agent, "write", &a_file());
     until("a person is asked", &|| !stage.waiting().is_empty());

@@ -30,6 +30,7 @@ mod large;
 mod own_rules;
 mod programs;
 mod reach;
+mod remembered;
 mod remote_tools;
 mod server;
 mod server_parts;

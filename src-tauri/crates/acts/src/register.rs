@@ -168,13 +168,14 @@ fn of_server(
     let name = visible(&now.server);
     let mut lines = vec![Line {
         kind: LineKind::Risk,
-        text: format!("let tasks use {} of the server \"{name}\"", count(now.manifest.tools.len(), "tool")),
+        text: format!("let tasks use {} of the server \"{name}\"", in_numbers(&now.manifest)),
     }];
     if let Some(was) = was {
         lines.extend(differences(was, now));
     }
     lines.extend(started(&now.launch));
     lines.extend(sees(&now.launch));
+    lines.extend(read_so(now));
     for (tool, terms) in terms {
         lines.extend(judged(&now.server, tool, terms));
     }
@@ -194,6 +195,31 @@ fn of_server(
         lines.extend(words);
     }
     lines
+}
+
+/// How many tools a server offers, and how many resources and prompts where it has any.
+fn in_numbers(of: &ToolManifest) -> String {
+    let prompts = Some(of.prompts.len()).filter(|some| *some > 0).map(|some| count(some, "prompt"));
+    let resources = Some(resources_in(of)).filter(|some| *some > 0).map(|some| count(some, "resource"));
+    let all: Vec<String> =
+        [Some(count(of.tools.len(), "tool")), resources, prompts].into_iter().flatten().collect();
+    all.join(" and ")
+}
+
+/// Resources and templates of their addresses.
+fn resources_in(of: &ToolManifest) -> usize {
+    of.resources.len().saturating_add(of.templates.len())
+}
+
+/// That resources are read by the profile, whatever is said of tools.
+fn read_so(now: &ServerRegistration) -> Option<Line> {
+    let resources = resources_in(&now.manifest);
+    let how = match now.launch.hosts.is_empty() {
+        true => "without asking you",
+        false => "as your profile allows looks over the network",
+    };
+    let text = format!("tasks read its {} {how}", count(resources, "resource"));
+    (resources > 0).then_some(Line { kind: LineKind::Risk, text })
 }
 
 /// Everything that a server says of what is no tool, by the names under which that is compared.
@@ -341,4 +367,49 @@ fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&Too
     lines.push(Line { kind: LineKind::Fact, text: "what the server says of it, word for word:".to_owned() });
     lines.extend(words_of(words));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::server_part::{ServerPrompt, ServerResource};
+    use model::tool_server::ServerLaunch;
+
+    fn lines(hosts: &[&str], resources: usize) -> Vec<Line> {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let (argv, url, secrets) = (vec!["notes".to_owned()], None, BTreeMap::new());
+        let launch = ServerLaunch { argv, url, secrets, hosts, reads: Vec::new(), pins: Vec::new() };
+        let resource = |at: usize| {
+            let (title, description, media_type) = (None, None, None);
+            ServerResource {
+                uri: format!("note://{at}"),
+                name: "note".to_owned(),
+                title,
+                description,
+                media_type,
+            }
+        };
+        let (title, description, arguments) = (None, None, Vec::new());
+        let prompts = vec![ServerPrompt { name: "review".to_owned(), title, description, arguments }];
+        let resources = (0..resources).map(resource).collect();
+        let manifest = ToolManifest { resources, prompts, ..ToolManifest::default() };
+        of_server(
+            &ServerRegistration { server: "notes".to_owned(), launch, manifest },
+            None,
+            &BTreeMap::new(),
+        )
+    }
+
+    #[test]
+    fn a_card_says_what_is_registered_beside_tools_and_that_resources_are_read_without_asking() {
+        let risks = |hosts: &[&str], resources| -> Vec<String> {
+            let risks = lines(hosts, resources).into_iter().filter(|line| line.kind == LineKind::Risk);
+            risks.map(|line| line.text).collect()
+        };
+        let first = "let tasks use 0 tools and 2 resources and 1 prompt of the server \"notes\"";
+        assert_eq!(risks(&[], 2), [first, "tasks read its 2 resources without asking you"]);
+        let over = "tasks read its 2 resources as your profile allows looks over the network";
+        assert_eq!(risks(&["notes.example:443"], 2), [first, over]);
+        assert_eq!(risks(&[], 0), ["let tasks use 0 tools and 1 prompt of the server \"notes\""]);
+    }
 }

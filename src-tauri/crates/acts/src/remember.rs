@@ -62,6 +62,9 @@ impl Remember {
             (None, Some(MemoryRetention::Pinned)) => {
                 "it would be pinned: every task there is told of it, until you say otherwise".to_owned()
             }
+            _ if self.belief_id.is_some() => {
+                "it would be kept until you say otherwise, or the belief that it comes from ends".to_owned()
+            }
             _ => "it would be kept until you say otherwise".to_owned(),
         }
     }

@@ -15,6 +15,8 @@ use words::task::Proposer;
 
 /// What is told when a person has approved an act.
 pub const APPROVED: &str = "You approved it.";
+/// How the words begin that say a person said no.
+pub const DENIED: &str = "You denied it";
 
 /// Characters of what a model says that are kept until its line ends.
 const PROSE_CHARS: usize = 2_000;
@@ -269,8 +271,8 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
         ("policy.evaluated", "deny", _) => said(Tone::Bad, "Denied by policy."),
         ("approval.granted", ..) => said(Tone::Good, APPROVED),
         ("approval.denied", ..) => match plain(word(body, "feedback")).as_str() {
-            "" => said(Tone::Warn, "You denied it."),
-            words => said(Tone::Warn, &format!("You denied it: {words}")),
+            "" => said(Tone::Warn, &format!("{DENIED}.")),
+            words => said(Tone::Warn, &format!("{DENIED}: {words}")),
         },
         ("witness.drifted", ..) => {
             said(Tone::Warn, "It was changed since you saw it, so your answer no longer counts.")

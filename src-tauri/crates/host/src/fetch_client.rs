@@ -129,17 +129,21 @@ impl Web for FetchClient {
         };
         let until = Instant::now() + call.timeout + self.connect;
         loop {
-            match receive.recv_timeout(TICK) {
+            let came = receive.recv_timeout(TICK);
+            // Also while pieces keep coming. A connection may come about in this very moment: once it was to be made,
+            // nobody knows.
+            if !matches!(came, Ok(Came::Whole(_))) {
+                if cancelled() {
+                    return Err(NoReply::Lost("stopped while it was under way".to_owned()));
+                }
+                if Instant::now() > until {
+                    return Err(NoReply::Lost(format!("no answer within {} ms", call.timeout.as_millis())));
+                }
+            }
+            match came {
                 Ok(Came::Piece(piece)) => on_piece(&piece),
                 Ok(Came::Whole(Ok(reply))) => return Ok(reply),
                 Ok(Came::Whole(Err(error))) => return Err(gone(in_words(&error, call))),
-                // A connection may come about in this very moment: once it was to be made, nobody knows.
-                Err(RecvTimeoutError::Timeout) if cancelled() => {
-                    return Err(NoReply::Lost("stopped while it was under way".to_owned()));
-                }
-                Err(RecvTimeoutError::Timeout) if Instant::now() > until => {
-                    return Err(NoReply::Lost(format!("no answer within {} ms", call.timeout.as_millis())));
-                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(NoReply::Lost("the exchange broke off".to_owned()));

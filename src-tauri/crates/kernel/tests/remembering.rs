@@ -271,4 +271,7 @@ fn a_person_says_what_is_to_be_remembered_and_is_asked_as_for_every_act() {
     assert!(
         wrong(Memorandum { replaces: Some(first.memory_id), ..said("x") }).contains("invalidated already")
     );
+    let held = row(&world, "invoices are numbered by client").memory_id;
+    let elsewhere = Memorandum { replaces: Some(held), everywhere: true, ..said("x") };
+    assert!(wrong(elsewhere).contains("holds in one project"), "nobody loses what is replaced elsewhere");
 }

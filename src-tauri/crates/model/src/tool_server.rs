@@ -19,6 +19,8 @@ const PART_DOMAIN: &[u8] = b"hermit-server-part/1\n";
 const OFFERED_NAME_MAX: usize = 64;
 /// What stands between the names of server and tool.
 const BETWEEN: &str = "__";
+/// What the names begin with under which a resource, a template or a prompt is compared; no tool has such a name.
+const KEPT_FOR_OTHERS: [&str; 3] = ["resource:", "template:", "prompt:"];
 
 /// How a server is started or reached, as a person registered it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,15 +121,13 @@ impl ToolManifest {
         Self { tools, ..Self::default() }.checked()
     }
 
-    /// The same in order, where it can be kept.
+    /// The same in order, where its tools can be kept. Of resources, templates and prompts, what cannot be kept is left out.
     ///
     /// # Errors
     /// As [`ToolManifest::of`].
     pub fn checked(self) -> Result<Self, String> {
         let Self { mut tools, resources, templates, prompts } = self;
-        let resources = addressed(resources, "resources")?;
-        let templates = addressed(templates, "templates of resources")?;
-        let prompts = named(prompts)?;
+        let (resources, templates, prompts) = (addressed(resources), addressed(templates), named(prompts));
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         if tools.len() > limits::SERVER_TOOLS_MAX {
             return Err(format!(
@@ -139,6 +139,9 @@ impl ToolManifest {
         let mut seen = BTreeSet::new();
         for tool in &tools {
             check_tool_name(&tool.name)?;
+            if KEPT_FOR_OTHERS.iter().any(|kind| tool.name.starts_with(kind)) {
+                return Err(format!("it offers a tool named `{}`, as something else is named", tool.name));
+            }
             if !seen.insert(tool.name.as_str()) {
                 return Err(format!("it offers two tools named `{}`", tool.name));
             }
@@ -213,32 +216,26 @@ enum Entry<'a> {
     Prompt(&'a ServerPrompt),
 }
 
-/// Resources in the order of their addresses, each once.
-fn addressed(mut all: Vec<ServerResource>, what: &str) -> Result<Vec<ServerResource>, String> {
+/// Resources in the order of their addresses, each once; those that cannot be kept, or are too many, are left out.
+fn addressed(mut all: Vec<ServerResource>) -> Vec<ServerResource> {
+    all.retain(|one| check_uri(&one.uri).is_ok());
     all.sort_by(|a, b| a.uri.cmp(&b.uri));
-    if all.len() > limits::SERVER_RESOURCES_MAX {
-        return Err(format!("it offers {} {what}, more than {}", all.len(), limits::SERVER_RESOURCES_MAX));
-    }
-    all.iter().try_for_each(|one| check_uri(&one.uri))?;
-    match all.windows(2).find(|two| matches!(two, [a, b] if a.uri == b.uri)) {
-        Some(twice) => Err(format!("it offers two {what} at `{}`", twice.first().map_or("", |one| &one.uri))),
-        None => Ok(all),
-    }
+    all.dedup_by(|a, b| a.uri == b.uri);
+    all.truncate(limits::SERVER_RESOURCES_MAX);
+    all
 }
 
-/// Prompts in the order of their names, each once.
-fn named(mut all: Vec<ServerPrompt>) -> Result<Vec<ServerPrompt>, String> {
+/// Prompts in the order of their names, each once; those that cannot be kept or typed, or are too many, are left out.
+fn named(mut all: Vec<ServerPrompt>) -> Vec<ServerPrompt> {
+    let fits = |name: &str| check_tool_name(name).is_ok();
+    // A person types `name=value`.
+    all.retain(|one| {
+        fits(&one.name) && one.arguments.iter().all(|it| fits(&it.name) && !it.name.contains('='))
+    });
     all.sort_by(|a, b| a.name.cmp(&b.name));
-    if all.len() > limits::SERVER_PROMPTS_MAX {
-        return Err(format!("it offers {} prompts, more than {}", all.len(), limits::SERVER_PROMPTS_MAX));
-    }
-    all.iter().try_for_each(|one| check_tool_name(&one.name))?;
-    match all.windows(2).find(|two| matches!(two, [a, b] if a.name == b.name)) {
-        Some(twice) => {
-            Err(format!("it offers two prompts named `{}`", twice.first().map_or("", |one| &one.name)))
-        }
-        None => Ok(all),
-    }
+    all.dedup_by(|a, b| a.name == b.name);
+    all.truncate(limits::SERVER_PROMPTS_MAX);
+    all
 }
 
 fn digest_of<T: Serialize>(domain: &[u8], value: &T, what: &'static str) -> Result<Digest, Error> {
@@ -416,6 +413,7 @@ pub fn words_for_model(words: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn tool(name: &str) -> ServerTool {
         ServerTool {
@@ -446,11 +444,40 @@ mod tests {
         assert!(ToolManifest::of(vec![tool("a"), tool("a")]).is_err());
         assert!(ToolManifest::of(vec![tool("a b")]).is_err());
         assert!(ToolManifest::of(vec![tool("")]).is_err());
+        for name in ["resource:note://1", "template:note://{id}", "prompt:review"] {
+            assert!(ToolManifest::of(vec![tool(name)]).is_err(), "something else is compared under `{name}`");
+        }
+        assert!(ToolManifest::of(vec![tool("resource"), tool("my:prompt:review")]).is_ok());
         let many = (0..=limits::SERVER_TOOLS_MAX).map(|n| tool(&format!("t{n}"))).collect();
         assert!(ToolManifest::of(many).is_err());
         let mut long = tool("a");
         long.description = Some("x".repeat(limits::MANIFEST_BYTES_MAX));
         assert!(ToolManifest::of(vec![long]).is_err());
+    }
+
+    #[test]
+    fn resources_and_prompts_that_cannot_be_kept_are_left_out_and_the_tools_stay() {
+        let all = |most: usize, odd: [(&'static str, &'static str); 5]| {
+            let odd = odd.into_iter().map(|(name, of)| (name.to_owned(), of));
+            (0..=most).map(|n| (format!("z{n}"), "x")).chain(odd)
+        };
+        let odd = [("a b", "x"), ("é", "x"), ("", "x"), ("a", "first"), ("a", "second")];
+        let resource = |(uri, name): (String, &str)| json!({ "uri": uri, "name": name });
+        let resources: Vec<_> = all(limits::SERVER_RESOURCES_MAX, odd).map(resource).collect();
+        let odd = [("a b", "x"), ("b", "o f"), ("c", "of=1"), ("a", "first"), ("a", "second")];
+        let prompt = |(name, of): (String, &str)| json!({ "name": name, "arguments": [{ "name": of }] });
+        let prompts: Vec<_> = all(limits::SERVER_PROMPTS_MAX, odd).map(prompt).collect();
+        let told = json!({ "tools": [tool("a")], "resources": resources, "templates": resources, "prompts": prompts });
+        let told: ToolManifest = serde_json::from_value(told).expect("a manifest");
+        let kept = told.checked().expect("what cannot be kept is no reason to keep nothing");
+        assert_eq!(kept.tools.len(), 1);
+        for all in [&kept.resources, &kept.templates] {
+            assert_eq!((all.len(), &*all[0].name), (limits::SERVER_RESOURCES_MAX, "first"));
+            assert!(all[1..].iter().all(|one| one.uri.starts_with('z')));
+        }
+        let first = kept.prompts[0].arguments[0].name.as_str();
+        assert_eq!((kept.prompts.len(), first), (limits::SERVER_PROMPTS_MAX, "first"));
+        assert!(kept.prompts[1..].iter().all(|one| one.name.starts_with('z')));
     }
 
     #[test]

@@ -201,7 +201,8 @@ async fn greet(
         .map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))
 }
 
-/// All that it offers, page by page; what it does not say that it has is not asked for.
+/// All that it offers, page by page; what it does not say that it has is not asked for. Its tools are told whole or not at
+/// all; of anything else, what it does tell is enough.
 async fn list(server: &Peer<RoleClient>) -> Result<ToolManifest, String> {
     let has = server.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
     let page = |cursor| Some(PaginatedRequestParams::default().with_cursor(cursor));
@@ -211,23 +212,21 @@ async fn list(server: &Peer<RoleClient>) -> Result<ToolManifest, String> {
             let told = server.list_tools(page(cursor)).await?;
             Ok((told.tools, told.next_cursor))
         };
-        offers.tools = pages("tools", SERVER_TOOLS_MAX, tools).await?.into_iter().map(tool_of).collect();
+        let told = whole(pages("tools", SERVER_TOOLS_MAX, tools).await?)?;
+        offers.tools = told.into_iter().map(tool_of).collect();
     }
     if has.resources.is_some() {
         let resources = |cursor| async move {
             let told = server.list_resources(page(cursor)).await?;
             Ok((told.resources, told.next_cursor))
         };
-        let told = pages("resources", SERVER_RESOURCES_MAX, resources).await?;
+        let (told, _) = pages("resources", SERVER_RESOURCES_MAX, resources).await?;
         offers.resources = told.into_iter().map(resource_of).collect();
         let templates = |cursor| async move {
-            match server.list_resource_templates(page(cursor)).await {
-                // Many servers have resources and know no templates.
-                Err(ServiceError::McpError(_)) => Ok((Vec::new(), None)),
-                told => told.map(|told| (told.resource_templates, told.next_cursor)),
-            }
+            let told = server.list_resource_templates(page(cursor)).await?;
+            Ok((told.resource_templates, told.next_cursor))
         };
-        let told = pages("templates", SERVER_RESOURCES_MAX, templates).await?;
+        let (told, _) = pages("templates", SERVER_RESOURCES_MAX, templates).await?;
         offers.templates = told.into_iter().map(template_of).collect();
     }
     if has.prompts.is_some() {
@@ -235,33 +234,44 @@ async fn list(server: &Peer<RoleClient>) -> Result<ToolManifest, String> {
             let told = server.list_prompts(page(cursor)).await?;
             Ok((told.prompts, told.next_cursor))
         };
-        let told = pages("prompts", SERVER_PROMPTS_MAX, prompts).await?;
+        let (told, _) = pages("prompts", SERVER_PROMPTS_MAX, prompts).await?;
         offers.prompts = told.into_iter().map(prompt_of).collect();
     }
     Ok(offers)
 }
 
-/// One list, page by page.
-async fn pages<T, F>(what: &str, most: usize, ask: impl Fn(Option<String>) -> F) -> Result<Vec<T>, String>
+/// What is told of a list, and why that is not all of it, where it is not: the server refuses it, or it is too long.
+pub(crate) type Listed<T> = (Vec<T>, Option<String>);
+
+/// A list of which all has to be told.
+pub(crate) fn whole<T>((all, why): Listed<T>) -> Result<Vec<T>, String> {
+    why.map_or(Ok(all), Err)
+}
+
+/// One list, page by page, until it ends or there is more than is kept.
+async fn pages<T, F>(what: &str, most: usize, ask: impl Fn(Option<String>) -> F) -> Result<Listed<T>, String>
 where
     F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
 {
     let (mut all, mut cursor) = (Vec::new(), None);
     for _ in 0..PAGES_MAX {
-        let (page, next) = ask(cursor).await.map_err(|e| match e {
-            ServiceError::McpError(error) => format!("it does not list its {what}: {}", error.message),
-            other => format!("it does not list its {what}: {}", in_words(&other)),
-        })?;
+        let (page, next) = match ask(cursor).await {
+            Ok(page) => page,
+            Err(ServiceError::McpError(error)) => {
+                return Ok((Vec::new(), Some(format!("it does not list its {what}: {}", error.message))));
+            }
+            Err(other) => return Err(format!("it does not list its {what}: {}", in_words(&other))),
+        };
         all.extend(page);
         if all.len() > most {
-            return Err(format!("it offers more than {most} {what}"));
+            return Ok((all, Some(format!("it offers more than {most} {what}"))));
         }
         cursor = next;
         if cursor.is_none() {
-            return Ok(all);
+            return Ok((all, None));
         }
     }
-    Err(format!("the list of its {what} has more than {PAGES_MAX} pages"))
+    Ok((all, Some(format!("the list of its {what} has more than {PAGES_MAX} pages"))))
 }
 
 pub(crate) fn resource_of(told: Resource) -> ServerResource {

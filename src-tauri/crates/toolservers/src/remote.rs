@@ -6,7 +6,8 @@
 //! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
 
 use crate::conversation::{
-    PAGES_MAX, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of, template_of, tool_of,
+    Listed, PAGES_MAX, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of, template_of,
+    tool_of, whole,
 };
 use crate::remote_ears::RemoteEars;
 use effects::{Ended, Endpoint, Heard, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
@@ -107,13 +108,12 @@ impl Remote {
         let own: Vec<(&str, &str)> = head.iter().map(|(name, value)| (&**name, &**value)).collect();
         let ended = RefCell::new(ended);
         let asked_for = Cell::new(Duration::ZERO);
-        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), heard);
-        let mut on_piece = |piece: &[u8]| {
-            ears.take(piece, &mut || (ended.borrow_mut())().is_some());
-            asked_for.set(ears.asked_for);
-        };
         let begun = Instant::now();
         let late = || begun.elapsed().saturating_sub(asked_for.get()) > within;
+        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), heard, &asked_for);
+        let mut on_piece = |piece: &[u8]| {
+            ears.take(piece, &mut || (ended.borrow_mut())().is_some() || late());
+        };
         let mut over = || match (ended.borrow_mut())() {
             Some(why) => Some(why),
             None => late().then(|| format!("no answer within {} ms", within.as_millis())),
@@ -189,33 +189,43 @@ impl Remote {
         self.offers.get(what).is_some_and(Value::is_object)
     }
 
-    /// One list, page by page.
+    /// One list, page by page, until it ends or there is more than is kept.
     fn pages(
         &mut self,
         (what, method, member): (&str, &str, &str),
         most: usize,
         by: Instant,
         ended: Ended<'_>,
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Listed<Value>, String> {
         let mut all = Vec::new();
         let mut params = json!({});
         for _ in 0..PAGES_MAX {
             let left = by.saturating_duration_since(Instant::now());
-            let said = self.ask(method, params, left, ended).map_err(in_words)?;
-            let mut page = said.map_err(|why| format!("it does not list its {what}: {why}"))?;
+            let message = self.request(method, &params);
+            let reply = self.post(&message, left, ended).map_err(|no| in_words(no_reply(no)))?;
+            let mut page = match self.said(&message, &reply).map_err(in_words)? {
+                Ok(page) => page,
+                Err(why) => {
+                    let why = format!("it does not list its {what}: {why}");
+                    return match is_own_word(&message, &reply) {
+                        true => Ok((Vec::new(), Some(why))),
+                        false => Err(why),
+                    };
+                }
+            };
             match page.get_mut(member).map(Value::take) {
                 Some(Value::Array(more)) => all.extend(more),
                 _ => return Err(format!("its list of {what} cannot be read: it has no `{member}`")),
             }
             if all.len() > most {
-                return Err(format!("it offers more than {most} {what}"));
+                return Ok((all, Some(format!("it offers more than {most} {what}"))));
             }
             match page.get("nextCursor").filter(|cursor| !cursor.is_null()) {
-                None => return Ok(all),
+                None => return Ok((all, None)),
                 Some(cursor) => params = json!({ "cursor": cursor }),
             }
         }
-        Err(format!("the list of its {what} has more than {PAGES_MAX} pages"))
+        Ok((all, Some(format!("the list of its {what} has more than {PAGES_MAX} pages"))))
     }
 }
 
@@ -224,22 +234,23 @@ impl ToolSession for Remote {
         let by = Instant::now() + within;
         let mut offers = ToolManifest::default();
         if self.has("tools") || !(self.has("resources") || self.has("prompts")) {
-            let told = self.pages(("tools", "tools/list", "tools"), SERVER_TOOLS_MAX, by, ended)?;
+            let told = whole(self.pages(("tools", "tools/list", "tools"), SERVER_TOOLS_MAX, by, ended)?)?;
             offers.tools = read(told, "tools", serde_json::from_value)?.into_iter().map(tool_of).collect();
         }
         if self.has("resources") {
             let what = ("resources", "resources/list", "resources");
-            let told = self.pages(what, SERVER_RESOURCES_MAX, by, ended)?;
+            let (told, _) = self.pages(what, SERVER_RESOURCES_MAX, by, ended)?;
             offers.resources =
                 read(told, "resources", serde_json::from_value)?.into_iter().map(resource_of).collect();
             let what = ("templates", "resources/templates/list", "resourceTemplates");
             // Many servers have resources and know no templates.
-            let told = self.pages(what, SERVER_RESOURCES_MAX, by, ended).unwrap_or_default();
+            let (told, _) = self.pages(what, SERVER_RESOURCES_MAX, by, ended)?;
             offers.templates =
                 read(told, "templates", serde_json::from_value)?.into_iter().map(template_of).collect();
         }
         if self.has("prompts") {
-            let told = self.pages(("prompts", "prompts/list", "prompts"), SERVER_PROMPTS_MAX, by, ended)?;
+            let what = ("prompts", "prompts/list", "prompts");
+            let (told, _) = self.pages(what, SERVER_PROMPTS_MAX, by, ended)?;
             offers.prompts =
                 read(told, "prompts", serde_json::from_value)?.into_iter().map(prompt_of).collect();
         }
@@ -309,6 +320,13 @@ fn refused(reply: &Reply) -> Option<String> {
         status @ 400..=499 => Some(format!("it does not take the request (status {status})")),
         _ => None,
     }
+}
+
+/// Whether a reply is the server's own refusal of this request, whatever status stands above it. What refuses the
+/// conversation itself, as of one that is over, names no request.
+fn is_own_word(message: &Value, reply: &Reply) -> bool {
+    let id = message.get("id");
+    messages(reply).iter().any(|told| told.get("id") == id && told.get("error").is_some())
 }
 
 /// The name that a server gives a conversation.
@@ -401,5 +419,22 @@ mod tests {
             assert!(refused.contains(word), "{status}: {refused}");
         }
         assert_eq!(refused(&reply("application/json", "{}")), None);
+    }
+
+    #[test]
+    fn only_an_error_that_names_the_request_is_the_servers_own_refusal() {
+        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "prompts/list" });
+        let own = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method"}}"#;
+        assert!(is_own_word(&message, &reply("application/json", own)));
+        assert!(is_own_word(&message, &Reply { status: 404, ..reply("application/json", own) }));
+        for other in [
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no such session"}}"#,
+            r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"no such method"}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
+            "not found",
+        ] {
+            let reply = Reply { status: 404, ..reply("application/json", other) };
+            assert!(!is_own_word(&message, &reply), "{other}");
+        }
     }
 }

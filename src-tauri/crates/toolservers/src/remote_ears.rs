@@ -6,6 +6,7 @@ use effects::{Endpoint, Heard, Progress, Standing};
 use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
 use model::tool_server::words_for_model;
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,13 +29,18 @@ pub(crate) struct RemoteEars<'a> {
     rest: Vec<u8>,
     questions: usize,
     requests: usize,
-    /// Time that the person took: it is not the tool's.
-    pub(crate) asked_for: Duration,
+    /// Time that the person took, as far as it has passed: it is not the tool's.
+    asked_for: &'a Cell<Duration>,
 }
 
 impl<'a> RemoteEars<'a> {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, head: Vec<(String, String)>, heard: Heard<'a>) -> Self {
-        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, asked_for: Duration::ZERO }
+    pub(crate) fn new(
+        endpoint: Arc<Endpoint>,
+        head: Vec<(String, String)>,
+        heard: Heard<'a>,
+        asked_for: &'a Cell<Duration>,
+    ) -> Self {
+        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, asked_for }
     }
 
     /// Takes a piece of the stream, and does what the whole events in it ask for. `over` says whether nobody waits any more.
@@ -43,6 +49,9 @@ impl<'a> RemoteEars<'a> {
         let mut from = self.rest.len().saturating_sub(2);
         self.rest.extend_from_slice(piece);
         while let Some(end) = end_of_event(&self.rest, from) {
+            if over() {
+                return;
+            }
             let event: Vec<u8> = self.rest.drain(..end).collect();
             from = 0;
             if let Some(message) = message_of(&event) {
@@ -72,17 +81,21 @@ impl<'a> RemoteEars<'a> {
                 json!({ "error": { "code": -32601, "message": why } })
             }
         };
-        self.answer(id, answer);
+        self.answer(id, answer, over);
     }
 
-    fn answer(&self, id: &Value, mut answer: Value) {
+    fn answer(&self, id: &Value, mut answer: Value, over: &mut dyn FnMut() -> bool) {
+        if over() {
+            return;
+        }
         if let Some(members) = answer.as_object_mut() {
             members.insert("jsonrpc".to_owned(), json!("2.0"));
             members.insert("id".to_owned(), id.clone());
         }
         let head: Vec<(&str, &str)> = self.head.iter().map(|(name, value)| (&**name, &**value)).collect();
         // A server that does not take it goes without; its tool says what came of that.
-        let _ = self.endpoint.post(&head, answer.to_string().as_bytes(), ANSWER, &mut || None);
+        let mut ended = || over().then(|| "nobody waits for it any more".to_owned());
+        let _ = self.endpoint.post(&head, answer.to_string().as_bytes(), ANSWER, &mut ended);
     }
 
     /// Puts a question to the person and waits for what they say.
@@ -90,7 +103,6 @@ impl<'a> RemoteEars<'a> {
         let form = if self.questions < SERVER_QUESTIONS_MAX { Form::of(params).ok() } else { None };
         self.questions = self.questions.saturating_add(1);
         let Some(mut form) = form else { return json!({ "action": "decline" }) };
-        let begun = Instant::now();
         let answer = loop {
             let asking = form.question();
             match self.wait(&asking, over) {
@@ -102,7 +114,6 @@ impl<'a> RemoteEars<'a> {
                 None => break Answer::Decline,
             }
         };
-        self.asked_for = self.asked_for.saturating_add(begun.elapsed());
         match answer {
             Answer::Accept(content) => json!({ "action": "accept", "content": content }),
             Answer::Decline => json!({ "action": "decline" }),
@@ -112,9 +123,10 @@ impl<'a> RemoteEars<'a> {
 
     /// What the person said to one question; nothing where nobody answers it, or nobody waits any more.
     fn wait(&mut self, asking: &effects::Asking, over: &mut dyn FnMut() -> bool) -> Option<String> {
-        let since = Instant::now();
+        let (since, before) = (Instant::now(), self.asked_for.get());
         loop {
             (self.heard)(Progress::Asks(asking));
+            self.asked_for.set(before.saturating_add(since.elapsed()));
             match asking.standing() {
                 Standing::Answered(said) => return Some(said),
                 Standing::Waits(name) => {

@@ -87,6 +87,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
+    ("knowledge.memories", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
     ("tools.prompt", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),

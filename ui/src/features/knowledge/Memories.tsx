@@ -24,6 +24,9 @@ const LIMIT = 200;
 const kindOf = (value: string): MemoryType | null => MEMORY_TYPE.find((one) => one === value) ?? null;
 const KINDS = MEMORY_TYPE.map((one) => ({ value: one, label: capital(one) }));
 
+/** A folder that tasks worked in, and its project. */
+type Folder = { folder: string; project: string | null };
+
 /** Where a record holds. */
 const place = (memory: Memory) => (memory.project === null ? "Every project" : said(memory.project.name, memory.project.hash.slice(0, 12)));
 
@@ -33,11 +36,11 @@ export function Memories() {
   const [writes, setWrites] = useState(false);
   const folders = useAsk("workspaces.list", {});
   const asked = usePages("knowledge.memories", { status: "any", memory_type: kind, folder: folder === "" ? null : folder, limit: LIMIT });
-  const named = (folders.data?.workspaces ?? []).map((one) => said(one.folder)).filter((one) => one !== "");
+  const named = (folders.data?.workspaces ?? []).map((one) => ({ folder: said(one.folder), project: one.project_hash })).filter((one) => one.folder !== "");
   return (
     <div className={styles.memories}>
       <div className={styles.filters}>
-        <Select label="Project" value={folder} onChange={(event) => setFolder(event.target.value)} options={[{ value: "", label: "All projects" }, ...named.map((one) => ({ value: one, label: one }))]} />
+        <Select label="Project" value={folder} onChange={(event) => setFolder(event.target.value)} options={[{ value: "", label: "All projects" }, ...named.map((one) => ({ value: one.folder, label: one.folder }))]} />
         <Select label="Type" value={kind ?? ""} onChange={(event) => setKind(kindOf(event.target.value))} options={[{ value: "", label: "All types" }, ...KINDS]} />
         <Button onClick={() => setWrites(true)}>Add a memory</Button>
       </div>
@@ -52,7 +55,7 @@ export function Memories() {
   );
 }
 
-function MemoryTable({ page, further, folders }: { page: Pages<Memory>; further: () => void; folders: readonly string[] }) {
+function MemoryTable({ page, further, folders }: { page: Pages<Memory>; further: () => void; folders: readonly Folder[] }) {
   const [at, setAt] = useState<string | null>(null);
   const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
   const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
@@ -88,7 +91,7 @@ function Kept({ memory }: { memory: Memory }) {
   return <>{memory.retention === "pinned" ? `${until}, and every task of the project is told of it` : until}</>;
 }
 
-function OneMemory({ memory, folders }: { memory: Memory; folders: readonly string[] }) {
+function OneMemory({ memory, folders }: { memory: Memory; folders: readonly Folder[] }) {
   const invalidate = useAct("knowledge.invalidate");
   const forget = useAct("knowledge.forget");
   const [writes, setWrites] = useState(false);
@@ -125,7 +128,7 @@ function OneMemory({ memory, folders }: { memory: Memory; folders: readonly stri
 }
 
 /** What a person wants remembered. The kernel asks them, as for every act. */
-function Remember({ folders, replaces, done }: { folders: readonly string[]; replaces?: Memory; done: () => void }) {
+function Remember({ folders, replaces, done }: { folders: readonly Folder[]; replaces?: Memory; done: () => void }) {
   const remember = useAct("knowledge.remember");
   const [claim, setClaim] = useState(replaces === undefined ? "" : said(replaces.claim));
   const [kind, setKind] = useState<MemoryType | null>(replaces?.memory_type ?? null);
@@ -133,12 +136,13 @@ function Remember({ folders, replaces, done }: { folders: readonly string[]; rep
   const [everywhere, setEverywhere] = useState(replaces !== undefined && replaces.project === null);
   const [pinned, setPinned] = useState(replaces?.retention === "pinned");
   const [days, setDays] = useState("");
-  const folder = typed ?? folders[0] ?? "";
+  const own = folders.find((one) => one.project === replaces?.project?.hash);
+  const folder = typed ?? own?.folder ?? folders[0]?.folder ?? "";
   const number = days.trim() === "" ? null : Number(days);
   const isBad = number !== null && !(Number.isInteger(number) && number >= 1 && number <= 36500);
   const send = () => remember.mutate({
     claim: claim.trim(), everywhere, pinned: pinned && number === null, days: number, memory_type: kind,
-    scope: null, reason: null, replaces: replaces?.memory_id ?? null, workspace: folder.trim(), channel: "app",
+    scope: replaces === undefined || everywhere ? null : said(replaces.scope), reason: null, replaces: replaces?.memory_id ?? null, workspace: folder.trim(), channel: "app",
   });
   if (remember.data !== undefined) {
     return (

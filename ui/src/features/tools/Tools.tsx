@@ -1,6 +1,7 @@
 // Servers of tools: what each says of its tools, which files and hosts it has, and what a person said that a tool may do.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { quoted } from "~/features/approvals/packet";
 import { Screen } from "~/screen/Screen";
 import { capital, className, count } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
@@ -153,7 +154,7 @@ function Others({ shown }: { shown: Shown }) {
               <article aria-label={one.name}>
                 <header><b><Words of={one.title ?? one.name} /></b>{one.changed && changed}</header>
                 <p className={styles.words}><Words of={one.description ?? "The server says nothing about it."} /></p>
-                <Copyable text={["hermit tools prompt", shown.server.server, one.name, ...one.arguments.filter((argument) => argument.required).map((argument) => `${argument.name}=`)].join(" ")} />
+                <Copyable text={["hermit", "tools", "prompt", shown.server.server, one.name, ...one.arguments.filter((argument) => argument.required).map((argument) => `${argument.name}=`)].map(quoted).join(" ")} />
               </article>
             </li>
           ))}

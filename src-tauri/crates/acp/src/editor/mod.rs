@@ -10,6 +10,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Sessions of one connection.
 const SESSIONS_MAX: usize = 64;
@@ -90,6 +91,8 @@ struct Session {
     task: Option<String>,
     /// Set when the prompt that is at work is to be cancelled; none while nothing is at work.
     at_work: Option<Arc<AtomicBool>>,
+    /// When it was used last.
+    used: Instant,
 }
 
 struct Server {
@@ -144,7 +147,7 @@ impl Server {
                 "protocolVersion": VERSION,
                 "agentCapabilities": {
                     "loadSession": false,
-                    "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
+                    "promptCapabilities": { "image": false, "audio": false, "embeddedContext": false },
                     "mcpCapabilities": { "http": false, "sse": false },
                 },
                 "agentInfo": { "name": "hermit", "title": "Hermit", "version": self.version },
@@ -173,16 +176,19 @@ impl Server {
         let folder = self.works.folder(Path::new(cwd)).map_err(wrong)?;
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= SESSIONS_MAX {
-            // The longest idle one is the first; one at work stays.
-            let idle =
-                sessions.iter().find(|(_, session)| session.at_work.is_none()).map(|(id, _)| id.clone());
+            // The one that was used longest ago; one at work stays.
+            let idle = sessions
+                .iter()
+                .filter(|(_, session)| session.at_work.is_none())
+                .min_by_key(|(_, session)| session.used)
+                .map(|(id, _)| id.clone());
             let idle = idle.ok_or_else(|| wrong(format!("{SESSIONS_MAX} sessions are at work")))?;
             sessions.remove(&idle);
         }
         let next =
             sessions.last_key_value().and_then(|(id, _)| id.strip_prefix("hermit-")?.parse::<u64>().ok());
         let id = format!("hermit-{:06}", next.unwrap_or_default().saturating_add(1));
-        sessions.insert(id.clone(), Session { folder, task: None, at_work: None });
+        sessions.insert(id.clone(), Session { folder, task: None, at_work: None, used: Instant::now() });
         Ok(json!({ "sessionId": id }))
     }
 
@@ -228,7 +234,7 @@ impl Server {
 
     fn rest(&self, session: &str) {
         if let Some(session) = lock(&self.sessions).get_mut(session) {
-            session.at_work = None;
+            (session.at_work, session.used) = (None, Instant::now());
         }
     }
 
@@ -284,12 +290,13 @@ fn update(told: &Told<'_>) -> Value {
     }
 }
 
-/// What the blocks of a prompt say, one after the other.
+/// What the blocks of a prompt say, one after the other. Of a file that an editor puts in whole only its place: what it
+/// holds is nobody's word to an agent, which reads it as it reads every file.
 fn in_words(blocks: &[Value]) -> String {
     let words = |block: &Value| match block.get("type").and_then(Value::as_str) {
         Some("resource") => {
             let uri = block.pointer("/resource/uri").and_then(Value::as_str).unwrap_or_default();
-            format!("\n\n{uri}:\n{}\n", text_of(block))
+            format!("[{uri}]")
         }
         _ => text_of(block),
     };

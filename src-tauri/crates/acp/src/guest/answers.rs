@@ -28,7 +28,7 @@ impl Driver<'_> {
             "fs/write_text_file" => match files::write(&root, params) {
                 Ok((path, bytes)) => {
                     self.teller.line(&format!("writes {} ({bytes} bytes)", short(&path, &root)));
-                    self.teller.changed(&path, Some(bytes), &root);
+                    self.teller.changed(&path, Some(bytes), false, &root);
                     Ok(json!({}))
                 }
                 Err(why) => Err(self.refuses("write a file", why)),

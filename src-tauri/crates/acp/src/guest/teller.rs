@@ -21,6 +21,8 @@ const PLACES_MAX: usize = 4_096;
 const CALLS_MAX: usize = 1_024;
 /// Steps of a plan that are shown.
 const STEPS_MAX: usize = 50;
+/// What stands before each line of the guest's own words.
+const INDENT: &str = "  ";
 /// Letters of a line.
 const LINE_CHARS: usize = 2_000;
 
@@ -50,7 +52,7 @@ impl<'a> Teller<'a> {
         let _ = writeln!(self.out, "{end}{text}").and_then(|()| self.out.flush());
     }
 
-    /// A piece of what the guest says.
+    /// A piece of what the guest says, indented: no line of it can be taken for one of these.
     pub fn says(&mut self, text: &str) {
         if self.words > WORDS_MAX || text.is_empty() {
             return;
@@ -59,18 +61,28 @@ impl<'a> Teller<'a> {
         if self.words > WORDS_MAX {
             return self.line("[what it says further is left out]");
         }
-        self.open = !text.ends_with('\n');
-        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        let mut said = String::with_capacity(text.len().saturating_add(INDENT.len()));
+        for line in text.split_inclusive(['\n', '\r']) {
+            if !self.open {
+                said.push_str(INDENT);
+            }
+            said.push_str(line);
+            self.open = !line.ends_with(['\n', '\r']);
+        }
+        let _ = self.out.write_all(said.as_bytes()).and_then(|()| self.out.flush());
     }
 
-    /// It told that it changed this place, and all of the bytes that it left there, where it did.
-    pub fn changed(&mut self, path: &str, bytes: Option<usize>, root: &Path) {
+    /// It told that it changed this place, and all of the bytes that it left there, where it did. What it says of a call
+    /// that it told of before takes nothing back (`again`).
+    pub fn changed(&mut self, path: &str, bytes: Option<usize>, again: bool, root: &Path) {
         let below = short(path, root);
         let is_new = !self.told.contains_key(below);
         if below.is_empty() || (is_new && self.told.len() >= PLACES_MAX) {
             return;
         }
-        self.told.insert(below.to_owned(), bytes);
+        if is_new || bytes.is_some() || !again {
+            self.told.insert(below.to_owned(), bytes);
+        }
         if is_new {
             self.line(&format!("{CHANGED}{}", named(below)));
         }
@@ -113,7 +125,7 @@ impl<'a> Teller<'a> {
             }
         }
         if status != "failed" {
-            call.changed().iter().for_each(|path| self.changed(path, None, root));
+            call.changed().iter().for_each(|path| self.changed(path, None, !is_new, root));
         }
         if self.calls.len() < CALLS_MAX {
             self.calls.insert(call.tool_call_id.clone(), call);

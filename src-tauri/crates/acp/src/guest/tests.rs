@@ -110,7 +110,7 @@ fn an_agent_that_cannot_go_on_is_asked_all_of_it_anew_and_one_that_can_is_asked_
     let arms = format!("*session/prompt*) {says}; {ENDS} ;;");
     let (came, told) = turn_after(&arms, None, &before);
     assert_eq!(came, Ok(()), "{told}");
-    assert!(told.contains("said: first\n\ndo it"), "{told}");
+    assert!(told.contains("said: first\n  \n  do it"), "{told}");
     let loads = "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":{\"loadSession\":true}}}'";
     let arms = format!(
         "*'\"method\":\"initialize\"'*) {loads} ;;\n*session/load*old*) echo '{{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}}' ;;\n{arms}"

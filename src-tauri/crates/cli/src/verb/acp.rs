@@ -6,7 +6,7 @@ use crate::args::{AcpArgs, AcpVerb};
 use crate::context::{Context, Signs};
 use crate::follow::{Rest, is_over};
 use crate::output::Tone;
-use crate::progress::{APPROVED, Progress, Results, Told as Heard};
+use crate::progress::{APPROVED, DENIED, Progress, Results, Told as Heard};
 use crate::question::Asking;
 use crate::report;
 use crate::text::{paragraph, plain, short};
@@ -16,6 +16,7 @@ use model::task::TaskStatus;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use wire::conversations::Say;
@@ -32,6 +33,8 @@ const WAITS: Duration = Duration::from_millis(200);
 const PRINTED: usize = 8_000;
 /// Parts of a task that are told one by one.
 const PARTS: usize = 16;
+/// How deep a part of a part is looked for.
+const PARTS_DEEP: usize = 4;
 /// Receipts that are told one by one.
 const RECEIPTS: usize = 20;
 
@@ -48,7 +51,7 @@ fn serve(context: &Context, args: AcpArgs) -> Came {
     // Nobody is asked at this terminal: it belongs to the editor that started this.
     let session = context.writing(Signs::No)?;
     session.serve();
-    let works = Arc::new(Editor { session, model: args.model, profile: args.profile });
+    let works = Arc::new(Editor { session, model: args.model, profile: args.profile, acts: AtomicU64::new(0) });
     let (stdin, stdout) = (std::io::stdin().lock(), std::io::stdout());
     let served = acp::editor::serve(Arc::clone(&works) as _, env!("CARGO_PKG_VERSION"), stdin, stdout);
     works.session.close();
@@ -63,6 +66,8 @@ struct Editor {
     session: Session,
     model: Option<String>,
     profile: Option<String>,
+    /// Acts that were told of: each has a name of its own in every session.
+    acts: AtomicU64,
 }
 
 impl Works for Editor {
@@ -137,7 +142,7 @@ const fn kind_of(class: Option<ActionClass>) -> &'static str {
 /// Acts of a task, as an editor is told of them.
 struct Acts {
     progress: Progress,
-    began: u32,
+    began: u64,
     /// What the act in hand has printed and how it stands.
     printed: String,
     open: bool,
@@ -269,8 +274,18 @@ impl Turn<'_> {
                 self.says(&format!("\nIt is paused. To continue: `hermit task resume {id}`\n"));
                 Ok(true)
             }
-            WaitsFor::Agent | WaitsFor::Dependency => Ok(false),
+            WaitsFor::Dependency => {
+                self.part_rests(&about);
+                Ok(false)
+            }
+            WaitsFor::Agent => Ok(false),
         }
+    }
+
+    /// What a part of the task waits for; what is said in the editor goes to the task itself. A part that cannot be looked
+    /// at now is looked at again.
+    fn part_rests(&mut self, part: &str) {
+        for_part(&self.editor.session, part, PARTS_DEEP, &mut |what, words| self.once(what, words));
     }
 
     /// A question is told, and the next prompt answers it.
@@ -296,7 +311,7 @@ impl Turn<'_> {
             Heard::Said(line) => self.says(&format!("{line}\n")),
             Heard::Doing { kept: true } => {
                 self.close("completed");
-                self.acts.began = self.acts.began.saturating_add(1);
+                self.acts.began = self.editor.acts.fetch_add(1, Ordering::Relaxed);
                 (self.acts.open, self.acts.printed) = (true, String::new());
                 let (id, kind) = (self.act(), kind_of(self.acts.progress.class()));
                 (self.tell)(Told::Begins { id: &id, title: self.acts.progress.doing(), kind });
@@ -310,6 +325,7 @@ impl Turn<'_> {
                 match tone {
                     Tone::Good if words != APPROVED => self.close("completed"),
                     Tone::Bad => self.close("failed"),
+                    Tone::Warn if words.starts_with(DENIED) => self.close("failed"),
                     _ if self.acts.open => self.stands("in_progress"),
                     _ => {}
                 }
@@ -357,5 +373,30 @@ impl Turn<'_> {
             TaskStatus::Cancelled => Stop::Cancelled,
             _ => Stop::Ended,
         })
+    }
+}
+
+/// Tells what a part, or the part of it that it waits for, waits for of a person.
+fn for_part(session: &Session, part: &str, deep: usize, tell: &mut dyn FnMut(&str, &str)) {
+    let Ok(task) = session.call(&Show { task: part.to_owned() }) else { return };
+    let Some(waits) = &task.waits_for else { return };
+    let (id, about) = (short(&task.row.task_id), waits.id.clone().unwrap_or_default());
+    match waits.kind {
+        WaitsFor::Dependency if deep > 0 => for_part(session, &about, deep - 1, tell),
+        WaitsFor::Approval => tell(
+            &about,
+            &format!(
+                "\nA part of it waits for your approval. Only you can allow it, and not from here: in the window or the tray \
+                 of Hermit, on its page, or at a terminal with `hermit approvals approve {}`. It goes on by itself then.\n",
+                short(&about)
+            ),
+        ),
+        WaitsFor::Answer => {
+            tell(&about, &format!("\nA part of it asks you something: `hermit task show {id}` shows it, `hermit task answer {id} \"…\"` answers.\n"));
+        }
+        WaitsFor::UnknownOutcome | WaitsFor::Resume => {
+            tell(&task.row.task_id, &format!("\nA part of it waits for you: `hermit task show {id}` says for what.\n"));
+        }
+        WaitsFor::Agent | WaitsFor::Dependency => {}
     }
 }

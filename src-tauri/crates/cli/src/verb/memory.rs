@@ -83,24 +83,40 @@ fn project(memory: &Memory) -> String {
     }
 }
 
+/// Digits by which a record may be named, at least.
+const DIGITS_MIN: usize = 4;
+
 fn show(context: &Context, memory: &str) -> Result<(), Error> {
+    let digits = memory.trim().strip_prefix("mem_").unwrap_or(memory.trim()).to_lowercase();
+    if digits.len() < DIGITS_MIN || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(Error::new(Code::Usage, format!("`{}` names no memory record", plain(memory)))
+            .hint("give its identifier `mem_…`, or 4 or more digits from its beginning or end"));
+    }
     let session = context.reading()?;
-    let mut after = None;
-    // By the beginning or the end of its identifier, as everywhere.
-    let found = loop {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
         let ask = Memories { status: Some("any".to_owned()), after, limit: Some(500), ..Memories::default() };
         let page = session.call(&ask)?;
-        let meant = |m: &&Memory| m.memory_id.starts_with(memory) || m.memory_id.ends_with(memory);
-        if let Some(found) = page.rows.iter().find(meant) {
-            break found.clone();
-        }
+        let meant = |m: &Memory| {
+            let own = m.memory_id.strip_prefix("mem_").unwrap_or(&m.memory_id);
+            own.starts_with(&digits) || own.ends_with(&digits)
+        };
+        found.extend(page.rows.into_iter().filter(meant));
         after = page.next;
         if after.is_none() {
-            return Err(Error::new(Code::NotFound, format!("there is no memory record `{}`", plain(memory)))
-                .hint("`hermit memory list --status any` lists all of them"));
+            break;
         }
-    };
-    context.out.answer(&found, shown)
+    }
+    match found.as_slice() {
+        [one] => context.out.answer(one, shown),
+        [] => Err(Error::new(Code::NotFound, format!("there is no memory record `{}`", plain(memory)))
+            .hint("`hermit memory list --status any` lists all of them")),
+        several => {
+            let ids: Vec<&str> = several.iter().take(8).map(|one| one.memory_id.as_str()).collect();
+            Err(Error::new(Code::Ambiguous, format!("`{}` fits more than one memory record", plain(memory)))
+                .hint(format!("give more digits; there are `{}`", ids.join("`, `"))))
+        }
+    }
 }
 
 fn shown(out: &Output, m: &Memory) {

@@ -38,9 +38,9 @@ pub(super) fn ask(
     let host = went.host.clone();
     let failed = |e: io::Error| Broken::Refused(502, format!("`{host}` did not answer: {e}"));
     let mut sink = Counted { inner: &mut *server, count: 0 };
-    let mut record = Record { room: session.sent.room(), bytes: Vec::new() };
+    let mut record = Record { room: session.sent.room(), bytes: Vec::new(), total: 0 };
     let sent = send(&head, body, &mut swap, client, &mut sink, &mut record);
-    session.sent.request(&host, &as_asked, &record.bytes);
+    session.sent.request(&host, &as_asked, &record.bytes, record.total);
     // What left is on record also where it broke off.
     went.sent = sink.count;
     sent.map_err(failed)?;
@@ -63,10 +63,13 @@ pub(super) fn ask(
 struct Record {
     room: usize,
     bytes: Vec<u8>,
+    /// How many bytes there were of it.
+    total: u64,
 }
 
 impl Record {
     fn take(&mut self, piece: &[u8]) {
+        self.total = self.total.saturating_add(piece.len() as u64);
         let room = self.room.saturating_sub(self.bytes.len());
         self.bytes.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
     }

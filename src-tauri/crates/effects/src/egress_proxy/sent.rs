@@ -26,15 +26,16 @@ impl Sent {
         self.keeps.store(true, Ordering::SeqCst);
     }
 
-    /// One request, whole, once it has been sent.
-    pub(super) fn request(&self, host: &str, head: &[u8], body: &[u8]) {
+    /// One request once it has been sent: its head, what was collected of its body, and how long that was.
+    pub(super) fn request(&self, host: &str, head: &[u8], body: &[u8], body_bytes: u64) {
         if !self.keeps.load(Ordering::SeqCst) {
             return;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.requests = kept.requests.saturating_add(1);
-        kept.bytes = kept.bytes.saturating_add((head.len() + body.len()) as u64);
-        let title = format!("=== request {} to {host}, {} bytes\n", kept.requests, head.len() + body.len());
+        let bytes = body_bytes.saturating_add(head.len() as u64);
+        kept.bytes = kept.bytes.saturating_add(bytes);
+        let title = format!("=== request {} to {host}, {bytes} bytes\n", kept.requests);
         for part in [title.as_bytes(), head, body, b"\n"] {
             let room = BYTES_MAX.saturating_sub(kept.text.len());
             kept.text.extend_from_slice(part.get(..room.min(part.len())).unwrap_or_default());
@@ -43,7 +44,10 @@ impl Sent {
 
     /// How much of a body may be collected for the record.
     pub(super) fn room(&self) -> usize {
-        if self.keeps.load(Ordering::SeqCst) { BYTES_MAX } else { 0 }
+        if !self.keeps.load(Ordering::SeqCst) {
+            return 0;
+        }
+        BYTES_MAX.saturating_sub(self.kept.lock().unwrap_or_else(PoisonError::into_inner).text.len())
     }
 
     pub(super) fn take(&self) -> Option<(Vec<u8>, String)> {
@@ -69,17 +73,19 @@ mod tests {
     #[test]
     fn requests_are_kept_where_that_was_asked_for_and_only_so_many_bytes_of_them() {
         let sent = Sent::default();
-        sent.request("a:1", b"GET /", b"");
+        sent.request("a:1", b"GET /", b"", 0);
         assert_eq!((sent.take(), sent.room()), (None, 0));
         sent.keep();
-        sent.request("a:1", b"POST / HTTP/1.1\r\n\r\n", b"{}");
-        sent.request("b:2", b"", &[0xff; 3]);
+        sent.request("a:1", b"POST / HTTP/1.1\r\n\r\n", b"{}", 2);
+        sent.request("b:2", b"", &[0xff; 3], 3);
         let (text, words) = sent.take().unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(text.starts_with("=== request 1 to a:1, 21 bytes\nPOST / HTTP/1.1\r\n\r\n{}\n"), "{text}");
         assert!(words.contains("2 requests, 24 bytes"), "{words}");
-        sent.request("a:1", b"", &vec![b'x'; BYTES_MAX + 7]);
+        sent.request("a:1", b"", &vec![b'x'; BYTES_MAX + 7], 500_000_000);
+        assert_eq!(sent.room(), 0, "nothing more is collected of what comes after it");
         let (text, words) = sent.take().unwrap();
+        assert!(words.contains("1 request, 500000000 bytes"), "how much left, and not how much is kept: {words}");
         assert_eq!(text.len(), BYTES_MAX);
         assert!(words.contains("the first 4 MiB"), "{words}");
         assert_eq!(sent.take(), None);

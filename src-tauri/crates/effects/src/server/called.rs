@@ -277,7 +277,8 @@ pub(super) fn answered(executors: &Executors, tool: Option<&ServerTool>, reply: 
     }
 }
 
-/// After a crash: what was written down, and nothing else; none where a person said that the call may be made again.
+/// After a crash: what was written down, and nothing else; none where a person said that the call may be made again, and what
+/// was written down is missing, or, of a mere look, cannot be read.
 pub(crate) fn settle(
     executors: &Executors,
     request: &ActionRequest,
@@ -285,12 +286,17 @@ pub(crate) fn settle(
     started: UnixMs,
 ) -> Option<Outcome> {
     let id = request.action_request_id;
+    let looks_again = asked.only_looks() && asked.is_repeatable();
     let record = match (executors.spool.written(id, ASKED), executors.spool.written(id, ANSWER)) {
-        (_, Ok(Some(bytes))) => serde_json::from_slice(&bytes)
-            .unwrap_or_else(|error| Record::lost(format!("what was answered cannot be read: {error}"))),
+        (_, Ok(Some(bytes))) => match serde_json::from_slice::<Record>(&bytes) {
+            Ok(record) => record,
+            Err(_) if looks_again => return None,
+            Err(error) => Record::lost(format!("what was answered cannot be read: {error}")),
+        },
         (Ok(None), Ok(None)) => Record::not_called("interrupted before the tool was called".to_owned()),
         (Ok(Some(_)), Ok(None)) if asked.is_repeatable() => return None,
         (Ok(Some(_)), Ok(None)) => Record::lost("interrupted while the tool was at work".to_owned()),
+        (Err(_), _) | (_, Err(_)) if looks_again => return None,
         (Err(error), _) | (_, Err(error)) => Record::lost(format!("what was asked cannot be told: {error}")),
     };
     Some(outcome(executors, request, asked, started, record))

@@ -87,6 +87,9 @@ fn beneath(folder: &File, name: &str) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
 }
 
+/// Connections to a cord that are ended.
+const CONNECTED_MAX: usize = 16;
+
 /// What calls off the turn of a guest that is spoken to, before its program is ended.
 pub(super) struct Cord {
     listener: UnixListener,
@@ -105,8 +108,10 @@ impl Cord {
     pub(super) fn pull(&self) -> bool {
         if self.pulled.get().is_none() {
             self.pulled.set(Some(Instant::now()));
-            // Whoever holds the other end reads its end.
-            while let Ok((stream, _)) = self.listener.accept() {
+            // Whoever holds the other end reads its end. The client was the first to connect; one who goes on connecting
+            // keeps nobody here.
+            for _ in 0..CONNECTED_MAX {
+                let Ok((stream, _)) = self.listener.accept() else { break };
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }

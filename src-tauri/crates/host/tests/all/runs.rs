@@ -203,7 +203,7 @@ fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
     assert!(told["event_families"].as_array().expect("a list").contains(&json!("reasoning.done")));
     assert!(told["playbooks"].as_array().expect("a list").contains(&json!("tidy")));
     let commands = told["commands"].as_array().expect("a list");
-    assert_eq!(commands.len(), 13, "every row of run-api.md");
+    assert_eq!(commands.len(), 14, "every row of run-api.md, and one server of tools");
     for command in commands {
         let (method, path) = command.as_str().expect("a text").split_once(' ').expect("two words");
         let names = ["{run_id}", "{clarify_id}", "{session_id}", "{name}"];

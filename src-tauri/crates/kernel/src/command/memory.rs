@@ -94,10 +94,12 @@ impl Kernel {
         if said.days.is_some() && said.pinned {
             return Err(Error::Input("what is pinned has no date: leave one of the two out".to_owned()));
         }
-        if let Some(old) = said.replaces {
-            self.active_memory(old)?;
-        }
         let workspace_id = self.workspace(root)?;
+        if let Some(old) = said.replaces {
+            let scope = if said.everywhere { "*" } else { "project" };
+            let project = self.project_of(workspace_id, scope);
+            same_place(&self.active_memory(old)?, project.as_ref()).map_err(Error::Conflict)?;
+        }
         let goal = format!("remember \"{}\"", acts::visible(said.claim.trim()));
         self.submit_planned(&Planned::Remember(said), goal, workspace_id, channel, idempotency_key)
     }
@@ -115,10 +117,10 @@ impl Kernel {
             .ok_or_else(|| Error::NotFound { kind: "artifact", id: words.to_string() })?;
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let replaces = match said.replaces {
+        let old = match said.replaces {
             None => None,
             Some(old) => match self.active_memory(old) {
-                Ok(old) => Some(of_replaced(&old)),
+                Ok(old) => Some(old),
                 Err(error @ (Error::NotFound { .. } | Error::Conflict(_))) => {
                     return Ok(Err(error.to_string()));
                 }
@@ -130,6 +132,11 @@ impl Kernel {
             "" => "project",
             part => part,
         };
+        let project = self.project_of(workspace, scope);
+        if let Some(Err(why)) = old.as_ref().map(|old| same_place(old, project.as_ref())) {
+            return Ok(Err(why));
+        }
+        let replaces = old.as_ref().map(of_replaced);
         Ok(Ok(Action::Remember(Remember {
             claim: said.claim.trim().to_owned(),
             scope: scope.to_owned(),
@@ -143,7 +150,7 @@ impl Kernel {
                 trust_tier: artifact.trust_tier,
             }],
             belief_id: None,
-            project: self.project_of(workspace, scope),
+            project,
             memory_type: said.memory_type,
             retention: said.pinned.then_some(MemoryRetention::Pinned),
             days: said.days,
@@ -166,14 +173,26 @@ impl Kernel {
         if days.is_some_and(|days| !DAYS.contains(&days)) {
             return Ok(Err(Unfit(format!("`days` goes from {} to {}", DAYS.start(), DAYS.end()))));
         }
+        if let Some(belief) = belief_id.filter(|id| !state.beliefs.contains_key(id)) {
+            return Ok(Err(Unfit(format!("`{belief}` is no belief of this task"))));
+        }
         let project = self.project_of(workspace, scope);
         let old = match replaces {
             Some(named) => self.replaced(named, project.as_ref())?,
             None => None,
         };
-        if let (Some(named), None) = (replaces, &old) {
-            return Ok(Err(Unfit(format!("no memory of this project says `{named}`"))));
+        match (replaces, &old) {
+            (Some(named), None) => {
+                return Ok(Err(Unfit(format!("no memory that holds for this says `{named}`"))));
+            }
+            (_, Some(old)) => {
+                if let Err(why) = same_place(old, project.as_ref()) {
+                    return Ok(Err(Unfit(why)));
+                }
+            }
+            (None, None) => {}
         }
+        let old = old.as_ref().map(of_replaced);
         Ok(Ok(Action::Remember(Remember {
             claim: claim.clone(),
             scope: scope.clone(),
@@ -312,7 +331,7 @@ impl Kernel {
     }
 
     /// The record that a model means, among those of its project: by identifier, else by its claim.
-    pub(crate) fn replaced(&self, named: &str, project: Option<&Project>) -> Result<Option<Replaced>, Error> {
+    pub(crate) fn replaced(&self, named: &str, project: Option<&Project>) -> Result<Option<MemoryRecord>, Error> {
         let id: Option<MemoryId> = named.trim().parse().ok();
         let alike = self.saying(&[named], project.map(|project| project.hash), ALIKE_MAX)?;
         let says = |old: &&MemoryRecord| old.claim.shown().is_some_and(|claim| claim == named.trim());
@@ -323,7 +342,7 @@ impl Kernel {
             }),
             None => alike.iter().find(says).cloned(),
         };
-        Ok(found.as_ref().map(of_replaced))
+        Ok(found)
     }
 
     /// The project of a folder, unless the scope is everywhere.
@@ -351,6 +370,18 @@ impl Kernel {
         }
         Err(Error::Conflict(format!("memory `{memory_id}` is {} already", record.status)))
     }
+}
+
+/// A record is replaced where it holds: elsewhere, whoever is told of the old one would be told of nothing.
+fn same_place(old: &MemoryRecord, project: Option<&Project>) -> Result<(), String> {
+    if old.project_hash == project.map(|project| project.hash) {
+        return Ok(());
+    }
+    let (id, place) = match old.project_hash {
+        None => (old.memory_id, "in every project; say that the new one does, too, with the scope `*`"),
+        Some(_) => (old.memory_id, "in one project; replace it from a folder of that project, for it alone"),
+    };
+    Err(format!("memory `{id}` holds {place}"))
 }
 
 fn of_replaced(old: &MemoryRecord) -> Replaced {

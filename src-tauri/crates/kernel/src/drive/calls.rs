@@ -358,6 +358,13 @@ impl Kernel {
         };
         let Some(call) = call else { return Ok(Some(DriveOutcome::Waiting(Waiting::Proposer))) };
         let reply = call.reply().map_err(|e| Error::Reasoning(e.to_string()))?;
+        {
+            let state = self.lock_task(cell)?;
+            // A wish to stop the call before does not stop this one.
+            if !state.pause_requested && state.cancel_requested.is_none() {
+                cell.stop.store(false, Ordering::SeqCst);
+            }
+        }
         let tx = self.begin_tx(cell, Point::ModelRespond, PrincipalType::Agent)?;
         let attempt = tx.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let Turn::Asking { request } = &attempt.turn else { return Ok(None) };

@@ -29,7 +29,7 @@ const SAID_CHARS: usize = 2_000;
 /// Tools of servers that one request offers.
 pub(super) struct Offered {
     pub(super) tools: Vec<ToolSpec>,
-    /// Tokens that they take of the context.
+    /// Tokens that they, and what is told of resources, take of the context.
     pub(super) tokens: u32,
     /// Whether there are more than these.
     pub(super) has_more: bool,
@@ -121,7 +121,10 @@ impl Kernel {
         // In one order whatever was chosen for what: a provider's cache keeps what stays the same.
         let kept = all.iter().zip(&chosen).filter(|(_, is_chosen)| **is_chosen);
         let tools = kept.map(|(one, _)| one.spec()).collect::<Result<Vec<_>, _>>()?;
-        let tokens = u32::try_from(whole.saturating_sub(room) / TOKEN_BYTES).unwrap_or(u32::MAX);
+        // What is told of resources goes with them.
+        let told = if whole > 0 { self.resources_told(state) } else { None };
+        let bytes = whole.saturating_sub(room).saturating_add(told.map_or(0, |told| told.len()));
+        let tokens = u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX);
         Ok(Offered { has_more: whole > 0 && tools.len() < all.len(), tools, tokens, room: whole })
     }
 

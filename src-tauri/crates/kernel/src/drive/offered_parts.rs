@@ -22,6 +22,10 @@ pub(crate) const GET_PROMPT: &str = "get_prompt";
 /// Resources that a model is told of, and letters of what is said of each.
 const TOLD_MAX: usize = 32;
 const TOLD_WORDS: usize = 120;
+/// Bytes of all that a model is told of them in one request: one of the longest fits.
+const TOLD_BYTES_MAX: usize = 4_096;
+/// What stands between two of them.
+const BETWEEN: &str = "; ";
 
 /// What is asked of a server.
 #[derive(Deserialize)]
@@ -99,28 +103,41 @@ impl Kernel {
 
     /// The tool that reads resources, with those that there are; none where no server has any.
     pub(super) fn resources_offered(&self, state: &TaskState, mut tool: ToolSpec) -> Option<ToolSpec> {
-        let servers = self.usable_servers(state);
+        let told = self.resources_told(state)?;
+        tool.description = format!("{} There are, in the words of the servers: {told}", tool.description);
+        Some(tool)
+    }
+
+    /// What a model is told of the resources that there are.
+    pub(super) fn resources_told(&self, state: &TaskState) -> Option<String> {
         let mut lines = Vec::new();
-        for server in &servers {
+        for server in &self.usable_servers(state) {
             let (name, manifest) = (&server.registration.server, &server.registration.manifest);
             for one in manifest.resources.iter().chain(&manifest.templates) {
                 let words = one.description.as_deref().or(one.title.as_deref()).unwrap_or(&one.name);
                 lines.push(format!("{name}: {} ({})", one.uri, words_for_model(words, TOLD_WORDS)));
             }
         }
-        let more = lines.len().saturating_sub(TOLD_MAX);
-        if lines.is_empty() {
-            return None;
-        }
-        lines.truncate(TOLD_MAX);
-        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        tool.description = format!(
-            "{} There are, in the words of the servers: {}{more}",
-            tool.description,
-            lines.join("; ")
-        );
-        Some(tool)
+        (!lines.is_empty()).then(|| within_bounds(&lines))
     }
+}
+
+/// Lines as a model is given them, as many as it is told, and how many more there are.
+fn within_bounds(lines: &[String]) -> String {
+    let mut bytes = 0_usize;
+    let mut shown = Vec::new();
+    for line in lines.iter().take(TOLD_MAX) {
+        bytes = bytes.saturating_add(line.len()).saturating_add(BETWEEN.len());
+        if bytes > TOLD_BYTES_MAX {
+            break;
+        }
+        shown.push(line.as_str());
+    }
+    let more = match lines.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        more => format!("{BETWEEN}and {more} more"),
+    };
+    format!("{}{more}", shown.join(BETWEEN))
 }
 
 /// What reading is, whatever a server says of it: a look at this machine, or over the network where it has one.
@@ -146,4 +163,20 @@ fn unknown(server: &Usable, part: ServerPart, name: &str) -> String {
         acts::visible(name),
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_of_resources_is_bounded_in_number_and_bytes_and_the_rest_is_counted() {
+        let lines = |number: usize, bytes: usize| vec!["x".repeat(bytes); number];
+        assert_eq!(within_bounds(&lines(2, 3)), "xxx; xxx");
+        let many = within_bounds(&lines(TOLD_MAX + 2, 3));
+        assert!(many.ends_with("xxx; and 2 more") && many.matches("xxx").count() == TOLD_MAX, "{many}");
+        let long = within_bounds(&lines(TOLD_MAX, 1_000));
+        assert!(long.ends_with(&format!("; and {} more", TOLD_MAX - 4)), "{long}");
+        assert!(long.len() <= TOLD_BYTES_MAX + 20, "{}", long.len());
+    }
 }

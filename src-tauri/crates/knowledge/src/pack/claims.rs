@@ -110,10 +110,11 @@ fn marker(record: &MemoryRecord) -> String {
         (Some(_), "*" | "" | "project") => "this project".to_owned(),
         (_, scope) => scope.to_owned(),
     };
-    format!(
+    let text = format!(
         "[MEMORY MARKER] {kind}: {} Holds for: {place}. Source: {} ({}).",
         shown(&record.claim),
         record.promoted_by_task_id,
         record.trust_tier
-    )
+    );
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
