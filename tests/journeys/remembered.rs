@@ -14,7 +14,8 @@ fn rows(stage: &Stage, more: &[&str]) -> Vec<Value> {
 /// The digits that a record is named by.
 fn named(stage: &Stage, claim: &str) -> String {
     let rows = rows(stage, &["--status", "any"]);
-    let row = rows.iter().find(|row| row["claim"] == claim).unwrap_or_else(|| panic!("no `{claim}`: {rows:?}"));
+    let row =
+        rows.iter().find(|row| row["claim"] == claim).unwrap_or_else(|| panic!("no `{claim}`: {rows:?}"));
     row["memory_id"].as_str().expect("an id").to_owned()
 }
 
@@ -50,7 +51,8 @@ fn what_a_person_says_is_told_to_the_tasks_it_is_about_until_it_is_taken_back() 
     assert!(wrong(&["memory", "add", " ", "--workspace", &work]).contains("nothing to remember"));
     // Another takes its place, where it holds.
     let tax = named(&stage, "tax rates live in rates.toml");
-    let elsewhere = stage.hermit(&["memory", "replace", &tax, "rates are gone", "--everywhere", "--workspace", &work]);
+    let elsewhere =
+        stage.hermit(&["memory", "replace", &tax, "rates are gone", "--everywhere", "--workspace", &work]);
     let said = elsewhere.complaint().1;
     assert!(said.contains("holds in one project"), "{said}");
     let card = says(&["memory", "replace", &tax, "tax rates live in taxes.toml"]);

@@ -51,7 +51,8 @@ fn serve(context: &Context, args: AcpArgs) -> Came {
     // Nobody is asked at this terminal: it belongs to the editor that started this.
     let session = context.writing(Signs::No)?;
     session.serve();
-    let works = Arc::new(Editor { session, model: args.model, profile: args.profile, acts: AtomicU64::new(0) });
+    let works =
+        Arc::new(Editor { session, model: args.model, profile: args.profile, acts: AtomicU64::new(0) });
     let (stdin, stdout) = (std::io::stdin().lock(), std::io::stdout());
     let served = acp::editor::serve(Arc::clone(&works) as _, env!("CARGO_PKG_VERSION"), stdin, stdout);
     works.session.close();
@@ -392,10 +393,18 @@ fn for_part(session: &Session, part: &str, deep: usize, tell: &mut dyn FnMut(&st
             ),
         ),
         WaitsFor::Answer => {
-            tell(&about, &format!("\nA part of it asks you something: `hermit task show {id}` shows it, `hermit task answer {id} \"…\"` answers.\n"));
+            tell(
+                &about,
+                &format!(
+                    "\nA part of it asks you something: `hermit task show {id}` shows it, `hermit task answer {id} \"…\"` answers.\n"
+                ),
+            );
         }
         WaitsFor::UnknownOutcome | WaitsFor::Resume => {
-            tell(&task.row.task_id, &format!("\nA part of it waits for you: `hermit task show {id}` says for what.\n"));
+            tell(
+                &task.row.task_id,
+                &format!("\nA part of it waits for you: `hermit task show {id}` says for what.\n"),
+            );
         }
         WaitsFor::Agent | WaitsFor::Dependency => {}
     }

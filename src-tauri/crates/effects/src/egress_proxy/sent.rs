@@ -85,7 +85,10 @@ mod tests {
         sent.request("a:1", b"", &vec![b'x'; BYTES_MAX + 7], 500_000_000);
         assert_eq!(sent.room(), 0, "nothing more is collected of what comes after it");
         let (text, words) = sent.take().unwrap();
-        assert!(words.contains("1 request, 500000000 bytes"), "how much left, and not how much is kept: {words}");
+        assert!(
+            words.contains("1 request, 500000000 bytes"),
+            "how much left, and not how much is kept: {words}"
+        );
         assert_eq!(text.len(), BYTES_MAX);
         assert!(words.contains("the first 4 MiB"), "{words}");
         assert_eq!(sent.take(), None);

@@ -331,7 +331,11 @@ impl Kernel {
     }
 
     /// The record that a model means, among those of its project: by identifier, else by its claim.
-    pub(crate) fn replaced(&self, named: &str, project: Option<&Project>) -> Result<Option<MemoryRecord>, Error> {
+    pub(crate) fn replaced(
+        &self,
+        named: &str,
+        project: Option<&Project>,
+    ) -> Result<Option<MemoryRecord>, Error> {
         let id: Option<MemoryId> = named.trim().parse().ok();
         let alike = self.saying(&[named], project.map(|project| project.hash), ALIKE_MAX)?;
         let says = |old: &&MemoryRecord| old.claim.shown().is_some_and(|claim| claim == named.trim());
