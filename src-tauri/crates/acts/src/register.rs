@@ -15,6 +15,7 @@ const NAMED_MAX: usize = 16;
 /// What a person changes about servers of tools, or about their rules of policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each change")]
 pub enum Register {
     /// A server is registered, or looked at anew.
     Server {

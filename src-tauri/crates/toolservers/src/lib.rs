@@ -29,6 +29,7 @@ mod form;
 mod metered;
 #[allow(clippy::disallowed_methods, reason = "it limits how long a greeting and a list of tools may take")]
 mod remote;
+#[allow(clippy::disallowed_methods, reason = "it limits how long a greeting and a list of tools may take")]
 mod remote_ears;
 mod schema;
 

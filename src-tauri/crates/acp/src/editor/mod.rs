@@ -10,7 +10,6 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// Sessions of one connection.
 const SESSIONS_MAX: usize = 64;
@@ -91,8 +90,13 @@ struct Session {
     task: Option<String>,
     /// Set when the prompt that is at work is to be cancelled; none while nothing is at work.
     at_work: Option<Arc<AtomicBool>>,
-    /// When it was used last.
-    used: Instant,
+    /// Its place in the order in which sessions were used last.
+    used: u64,
+}
+
+/// The place behind all of these.
+fn latest(sessions: &BTreeMap<String, Session>) -> u64 {
+    sessions.values().map(|session| session.used).max().unwrap_or_default().saturating_add(1)
 }
 
 struct Server {
@@ -188,7 +192,8 @@ impl Server {
         let next =
             sessions.last_key_value().and_then(|(id, _)| id.strip_prefix("hermit-")?.parse::<u64>().ok());
         let id = format!("hermit-{:06}", next.unwrap_or_default().saturating_add(1));
-        sessions.insert(id.clone(), Session { folder, task: None, at_work: None, used: Instant::now() });
+        let used = latest(&sessions);
+        sessions.insert(id.clone(), Session { folder, task: None, at_work: None, used });
         Ok(json!({ "sessionId": id }))
     }
 
@@ -233,8 +238,10 @@ impl Server {
     }
 
     fn rest(&self, session: &str) {
-        if let Some(session) = lock(&self.sessions).get_mut(session) {
-            (session.at_work, session.used) = (None, Instant::now());
+        let mut sessions = lock(&self.sessions);
+        let used = latest(&sessions);
+        if let Some(session) = sessions.get_mut(session) {
+            (session.at_work, session.used) = (None, used);
         }
     }
 

@@ -31,6 +31,9 @@ pub struct Endpoint {
     sent: AtomicU64,
 }
 
+/// Hears each piece of an answer as it comes.
+type OnPiece<'a> = &'a mut dyn FnMut(&[u8]);
+
 impl Endpoint {
     /// The address of a launch, its host looked up once.
     pub(super) fn of(executors: &Executors, launch: &ServerLaunch) -> Result<Self, Error> {
@@ -93,7 +96,7 @@ impl Endpoint {
         more: &[(&str, &str)],
         body: Option<&[u8]>,
         within: Duration,
-        (ended, on_piece): (Ended<'_>, &mut dyn FnMut(&[u8])),
+        (ended, on_piece): (Ended<'_>, OnPiece<'_>),
     ) -> Result<Reply, NoReply> {
         let mut headers = Vec::new();
         for header in &self.headers {
