@@ -117,7 +117,7 @@ fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else(
     assert_eq!(row(&world, "taxes are never rounded").project_hash, None);
 }
 
-#[conforms::conforms("HK-8.7-3", "HK-8.7-4", "HK-15.5-2")]
+#[conforms::conforms("HK-8.7-4", part = "HK-8.7-3", part = "HK-15.5-2")]
 #[test]
 fn memory_is_replaced_taken_back_found_wrong_runs_out_and_ends_with_what_it_came_from() {
     let world = World::new(3_302);
@@ -188,7 +188,7 @@ fn memory_is_replaced_taken_back_found_wrong_runs_out_and_ends_with_what_it_came
     );
 }
 
-#[conforms::conforms(part = "HK-15.5-2", part = "HK-8.7-3")]
+#[conforms::conforms("HK-8.7-3", "HK-15.5-2")]
 #[test]
 fn memory_that_came_from_a_belief_ends_with_it() {
     let world = World::new(3_303);
@@ -204,16 +204,30 @@ fn memory_that_came_from_a_belief_ends_with_it() {
     let held = state(&world, task).beliefs.into_values().next().unwrap().belief_id;
     world.reasoners.script(
         "learn",
-        vec![remember("the port is 80", json!({ "belief_id": held, "kind": "architecture" })), done("ok")],
+        vec![
+            remember("the port is not known", json!({})),
+            remember(
+                "the port is 80",
+                json!({ "belief_id": held, "kind": "architecture", "replaces": "the port is not known" }),
+            ),
+            done("ok"),
+        ],
     );
     world.kernel().answer(task, question, "yes", Channel::App).unwrap();
     assert_eq!(world.drive_allowing(task).0, completed());
     let known = row(&world, "the port is 80");
     assert_eq!((known.from_belief, known.invalidation), (Some(held), Some(InvalidationPolicy::Source)));
     assert_eq!(known.retention, Some(MemoryRetention::Kept));
+    // Where it comes from, what it replaces, of what kind it is, for how long it is kept and what ends it is on record.
+    let promoted = recorded(&world, task, "memory.promoted", "record");
+    let of_belief = ["promoted_from_belief_id", "supersedes", "structured_assertion", "evidence_refs"];
+    says(&promoted[1], &of_belief);
+    says(&promoted[1], &["retention_class", "invalidation_policy"]);
+    assert!(known.ended_at.is_none());
     world.kernel().revoke_belief(task, held, "it is 81").unwrap();
     let ended = row(&world, "the port is 80");
     assert_eq!(ended.status, Invalidated);
+    assert!(ended.ended_at.is_some(), "when it was found wrong is on record");
     assert!(ended.end_reason.unwrap().shown().unwrap().contains("was taken back"));
 }
 

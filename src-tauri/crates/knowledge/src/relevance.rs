@@ -64,34 +64,21 @@ pub fn ranked(in_force: Vec<MemoryRecord>, by_words: Vec<MemoryRecord>) -> Vec<R
 
 /// Records by the sum of what each list says of them; `matched` when they come in an order that counts.
 fn fused(records: Vec<MemoryRecord>, matched: bool) -> Vec<MemoryRecord> {
-    let places = |key: &dyn Fn(&MemoryRecord) -> Reverse<i64>| -> Vec<u64> {
-        let mut order: Vec<usize> = (0..records.len()).collect();
-        order.sort_by_key(|at| records.get(*at).map(|r| (key(r), r.memory_id)));
-        let mut places = vec![0; records.len()];
-        // What is equal shares a place.
-        let mut place = 0;
-        for (n, at) in order.iter().enumerate() {
-            let before = n.checked_sub(1).and_then(|n| order.get(n)).and_then(|at| records.get(*at));
-            if before.zip(records.get(*at)).is_some_and(|(one, two)| key(one) != key(two)) {
-                place = u64::try_from(n).unwrap_or(u64::MAX);
-            }
-            if let Some(own) = places.get_mut(*at) {
-                *own = place;
-            }
-        }
-        places
+    // What is equal shares a place: so many stand before it.
+    let place = |key: &dyn Fn(&MemoryRecord) -> Reverse<i64>, of: &MemoryRecord| {
+        let before = records.iter().filter(|other| key(other) < key(of)).count();
+        u64::try_from(before).unwrap_or(u64::MAX)
     };
-    let by_trust = places(&|r| Reverse(i64::from(trust::rank(r.trust_tier))));
-    let by_age = places(&|r| Reverse(r.created_at.0));
+    let by_trust = |r: &MemoryRecord| Reverse(i64::from(trust::rank(r.trust_tier)));
+    let by_age = |r: &MemoryRecord| Reverse(r.created_at.0);
     let says = |weight: u64, place: u64| weight.saturating_mul(1_000_000) / (SMOOTH.saturating_add(place));
-    let score = |at: usize| {
-        let place = u64::try_from(at).unwrap_or(u64::MAX);
-        let words = if matched { says(4, place) } else { 0 };
-        let (trust, age) = (by_trust.get(at).copied().unwrap_or(0), by_age.get(at).copied().unwrap_or(0));
+    let score = |at: usize, record: &MemoryRecord| {
+        let words = if matched { says(4, u64::try_from(at).unwrap_or(u64::MAX)) } else { 0 };
+        let (trust, age) = (place(&by_trust, record), place(&by_age, record));
         words.saturating_add(says(2, trust)).saturating_add(says(1, age))
     };
     let mut scored: Vec<(Reverse<u64>, MemoryRecord)> =
-        records.iter().cloned().enumerate().map(|(at, record)| (Reverse(score(at)), record)).collect();
+        records.iter().enumerate().map(|(at, one)| (Reverse(score(at, one)), one.clone())).collect();
     scored.sort_by_key(|(score, record)| (*score, record.memory_id));
     scored.into_iter().map(|(_, record)| record).collect()
 }

@@ -1,7 +1,7 @@
 //! `hermit acp install`: Hermit in the settings of an editor. The exact change is shown, and made after a yes.
 
 use super::Came;
-use super::mcp_install::{Program, change, system};
+use super::mcp_install::{Program, change, home, own_program, system};
 use crate::args::{AcpInstall, AcpUninstall};
 use crate::context::Context;
 use crate::output::table;
@@ -32,13 +32,10 @@ const ALL: [Editor; 1] = [Editor {
 
 impl Editor {
     fn program(&self) -> Result<Program, Error> {
-        let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let home =
-            home.ok_or_else(|| Error::new(Code::Failed, "no home folder is known").hint("set HOME"))?;
         let [elsewhere, windows] = self.files;
         let file = if system() == System::Windows { windows } else { elsewhere };
         let (name, title) = (self.name, self.title);
-        Ok(Program { name, title, file: home.join(file), command: "hermit acp install" })
+        Ok(Program { name, title, file: home()?.join(file), command: "hermit acp install" })
     }
 }
 
@@ -46,14 +43,12 @@ impl Editor {
 pub fn install(context: &Context, args: &AcpInstall) -> Came {
     let Some(name) = &args.editor else { return list(context) };
     let editor = known(name)?;
-    let command = std::env::current_exe()
-        .map_err(|e| Error::new(Code::Failed, format!("this program does not know where it lies: {e}")))?;
+    let command = own_program()?;
     let mut words = vec!["acp".to_owned()];
     for (option, value) in [("--model", &args.model), ("--profile", &args.profile)] {
         words.extend(value.iter().flat_map(|value| [option.to_owned(), value.clone()]));
     }
-    let entry: Value =
-        json!({ "type": "custom", "command": command.to_string_lossy(), "args": words, "env": {} });
+    let entry: Value = json!({ "type": "custom", "command": command, "args": words, "env": {} });
     change(context, &editor.program()?, args.print, |text| {
         edit::install(Format::Json, text, editor.holder, &entry).map_err(|why| {
             Error::new(Code::Failed, why).hint(format!("add this to `{}` yourself: {entry}", editor.holder))

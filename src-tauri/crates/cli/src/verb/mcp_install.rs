@@ -42,8 +42,7 @@ pub const fn system() -> System {
 pub fn install(context: &Context, args: &McpInstall) -> Came {
     let Some(name) = &args.program else { return list(context) };
     let client = known(name)?;
-    let command = std::env::current_exe()
-        .map_err(|e| failed(&format!("this program does not know where it lies: {e}")))?;
+    let command = own_program()?;
     let mut words = vec!["mcp".to_owned()];
     if let Some(folder) = &args.workspace {
         let folder = std::fs::canonicalize(folder)
@@ -53,7 +52,7 @@ pub fn install(context: &Context, args: &McpInstall) -> Came {
     if let Some(profile) = &args.profile {
         words.extend(["--profile".to_owned(), profile.clone()]);
     }
-    let entry = client.entry(&command.to_string_lossy(), &words);
+    let entry = client.entry(&command, &words);
     change(context, &Program::of(client)?, args.print, |text| {
         edit::install(client.format, text, client.holder, &entry).map_err(|why| {
             Error::new(Code::Failed, why).hint(format!("add this to `{}` yourself: {entry}", client.holder))
@@ -83,10 +82,27 @@ fn failed(why: &str) -> Error {
     Error::new(Code::Failed, why)
 }
 
-fn file_of(client: &Client) -> Result<PathBuf, Error> {
+/// The folder below which a person's programs keep their settings.
+///
+/// # Errors
+/// When nothing says where it is.
+pub fn home() -> Result<PathBuf, Error> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| failed("no home folder is known").hint("set HOME"))?;
-    Ok(home.join(client.file(system())))
+    home.ok_or_else(|| failed("no home folder is known").hint("set HOME"))
+}
+
+/// This program, as another one is told to start it.
+///
+/// # Errors
+/// When it does not know where it lies.
+pub fn own_program() -> Result<String, Error> {
+    let own = std::env::current_exe()
+        .map_err(|e| failed(&format!("this program does not know where it lies: {e}")))?;
+    Ok(own.to_string_lossy().into_owned())
+}
+
+fn file_of(client: &Client) -> Result<PathBuf, Error> {
+    Ok(home()?.join(client.file(system())))
 }
 
 fn list(context: &Context) -> Came {
