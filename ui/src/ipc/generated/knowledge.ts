@@ -23,6 +23,8 @@ export interface Beliefs {
 export interface Memories {
   /** `active`, `invalidated`, `revoked`, `expired`, or `any`. */
   status?: string | null;
+  /** Only this one, whatever its status: by identifier, or by its beginning or end. */
+  memory?: string | null;
   /** Only of this kind: `decision`, `pattern`, `correction`, `architecture`, `preference`. */
   memory_type?: string | null;
   /** Only what holds in the project of this folder; what holds everywhere is among it. */

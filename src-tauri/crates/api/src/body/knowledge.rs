@@ -11,7 +11,7 @@ use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
 use model::{BeliefId, Digest, MemoryId, ReceiptId, TaskId};
-use projections::query::MemoryFilter;
+use projections::query::{MemoryFilter, Page};
 use projections::rows::ArtifactRow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,14 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         }
     };
     let filter = MemoryFilter { status, memory_type: opt_word(p.memory_type.as_deref())?, project };
-    let found = host.query()?.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let found = match p.memory.as_deref() {
+        None => host.query()?.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?,
+        Some(named) => {
+            let row = host.query()?.memory(find(host, named)?).wire()?;
+            let row = row.ok_or_else(|| crate::not_found("memory record", named))?;
+            Page { rows: vec![row], next: None }
+        }
+    };
     Ok(page(found, |r| Memory {
         memory_id: r.memory_id.to_string(),
         task_id: r.task_id.to_string(),

@@ -10,13 +10,13 @@ use crate::text::{plain, time};
 use wire::knowledge::{
     Beliefs, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Revoke,
 };
-use wire::{Code, Error, exit};
+use wire::{Error, exit};
 
 /// `hermit memory`.
 pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
     match verb {
         MemoryVerb::List(args) => memories(context, args)?,
-        MemoryVerb::Show { memory } => show(context, &memory)?,
+        MemoryVerb::Show { memory } => show(context, memory)?,
         MemoryVerb::Add(args) => return remember(context, args, None),
         MemoryVerb::Replace { memory, by } => return remember(context, by, Some(memory)),
         MemoryVerb::Forget { memory, reason } => {
@@ -49,6 +49,7 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
 fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
     let ask = Memories {
         status: args.status,
+        memory: None,
         memory_type: args.memory_type,
         folder: args.folder.as_deref().map(absolute).transpose()?,
         after: args.after,
@@ -83,40 +84,9 @@ fn project(memory: &Memory) -> String {
     }
 }
 
-/// Digits by which a record may be named, at least.
-const DIGITS_MIN: usize = 4;
-
-fn show(context: &Context, memory: &str) -> Result<(), Error> {
-    let digits = memory.trim().strip_prefix("mem_").unwrap_or(memory.trim()).to_lowercase();
-    if digits.len() < DIGITS_MIN || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(Error::new(Code::Usage, format!("`{}` names no memory record", plain(memory)))
-            .hint("give its identifier `mem_…`, or 4 or more digits from its beginning or end"));
-    }
-    let session = context.reading()?;
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let ask = Memories { status: Some("any".to_owned()), after, limit: Some(500), ..Memories::default() };
-        let page = session.call(&ask)?;
-        let meant = |m: &Memory| {
-            let own = m.memory_id.strip_prefix("mem_").unwrap_or(&m.memory_id);
-            own.starts_with(&digits) || own.ends_with(&digits)
-        };
-        found.extend(page.rows.into_iter().filter(meant));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    match found.as_slice() {
-        [one] => context.out.answer(one, shown),
-        [] => Err(Error::new(Code::NotFound, format!("there is no memory record `{}`", plain(memory)))
-            .hint("`hermit memory list --status any` lists all of them")),
-        several => {
-            let ids: Vec<&str> = several.iter().take(8).map(|one| one.memory_id.as_str()).collect();
-            Err(Error::new(Code::Ambiguous, format!("`{}` fits more than one memory record", plain(memory)))
-                .hint(format!("give more digits; there are `{}`", ids.join("`, `"))))
-        }
-    }
+fn show(context: &Context, memory: String) -> Result<(), Error> {
+    let found = context.reading()?.call(&Memories { memory: Some(memory), ..Memories::default() })?;
+    found.rows.first().map_or(Ok(()), |one| context.out.answer(one, shown))
 }
 
 fn shown(out: &Output, m: &Memory) {

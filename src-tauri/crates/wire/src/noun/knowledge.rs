@@ -20,6 +20,8 @@ params! {
     Memories {
         /// `active`, `invalidated`, `revoked`, `expired`, or `any`.
         status: Option<String>,
+        /// Only this one, whatever its status: by identifier, or by its beginning or end.
+        memory: Option<String>,
         /// Only of this kind: `decision`, `pattern`, `correction`, `architecture`, `preference`.
         memory_type: Option<String>,
         /// Only what holds in the project of this folder; what holds everywhere is among it.
