@@ -2,7 +2,7 @@
 //! where policy lets no guest run at all.
 
 use super::fetched::{VALUE, keep};
-use super::guests::{WORKS, begin, card, furnished, receipts};
+use super::guests::{PATIENCE, WORKS, begin, card, furnished, printed, receipts};
 use super::server;
 use super::stage::{Stage, say_yes};
 use super::tree;
@@ -101,6 +101,39 @@ fn recorded(stage: &Stage, turn: &str, host: &str) {
         assert!(kept.contains(words), "`{words}` is not in {kept}");
     }
     assert!(!kept.contains(VALUE), "its stand-in is there, and not the value");
+}
+
+#[test]
+fn what_a_guest_sent_and_printed_is_on_record_also_where_its_turn_is_ended_early() {
+    for (is_cancelled, rest, word) in [
+        (true, "exec sleep 600", "it was cancelled"),
+        (false, "head -c 700000000 /dev/zero > large; exec sleep 600", "it left more than 536870912 bytes"),
+    ] {
+        let (port, heard, certificate) = server::in_tls();
+        let host = format!("127.0.0.1:{port}");
+        let sends = format!("curl -sS -H \"Authorization: Bearer $MODEL_KEY\" https://{host}/v1");
+        let (stage, agent) = furnished(&format!("echo I am at work; {sends}; {rest}"));
+        std::fs::write(stage.at("authority.pem"), certificate).expect("a file");
+        keep(&stage, "model", &host);
+        let more = ["--agent-host", &host, "--agent-key", "MODEL_KEY=model"];
+        let (task, first) = begin(&stage, &agent, "go", &more);
+        let authority = stage.at("authority.pem").display().to_string();
+        let pty = stage.allow(&first, &[("SSL_CERT_FILE", &*authority)]);
+        heard.recv_timeout(PATIENCE).expect("its model is asked");
+        if is_cancelled {
+            stage.hermit(&["task", "cancel", &task]).ends(0);
+        }
+        let (_, screen) = pty.end();
+        let all = receipts(&stage, &task);
+        assert_eq!(all.len(), 1, "{screen}");
+        let turn = all[0]["receipt_id"].as_str().expect("an id").to_owned();
+        recorded(&stage, &turn, &host);
+        let shown = stage.hermit(&["receipts", "show", &turn]).ends(0).out;
+        assert!(shown.contains(word), "`{word}` is not in {shown}");
+        assert!(printed(&stage, "I am at work").contains("I am at work"), "its terminal is kept");
+        assert!(!stage.work().join("large").exists(), "nothing is in the folder");
+        stage.is_sound();
+    }
 }
 
 /// A client of the protocol inside the walls: it looks, asks for a write in the folder itself, and does not wait for it.

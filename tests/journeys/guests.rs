@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long anything expected may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store, a folder with two files in it, and an agent that does what this script says.
 pub(super) fn furnished(script: &str) -> (Stage, String) {
@@ -84,7 +84,7 @@ pub(super) fn receipts(stage: &Stage, task: &str) -> Vec<Value> {
 }
 
 /// What it printed, from the artifact that these words lead to.
-fn printed(stage: &Stage, words: &str) -> String {
+pub(super) fn printed(stage: &Stage, words: &str) -> String {
     let found = stage.hermit(&["search", words]).ends(0).json();
     let rows = found["rows"].as_array().expect("rows");
     let row =

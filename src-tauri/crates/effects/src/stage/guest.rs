@@ -3,7 +3,7 @@
 //! the folder: that is a change set of its own.
 
 use super::door::{COMMAND, Cord, Door};
-use super::work::{Lent, Work};
+use super::work::{Lent, Went, Work};
 use super::{Staging, Unstaged};
 use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
@@ -18,6 +18,7 @@ use model::artifact::ArtifactKind;
 use model::guest::{GuestLaunch, GuestReport};
 use model::receipt::ResultCode;
 use model::{RelPath, Sensitive, UnixMs};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -37,12 +38,13 @@ const LAST_CHARS: usize = 800;
 struct Turn {
     version: Option<String>,
     staging: Result<Staging, String>,
+    went: Went,
 }
 
 /// Runs the turn of a guest; every failure is in the outcome.
 pub(crate) fn run(act: &Execution<'_>, guest: &Guest, progress: &mut dyn FnMut(Progress<'_>)) -> Outcome {
     let turn = match ready(act, guest) {
-        Err(why) => Turn { version: None, staging: Err(why) },
+        Err(why) => Turn { version: None, staging: Err(why), went: Went::default() },
         Ok(hidden) => worked(act, guest, hidden, progress),
     };
     outcome(act.executors, act.request, guest, turn, act.started)
@@ -86,7 +88,7 @@ fn worked(
     let launch = &guest.launch;
     let home = match executors.spool.home(request.attempt_id, &launch.home, guest.goes_on) {
         Ok(home) => home,
-        Err(error) => return Turn { version: None, staging: Err(error.to_string()) },
+        Err(error) => return Turn { version: None, staging: Err(error.to_string()), went: Went::default() },
     };
     let version = version(executors, launch, &hidden, *cancelled);
     let (argv, hosts, secrets) = (argv(guest), &launch.hosts, launch.handles());
@@ -99,12 +101,13 @@ fn worked(
         secrets: &secrets,
     };
     let lend = |view: &mut View, folder: &Path| lend(act, guest, &home, view, folder);
-    let work = Work::Guest { asked, hidden, home: &home, lend: &lend };
+    let went = RefCell::default();
+    let work = Work::Guest { asked, hidden, home: &home, lend: &lend, went: &went };
     let staging = executors.stage_work(request.attempt_id, &work, *cancelled, progress);
     let staging =
         staging.map_err(|(Unstaged::Cannot(why) | Unstaged::Failed(why) | Unstaged::Changed(why, _))| why);
     let staging = staging.and_then(|staging| keep(executors, request, &staging).map(|()| staging));
-    Turn { version, staging }
+    Turn { version, staging, went: went.into_inner() }
 }
 
 /// What is started in its view: its program, or what speaks to it there.
@@ -251,8 +254,9 @@ fn outcome(
     ran.argv = Some(Sensitive::from(guest.launch.argv(&guest.prompt, guest.goes_on)));
     ran.executable_sha256 = Some(guest.launch.program.sha256);
     let took = ran.finished_at.0.saturating_sub(started.0);
-    let (mut report, mut observed, more) = match turn.staging {
-        Err(why) => (report(guest, ResultCode::Failed, Some(why)), Vec::new(), Vec::new()),
+    let Went { through, sent, transcript } = turn.went;
+    let (mut report, notes, more) = match turn.staging {
+        Err(why) => (report(guest, ResultCode::Failed, Some(why)), Vec::new(), Vec::from_iter(transcript)),
         Ok(staging) => {
             let error = staging.staged.error.as_ref().map(|why| with_last_lines(why, &staging.printed));
             let code = if error.is_none() { ResultCode::Succeeded } else { ResultCode::Failed };
@@ -265,13 +269,14 @@ fn outcome(
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
             let read = super::told::read(tells, &staging.transcript.bytes);
-            let kept = [staging.transcript, staging.diff].into_iter().chain(staging.sent);
-            (report, staging.staged.notes.into_iter().chain(read).collect(), kept.collect())
+            let kept = vec![staging.transcript, staging.diff];
+            (report, staging.staged.notes.into_iter().chain(read).collect(), kept)
         }
     };
     report.version = turn.version.or(report.version);
     report.summary = in_words(&report, took);
-    observed.insert(0, report.summary.clone());
+    let mut observed: Vec<String> =
+        std::iter::once(report.summary.clone()).chain(through).chain(notes).collect();
     observed.extend(
         report.version.iter().map(|version| format!("it calls its version \u{201c}{version}\u{201d}")),
     );
@@ -279,7 +284,7 @@ fn outcome(
     Outcome {
         result_code: report.result_code,
         changes: Vec::new(),
-        outputs: told_of(&report).into_iter().chain(more).collect(),
+        outputs: told_of(&report).into_iter().chain(more).chain(sent).collect(),
         ran,
         sandbox_level: executors.sandbox.level(),
         observed,

@@ -52,8 +52,6 @@ pub struct Staging {
     pub transcript: Output,
     /// Its changes, artifact `diff`.
     pub diff: Output,
-    /// What a guest sent where it signs in, artifact `guest.sent`.
-    pub sent: Option<Output>,
     /// The last of what it printed.
     pub printed: String,
     /// Bytes it printed in all.
@@ -298,7 +296,6 @@ impl Executors {
             changes: found.changes,
             transcript: came.transcript,
             diff,
-            sent: came.sent,
             printed: String::from_utf8_lossy(tail).into_owned(),
             printed_bytes: came.printed_bytes,
             reach: reach.cloned(),

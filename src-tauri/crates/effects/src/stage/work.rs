@@ -15,6 +15,7 @@ use model::limits::GUEST_BYTES_MAX;
 use model::reach::Reach;
 use model::{Digest, RelPath};
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
 
@@ -23,7 +24,18 @@ use std::path::Path;
 pub(super) enum Work<'a> {
     Command { asked: Asked<'a>, reach: Reach },
     Call { call: &'a Call, hidden: Vec<RelPath>, root: RelPath },
-    Guest { asked: Asked<'a>, hidden: Vec<RelPath>, home: &'a Path, lend: Lend<'a> },
+    Guest { asked: Asked<'a>, hidden: Vec<RelPath>, home: &'a Path, lend: Lend<'a>, went: &'a RefCell<Went> },
+}
+
+/// What went out of a guest's view while it worked, and what it printed. It is known however its turn ended.
+#[derive(Default)]
+pub(super) struct Went {
+    /// What went through its ways out, in words.
+    pub(super) through: Vec<String>,
+    /// What it sent where it signs in, artifact `guest.sent`.
+    pub(super) sent: Option<Output>,
+    /// What it printed, where it came to an end of its own or was ended.
+    pub(super) transcript: Option<Output>,
 }
 
 /// Adds to the view of a guest, whose folder of the spool is given.
@@ -72,8 +84,6 @@ pub(super) struct Came {
     pub(super) printed: Vec<u8>,
     pub(super) printed_bytes: u64,
     pub(super) notes: Vec<String>,
-    /// What it sent where it signs in.
-    pub(super) sent: Option<Output>,
 }
 
 impl<'a> Work<'a> {
@@ -172,14 +182,16 @@ impl<'a> Work<'a> {
             Self::Command { asked, .. } => {
                 command(executors, asked, view, (folder, mark, method), stop, progress)
             }
-            Self::Guest { asked, lend, .. } => {
+            Self::Guest { asked, lend, went, .. } => {
                 let lent = lend(view, folder)?;
                 // Whoever is spoken to is told first, and has a little time to end.
                 let stop = || stop() && lent.cord.as_ref().is_none_or(Cord::pull);
                 let came = command(executors, asked, view, (folder, mark, method), &stop, progress);
-                // Also of one whose end nobody saw: what it sent is on record.
+                // Also of one that was ended, or that nothing comes of: what it sent is on record.
                 let (through, sent) = lent.close();
-                came.map(|came| Came { notes: [through, came.notes].concat(), sent, ..came })
+                let transcript = came.as_ref().ok().map(|came| came.transcript.clone());
+                went.replace(Went { through, sent, transcript });
+                came
             }
             // The mark says that this process is at work here, until it is dropped.
             Self::Call { call, .. } => called(executors, call, view, (mark, method), stop, progress),
@@ -213,7 +225,6 @@ fn command(
         printed: [ran.stdout.kept(), ran.stderr.kept()].concat(),
         printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
         notes: ran.left_out().collect(),
-        sent: None,
     })
 }
 
@@ -241,6 +252,5 @@ fn called(
         printed_bytes: printed.len() as u64,
         printed,
         notes: vec!["server: started for this call, in the view".to_owned()],
-        sent: None,
     })
 }
