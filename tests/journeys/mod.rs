@@ -32,6 +32,7 @@ mod programs;
 mod reach;
 mod remembered;
 mod remote_tools;
+mod rug_pulls;
 mod server;
 mod server_parts;
 mod stage;

@@ -53,6 +53,18 @@ fn answered(heard: &Heard, mode: &'static str) -> Answers {
         return Answers::With(400, Vec::new(), "no session".to_owned());
     }
     match (mode, method) {
+        ("lacks", "initialize") => say(json!({ "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {}, "resources": {}, "prompts": {} } })),
+        ("lacks", "resources/list") => {
+            say(json!({ "resources": [{ "uri": "note://plans", "name": "plans" }] }))
+        }
+        ("lacks", "resources/templates/list") => Answers::With(405, Vec::new(), String::new()),
+        ("lacks", "prompts/list") => Answers::With(404, Vec::new(), "not found".to_owned()),
+        ("pulls", "tools/call") => {
+            let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+            let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "content": [] } });
+            with("text/event-stream", format!("data: {changed}\n\ndata: {answer}\n\n"))
+        }
         ("closed", _) => Answers::With(401, Vec::new(), String::new()),
         ("future", "initialize") => say(json!({ "protocolVersion": "1999-01-01", "capabilities": {} })),
         (_, "initialize") => say(json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
@@ -175,6 +187,34 @@ fn a_server_at_an_address_is_registered_by_a_person_and_its_token_is_in_nothing_
         let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
         assert!(!found, "the value is in {}", name.display());
     }
+}
+
+#[test]
+fn a_server_at_an_address_that_does_not_know_a_list_it_promised_has_none_of_that() {
+    let stage = Stage::new();
+    let (tools, work) = (Tools::begin(), work(&stage));
+    tools.is("lacks");
+    let (_, approval) = asked(&add(&stage, &work, &["--url", &tools.server.url("/mcp")]).ends(4).json());
+    yes(&stage, &approval);
+    let shown = stage.hermit(&["tools", "show", "far"]).ends(0).json();
+    assert_eq!(shown["resources"].as_array().map(Vec::len), Some(1), "{shown}");
+    assert_eq!(shown["prompts"], json!([]), "{shown}");
+    stage.is_sound();
+}
+
+#[test]
+fn a_server_at_an_address_that_tells_of_a_change_is_asked_at_once_what_it_offers() {
+    let stage = Stage::new();
+    let (tools, work) = (Tools::begin(), work(&stage));
+    let (_, approval) = asked(&add(&stage, &work, &["--url", &tools.server.url("/mcp")]).ends(4).json());
+    yes(&stage, &approval);
+    tools.is("pulls");
+    calls(&stage);
+    let lists = |heard: &Heard| heard.body.contains("tools/list");
+    let heard = tools.server.heard();
+    let last = heard.iter().rposition(|heard| heard.body.contains("tools/call")).expect("it was called");
+    assert!(heard[last..].iter().any(lists), "it was not asked after it had told");
+    stage.is_sound();
 }
 
 #[test]

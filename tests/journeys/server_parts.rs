@@ -16,7 +16,7 @@ fn resources_and_prompts_are_pinned_listed_and_read_as_data() {
     assert_eq!(shown["resources"][0]["uri"], "note://plans", "{shown}");
     assert_eq!(shown["resources"][1]["is_template"], true, "{shown}");
     assert_eq!(
-        shown["prompts"][0]["arguments"][0],
+        shown["prompts"][1]["arguments"][0],
         json!({ "name": "change", "description": null, "required": true })
     );
 
@@ -72,4 +72,32 @@ fn resources_and_prompts_are_pinned_listed_and_read_as_data() {
     assert!(asked.last().expect("a request").to_string().contains("what note://plans holds"));
     assert_eq!(alive(&stage), 0);
     stage.is_sound();
+}
+
+#[test]
+fn a_server_that_says_too_much_of_its_resources_loses_those_alone() {
+    let stage = furnished();
+    put(&stage, "mode.txt", "offers_much");
+    let card = register(&stage, &[]);
+    let words = "left out, and not used: its resources";
+    assert!(card.contains(words) && card.contains("Gives back what it is given."), "{card}");
+    let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json();
+    assert_eq!(
+        (&shown["resources"], shown["words"].as_array().map(Vec::len)),
+        (&json!([]), Some(3)),
+        "{shown}"
+    );
+    let plain = super::stage::Stage::ran(&mut stage.command(&["tools", "show", "toy"])).ends(0).out;
+    assert!(plain.contains(words) && plain.contains("prompt review"), "{plain}");
+    stage.is_sound();
+}
+
+#[test]
+fn a_prompt_whose_name_begins_with_a_dash_is_given_behind_two() {
+    let stage = furnished();
+    put(&stage, "mode.txt", "offers");
+    register(&stage, &[]);
+    let work = work(&stage);
+    let dashed = ["tools", "prompt", "toy", "--workspace", &work, "--", "-short"];
+    assert!(stage.hermit(&dashed).ends(0).out.contains("Review change of today"));
 }

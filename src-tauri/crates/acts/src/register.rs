@@ -177,6 +177,7 @@ fn of_server(
     lines.extend(started(&now.launch));
     lines.extend(sees(&now.launch));
     lines.extend(read_so(now));
+    lines.extend(left_out_of(&now.manifest));
     for (tool, terms) in terms {
         lines.extend(judged(&now.server, tool, terms));
     }
@@ -210,6 +211,12 @@ fn in_numbers(of: &ToolManifest) -> String {
 /// Resources and templates of their addresses.
 fn resources_in(of: &ToolManifest) -> usize {
     of.resources.len().saturating_add(of.templates.len())
+}
+
+/// What the server offers beside what stands on the card, and why it is not used.
+fn left_out_of(of: &ToolManifest) -> impl Iterator<Item = Line> + '_ {
+    let line = |why: &String| Line { kind: LineKind::Fact, text: format!("left out, and not used: {why}") };
+    of.left_out.iter().map(line)
 }
 
 /// That resources are read by the profile, whatever is said of tools.

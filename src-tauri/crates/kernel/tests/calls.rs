@@ -219,6 +219,27 @@ fn one_call_at_a_time_and_a_second_is_told_to_wait() {
 }
 
 #[test]
+fn a_call_that_is_given_up_before_it_is_taken_up_does_nothing_and_the_same_again_does_it() {
+    let mut world = World::new(917);
+    let task = session(&world);
+    let key = made(&world, task, "write", &a_file(), &[]);
+    world.kernel().stop_call(task, &key).unwrap();
+    assert!(matches!(world.kernel().standing_of_call(task, &key).unwrap(), CallStanding::Unknown));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Proposer));
+    assert_eq!(count(world.kernel(), task, "action.requested"), 0, "nothing of it was proposed");
+    world.reopen();
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Proposer));
+    let read = json!({ "path": "notes.txt" });
+    world.file("notes.txt", "one\n");
+    let other = made(&world, task, "read", &read, &[]);
+    world.drive(task);
+    assert!(over(&world, task, &other).texts.concat().contains("one"), "the next call is taken at once");
+    let again = made(&world, task, "write", &a_file(), &[]);
+    world.drive(task);
+    asked(&world, task, &again);
+}
+
+#[test]
 fn no_rule_of_a_loop_ends_what_an_agent_outside_leads() {
     let world = World::new(906);
     let task = session(&world);

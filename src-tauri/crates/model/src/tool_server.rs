@@ -110,6 +110,9 @@ pub struct ToolManifest {
     /// Its prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<ServerPrompt>,
+    /// What it offers beside these and why that is left out, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl ToolManifest {
@@ -121,12 +124,13 @@ impl ToolManifest {
         Self { tools, ..Self::default() }.checked()
     }
 
-    /// The same in order, where its tools can be kept. Of resources, templates and prompts, what cannot be kept is left out.
+    /// The same in order, where its tools can be kept. Of resources, templates and prompts, what cannot be kept is left out;
+    /// where all of it is too long for one card, its resources or its prompts are, whatever is enough.
     ///
     /// # Errors
     /// As [`ToolManifest::of`].
     pub fn checked(self) -> Result<Self, String> {
-        let Self { mut tools, resources, templates, prompts } = self;
+        let Self { mut tools, resources, templates, prompts, left_out } = self;
         let (resources, templates, prompts) = (addressed(resources), addressed(templates), named(prompts));
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         if tools.len() > limits::SERVER_TOOLS_MAX {
@@ -146,15 +150,34 @@ impl ToolManifest {
                 return Err(format!("it offers two tools named `{}`", tool.name));
             }
         }
-        let manifest = Self { tools, resources, templates, prompts };
-        let bytes = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?.len();
-        if bytes > limits::MANIFEST_BYTES_MAX {
-            return Err(format!(
-                "what it says of all that it offers is {bytes} bytes, more than {}",
-                limits::MANIFEST_BYTES_MAX
-            ));
+        Self { tools, resources, templates, prompts, left_out }.fitted()
+    }
+
+    /// The same, as much of it as is short enough to be shown on one card.
+    fn fitted(self) -> Result<Self, String> {
+        let most = limits::MANIFEST_BYTES_MAX;
+        let bytes =
+            |it: &Self| seal::canon::to_canonical(it).map(|bytes| bytes.len()).map_err(|e| e.to_string());
+        if bytes(&self)? <= most {
+            return Ok(self);
         }
-        Ok(manifest)
+        let left_out = |what: &str| format!("its {what}: all that it says is more than {most} bytes");
+        let mut fewer = Self::default();
+        for (resources, prompts) in [(false, true), (true, false), (false, false)] {
+            fewer = self.clone();
+            if !resources {
+                (fewer.resources, fewer.templates) = (Vec::new(), Vec::new());
+                fewer.left_out.push(left_out("resources"));
+            }
+            if !prompts {
+                fewer.prompts.clear();
+                fewer.left_out.push(left_out("prompts"));
+            }
+            if bytes(&fewer)? <= most {
+                return Ok(fewer);
+            }
+        }
+        Err(format!("what it says of its tools is {} bytes, more than {most}", bytes(&fewer)?))
     }
 
     /// The digest that pins it.
@@ -411,90 +434,4 @@ pub fn words_for_model(words: &str, letters: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn tool(name: &str) -> ServerTool {
-        ServerTool {
-            name: name.to_owned(),
-            title: None,
-            description: Some("says it".to_owned()),
-            input_schema: "{\"type\":\"object\"}".to_owned(),
-            output_schema: None,
-            hints: ToolHints::default(),
-        }
-    }
-
-    #[test]
-    fn a_manifest_is_pinned_by_every_word_of_every_tool() {
-        let one = ToolManifest::of(vec![tool("b"), tool("a")]).expect("two tools");
-        let same = ToolManifest::of(vec![tool("a"), tool("b")]).expect("two tools");
-        assert_eq!(one.pin(), same.pin(), "the order in which a server tells them is nothing");
-        let mut other = same.clone();
-        other.tools[1].hints.read_only = Some(true);
-        assert_ne!(one.pin(), other.pin());
-        assert_eq!(one.differs_from(&other), ["b"]);
-        let renamed = ToolManifest::of(vec![tool("a"), tool("c")]).expect("two tools");
-        assert_eq!(one.differs_from(&renamed), ["b", "c"]);
-    }
-
-    #[test]
-    fn a_manifest_is_bounded_and_its_names_are_told_apart() {
-        assert!(ToolManifest::of(vec![tool("a"), tool("a")]).is_err());
-        assert!(ToolManifest::of(vec![tool("a b")]).is_err());
-        assert!(ToolManifest::of(vec![tool("")]).is_err());
-        for name in ["resource:note://1", "template:note://{id}", "prompt:review"] {
-            assert!(ToolManifest::of(vec![tool(name)]).is_err(), "something else is compared under `{name}`");
-        }
-        assert!(ToolManifest::of(vec![tool("resource"), tool("my:prompt:review")]).is_ok());
-        let many = (0..=limits::SERVER_TOOLS_MAX).map(|n| tool(&format!("t{n}"))).collect();
-        assert!(ToolManifest::of(many).is_err());
-        let mut long = tool("a");
-        long.description = Some("x".repeat(limits::MANIFEST_BYTES_MAX));
-        assert!(ToolManifest::of(vec![long]).is_err());
-    }
-
-    #[test]
-    fn resources_and_prompts_that_cannot_be_kept_are_left_out_and_the_tools_stay() {
-        let all = |most: usize, odd: [(&'static str, &'static str); 5]| {
-            let odd = odd.into_iter().map(|(name, of)| (name.to_owned(), of));
-            (0..=most).map(|n| (format!("z{n}"), "x")).chain(odd)
-        };
-        let odd = [("a b", "x"), ("é", "x"), ("", "x"), ("a", "first"), ("a", "second")];
-        let resource = |(uri, name): (String, &str)| json!({ "uri": uri, "name": name });
-        let resources: Vec<_> = all(limits::SERVER_RESOURCES_MAX, odd).map(resource).collect();
-        let odd = [("a b", "x"), ("b", "o f"), ("c", "of=1"), ("a", "first"), ("a", "second")];
-        let prompt = |(name, of): (String, &str)| json!({ "name": name, "arguments": [{ "name": of }] });
-        let prompts: Vec<_> = all(limits::SERVER_PROMPTS_MAX, odd).map(prompt).collect();
-        let told = json!({ "tools": [tool("a")], "resources": resources, "templates": resources, "prompts": prompts });
-        let told: ToolManifest = serde_json::from_value(told).expect("a manifest");
-        let kept = told.checked().expect("what cannot be kept is no reason to keep nothing");
-        assert_eq!(kept.tools.len(), 1);
-        for all in [&kept.resources, &kept.templates] {
-            assert_eq!((all.len(), &*all[0].name), (limits::SERVER_RESOURCES_MAX, "first"));
-            assert!(all[1..].iter().all(|one| one.uri.starts_with('z')));
-        }
-        let first = kept.prompts[0].arguments[0].name.as_str();
-        assert_eq!((kept.prompts.len(), first), (limits::SERVER_PROMPTS_MAX, "first"));
-        assert!(kept.prompts[1..].iter().all(|one| one.name.starts_with('z')));
-    }
-
-    #[test]
-    fn every_provider_takes_the_name_that_a_tool_is_offered_by() {
-        assert_eq!(offered_name("files", "read_text"), "files__read_text");
-        let long = "x".repeat(128);
-        for (server, name) in [("files", "read.text"), ("files", "read/text"), ("s", long.as_str())] {
-            let offered = offered_name(server, name);
-            assert!(offered.len() <= 64 && is_offered_name(&offered), "{offered}");
-            assert!(offered.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{offered}");
-        }
-        assert_ne!(offered_name("files", "read.text"), offered_name("files", "read/text"));
-    }
-
-    #[test]
-    fn what_a_server_says_hides_nothing() {
-        assert_eq!(words_for_model("a\u{202e}b\nc", 10), "a\\u{202e}b\nc");
-        assert_eq!(words_for_model("abcdef", 3), "abc…");
-    }
-}
+mod tests;

@@ -12,6 +12,8 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -32,19 +34,31 @@ pub(crate) struct Ears {
     config: ClientConfig,
     questions: mpsc::Sender<Question>,
     told: mpsc::Sender<String>,
+    changed: Arc<AtomicBool>,
 }
 
 /// The other side of the ears.
 pub(crate) struct Inbox {
     pub(crate) questions: mpsc::Receiver<Question>,
     pub(crate) told: mpsc::Receiver<String>,
+    /// It told that what it offers is something else now.
+    pub(crate) changed: Arc<AtomicBool>,
 }
 
 impl Ears {
     pub(crate) fn new(config: ClientConfig) -> (Self, Inbox) {
         let (questions, asked) = mpsc::channel(SERVER_QUESTIONS_MAX);
         let (told, heard) = mpsc::channel(TOLD_WAITING);
-        (Self { config, questions, told }, Inbox { questions: asked, told: heard })
+        let changed = Arc::new(AtomicBool::new(false));
+        let inbox = Inbox { questions: asked, told: heard, changed: Arc::clone(&changed) };
+        (Self { config, questions, told, changed }, inbox)
+    }
+}
+
+impl Ears {
+    fn note_change(&self) -> std::future::Ready<()> {
+        self.changed.store(true, Ordering::SeqCst);
+        std::future::ready(())
     }
 }
 
@@ -65,6 +79,27 @@ impl ClientHandler for Ears {
             return Ok(decline);
         }
         Ok(heard.await.unwrap_or(decline))
+    }
+
+    fn on_tool_list_changed(
+        &self,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        self.note_change()
+    }
+
+    fn on_resource_list_changed(
+        &self,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        self.note_change()
+    }
+
+    fn on_prompt_list_changed(
+        &self,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        self.note_change()
     }
 
     fn on_progress(

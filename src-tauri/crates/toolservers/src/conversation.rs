@@ -12,13 +12,16 @@ use rmcp::model::{
     PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams, ReadResourceResult, Resource,
     ResourceTemplate, Tool, UrlElicitationCapability,
 };
-use rmcp::service::{ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle};
+use rmcp::service::{
+    ClientCacheConfig, ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle,
+};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::runtime::{Builder, Runtime};
@@ -71,6 +74,7 @@ impl ToolSession for Conversation {
     fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
         let runtime = self.runtime.as_ref().ok_or("the conversation is over")?;
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
+        self.inbox.changed.store(false, Ordering::SeqCst);
         let listed = runtime.block_on(until(Instant::now() + within, ended, list(self.server.peer())));
         let offers = listed.and_then(|it| it).map_err(|why| told(&self.allowance, why))?;
         offers.checked()
@@ -89,7 +93,13 @@ impl ToolSession for Conversation {
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
         let wait = answer_to(&self.server, wanted);
         let answer = runtime.block_on(at_work(within, (heard, ended), &mut self.inbox, wait));
-        if answer.is_err() {
+        if answer.is_ok() {
+            runtime.block_on(async {
+                for _ in 0..TURNS {
+                    tokio::task::yield_now().await;
+                }
+            });
+        } else {
             // Whoever gives up a call says so; the server may end what it began before it is ended itself.
             runtime.block_on(async { tokio::time::sleep(FAREWELL).await });
         }
@@ -102,7 +112,14 @@ impl ToolSession for Conversation {
             Err(error) => Err(Unspoken::Lost(told(&self.allowance, in_words(&error)))),
         }
     }
+
+    fn has_changed(&self) -> bool {
+        self.inbox.changed.load(Ordering::SeqCst)
+    }
 }
+
+/// How often what else came with an answer is given its turn: each message is heard by a task of its own.
+const TURNS: usize = 16;
 
 impl Drop for Conversation {
     fn drop(&mut self) {
@@ -196,9 +213,10 @@ async fn greet(
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
     };
     let greeted = serve_client_with_lifecycle(ears, transport, lifecycle).await;
-    greeted
-        .map(|server| (server, inbox))
-        .map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))
+    let server = greeted.map_err(|e| format!("it does not speak the Model Context Protocol: {e}"))?;
+    // For how long a list holds is the server's word: whoever trusts it sees no change before that time is over.
+    server.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
+    Ok((server, inbox))
 }
 
 /// All that it offers, page by page; what it does not say that it has is not asked for. Its tools are told whole or not at

@@ -43,6 +43,8 @@ pub(crate) struct Remote {
     asked: u64,
     /// What it says that it offers.
     offers: Value,
+    /// It told that this is something else now.
+    changed: bool,
 }
 
 /// What a server said to one request: its result, or its refusal in its own words.
@@ -51,7 +53,14 @@ type Said = Result<Value, String>;
 impl Remote {
     pub(crate) fn open(endpoint: Arc<Endpoint>, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
         let by = Instant::now() + within;
-        let mut it = Self { endpoint, session: None, wire: WIRE.to_owned(), asked: 0, offers: Value::Null };
+        let mut it = Self {
+            endpoint,
+            session: None,
+            wire: WIRE.to_owned(),
+            asked: 0,
+            offers: Value::Null,
+            changed: false,
+        };
         let params = json!({
             "protocolVersion": WIRE, "capabilities": { "elicitation": { "form": {}, "url": {} } },
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
@@ -119,7 +128,10 @@ impl Remote {
             None => late().then(|| format!("no answer within {} ms", within.as_millis())),
         };
         let longest = within.saturating_add(QUESTIONS);
-        self.endpoint.post_heard(&own, message.to_string().as_bytes(), longest, &mut over, &mut on_piece)
+        let body = message.to_string();
+        let came = self.endpoint.post_heard(&own, body.as_bytes(), longest, &mut over, &mut on_piece);
+        self.changed |= ears.changed;
+        came
     }
 
     /// Tells the server that nobody waits for its last answer any more. Nobody waits long for that.
@@ -207,7 +219,8 @@ impl Remote {
                 Ok(page) => page,
                 Err(why) => {
                     let why = format!("it does not list its {what}: {why}");
-                    return match is_own_word(&message, &reply) {
+                    let has_none = MAY_LACK.contains(&method) && SAYS_NONE.contains(&reply.status);
+                    return match has_none || is_own_word(&message, &reply) {
                         true => Ok((Vec::new(), Some(why))),
                         false => Err(why),
                     };
@@ -231,6 +244,7 @@ impl Remote {
 
 impl ToolSession for Remote {
     fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
+        self.changed = false;
         let by = Instant::now() + within;
         let mut offers = ToolManifest::default();
         if self.has("tools") || !(self.has("resources") || self.has("prompts")) {
@@ -289,7 +303,16 @@ impl ToolSession for Remote {
             Some(ServerPart::Prompt) => reply_of_prompt(&serde_json::from_value(result).map_err(unread)?),
         }))
     }
+
+    fn has_changed(&self) -> bool {
+        self.changed
+    }
 }
+
+/// Lists that many servers do not know although they say that they have such things.
+const MAY_LACK: [&str; 2] = ["resources/templates/list", "prompts/list"];
+/// By these, without a word of their own, servers say that they do not know a method.
+const SAYS_NONE: [u16; 5] = [400, 404, 405, 410, 422];
 
 /// A list as its items.
 fn read<T>(

@@ -19,6 +19,13 @@ const REQUESTS_MAX: usize = 64;
 /// Letters of a report of progress.
 const TOLD_MAX: usize = 200;
 
+/// By these a server tells that what it offers is something else now.
+const LISTS_CHANGED: [&str; 3] = [
+    "notifications/tools/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/prompts/list_changed",
+];
+
 /// Hears what comes in the stream of one answer, and answers what is asked in it.
 pub(crate) struct RemoteEars<'a> {
     pub(crate) endpoint: Arc<Endpoint>,
@@ -29,6 +36,8 @@ pub(crate) struct RemoteEars<'a> {
     rest: Vec<u8>,
     questions: usize,
     requests: usize,
+    /// It told that what it offers is something else now.
+    pub(crate) changed: bool,
     /// Time that the person took, as far as it has passed: it is not the tool's.
     asked_for: &'a Cell<Duration>,
 }
@@ -40,7 +49,7 @@ impl<'a> RemoteEars<'a> {
         heard: Heard<'a>,
         asked_for: &'a Cell<Duration>,
     ) -> Self {
-        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, asked_for }
+        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, changed: false, asked_for }
     }
 
     /// Takes a piece of the stream, and does what the whole events in it ask for. `over` says whether nobody waits any more.
@@ -67,6 +76,9 @@ impl<'a> RemoteEars<'a> {
             let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
             let done = params.get("progress").map(Value::to_string).unwrap_or_default();
             return (self.heard)(Progress::Told(&words_for_model(&format!("{done} {words}"), TOLD_MAX)));
+        }
+        if LISTS_CHANGED.contains(&method) {
+            self.changed = true;
         }
         let Some(id) = message.get("id").filter(|id| id.is_string() || id.is_number()) else { return };
         self.requests = self.requests.saturating_add(1);

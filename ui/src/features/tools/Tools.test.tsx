@@ -22,7 +22,8 @@ const shown: Shown = {
     { name: "send", title: "Send", description: "Sends \u202egnp.exe away.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
   ],
   resources: [{ uri: "note://plans", is_template: false, name: "plans", title: null, description: "Every plan.", media_type: null, changed: true }],
-  prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }, { name: "x;reboot", title: null, description: null, arguments: [{ name: "it's$(id)", description: null, required: true }], changed: false }],
+  prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }, { name: "x;reboot", title: null, description: null, arguments: [{ name: "it's$(id)", description: null, required: true }], changed: false }, { name: "-short", title: null, description: null, arguments: [], changed: false }],
+  left_out: ["its pictures: too much of them"],
 };
 const world = (more: Partial<Server> = {}) => scene({
   "tools.list": { servers: [{ ...server, ...more }] }, "tools.show": { ...shown, server: { ...server, ...more } },
@@ -124,6 +125,8 @@ test("resources and prompts stand below the tools, with what a person types for 
   expect(plans.getByText(/Changed since you registered it; not read/)).toBeTruthy();
   const review = within(screen.getByRole("article", { name: "review" }));
   expect(review.getByText("hermit tools prompt files review change=")).toBeTruthy();
+  expect(within(screen.getByRole("article", { name: "-short" })).getByText("hermit tools prompt files -- -short")).toBeTruthy();
+  expect(screen.getByText(/its pictures: too much of them/)).toBeTruthy();
   // What a server names is one word of the command, whatever it holds.
   const odd = within(screen.getByRole("article", { name: "x;reboot" }));
   expect(odd.getByText("hermit tools prompt files 'x;reboot' 'it'\\''s$(id)='")).toBeTruthy();

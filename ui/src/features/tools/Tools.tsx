@@ -133,6 +133,7 @@ function Others({ shown }: { shown: Shown }) {
   const changed = <StateTag tone="waiting" mark="waiting">Changed since you registered it; not read</StateTag>;
   return (
     <>
+      {shown.left_out.map((why) => <p key={why} className={styles.words}>Left out, and not used: <Words of={why} /></p>)}
       {shown.resources.length > 0 && <h3>{capital(count(shown.resources.length, "resource"))}</h3>}
       {shown.resources.length > 0 && (
         <ul className={styles.tools}>
@@ -154,7 +155,7 @@ function Others({ shown }: { shown: Shown }) {
               <article aria-label={one.name}>
                 <header><b><Words of={one.title ?? one.name} /></b>{one.changed && changed}</header>
                 <p className={styles.words}><Words of={one.description ?? "The server says nothing about it."} /></p>
-                <Copyable text={["hermit", "tools", "prompt", shown.server.server, one.name, ...one.arguments.filter((argument) => argument.required).map((argument) => `${argument.name}=`)].map(quoted).join(" ")} />
+                <Copyable text={["hermit", "tools", "prompt", shown.server.server, ...(one.name.startsWith("-") ? ["--"] : []), one.name, ...one.arguments.filter((argument) => argument.required).map((argument) => `${argument.name}=`)].map(quoted).join(" ")} />
               </article>
             </li>
           ))}

@@ -139,6 +139,8 @@ export interface Shown {
   /** Resources, and templates of their addresses. */
   resources: ResourceWords[];
   prompts: PromptWords[];
+  /** What it offers beside these and why that is left out, in words. */
+  left_out: string[];
 }
 
 /** What a server says of one resource. */

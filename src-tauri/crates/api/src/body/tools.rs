@@ -128,6 +128,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
         words,
         resources: resources_of(&known.manifest, record),
         prompts: prompts_of(&known.manifest, record),
+        left_out: known.manifest.left_out,
     })
 }
 

@@ -146,7 +146,7 @@ Examples:
 pub struct ToolsPrompt {
     /// The server.
     pub server: String,
-    /// The prompt, as its server names it; `hermit tools show` lists them.
+    /// The prompt, as its server names it; `hermit tools show` lists them. Write `--` before one that begins with `-`.
     pub prompt: String,
     /// What it takes, as `name=value`.
     #[arg(value_name = "NAME=VALUE")]

@@ -217,7 +217,7 @@ fn shown_in_words(out: &Output, shown: &Shown) {
     others_in_words(out, shown);
 }
 
-/// Resources and prompts.
+/// Resources and prompts, and what is left out of them.
 fn others_in_words(out: &Output, shown: &Shown) {
     let said = |words: Option<&String>| {
         for line in words.into_iter().flat_map(|text| text.lines()) {
@@ -225,6 +225,9 @@ fn others_in_words(out: &Output, shown: &Shown) {
         }
     };
     let mark = |changed: bool| if changed { " (changed: not read until you look at it again)" } else { "" };
+    for why in &shown.left_out {
+        out.say(Tone::Warn, format!("left out, and not used: {}", plain(why)));
+    }
     for one in &shown.resources {
         let kind = if one.is_template { "resources" } else { "resource" };
         out.line(format!("{kind} {}{}", plain(&one.uri), mark(one.changed)));

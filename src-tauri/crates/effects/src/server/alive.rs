@@ -53,6 +53,14 @@ impl Alive {
         }
     }
 
+    /// Whether it told, since it was last asked what it offers, that this is something else now.
+    pub(super) fn has_changed(&self) -> bool {
+        match self {
+            Self::Started(process) => process.has_changed(),
+            Self::Reached(reached) => reached.has_changed(),
+        }
+    }
+
     /// Whether all of this is hidden from it. One that is reached sees no folder.
     pub(super) fn hides(&self, all: &[RelPath]) -> bool {
         match self {

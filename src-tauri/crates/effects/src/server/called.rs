@@ -174,8 +174,17 @@ fn exchange(
         }
         Ok(Ok(Ok(reply))) => answered(executors, tool, &reply),
     };
+    let mut is_kept = record.lost.is_none();
+    let mut changed = changed;
+    if is_kept && process.has_changed() {
+        // It said so while its tool was at work: what it offers now is looked at before anybody calls it again.
+        match process.manifest(executors, cancelled) {
+            Ok(now) => changed = (now != pinned.manifest).then_some(now),
+            Err(_) => is_kept = false,
+        }
+    }
     let record = Record { changed, started, notes: process.connections(), ..record };
-    if record.lost.is_none() {
+    if is_kept {
         executors.sessions.put(key(request, asked), process);
     }
     let write = match (asked.only_looks(), is_noted) {

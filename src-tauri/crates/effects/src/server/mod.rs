@@ -94,6 +94,11 @@ pub trait ToolSession: Send {
         heard: Heard<'_>,
         ended: Ended<'_>,
     ) -> Result<Result<ToolReply, String>, Unspoken>;
+
+    /// Whether the server told, since it was last asked what it offers, that this is something else now.
+    fn has_changed(&self) -> bool {
+        false
+    }
 }
 
 /// Whoever knows the protocol.

@@ -149,6 +149,11 @@ impl Process {
         })
     }
 
+    /// Whether it told that it offers something else now.
+    pub(super) fn has_changed(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.has_changed())
+    }
+
     /// Whether all of this is hidden from it.
     pub(super) fn hides(&self, all: &[RelPath]) -> bool {
         all.iter().all(|path| self.hidden.contains(path))

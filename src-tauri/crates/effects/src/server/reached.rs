@@ -200,6 +200,11 @@ impl Reached {
         }
     }
 
+    /// Whether it told that it offers something else now.
+    pub(super) fn has_changed(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.has_changed())
+    }
+
     /// How often it was asked since this was last told, and where.
     pub(super) fn connections(&self) -> Vec<String> {
         let sent = self.endpoint.sent.swap(0, Ordering::SeqCst);

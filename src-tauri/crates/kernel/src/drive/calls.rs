@@ -161,13 +161,21 @@ impl Kernel {
             .collect()
     }
 
-    /// An agent outside waits no longer for a call: what of it is at work is stopped, as a person's wish to stop is. A call
+    /// An agent outside waits no longer for a call: one that is queued is taken back, and what of it is at work is stopped, as
+    /// a person's wish to stop is. A call
     /// that waits for a person goes on waiting: who answers it decides, and the same call again goes on with it.
     ///
     /// # Errors
     /// As [`Kernel::standing_of_call`].
     pub fn stop_call(&self, task_id: TaskId, key: &str) -> Result<(), Error> {
-        if matches!(self.standing_of_call(task_id, key)?, CallStanding::Working) {
+        let calls = self.calls_of(task_id)?;
+        let mut calls = lock(&calls);
+        self.catch_up(task_id, &mut calls)?;
+        if calls.queued.as_ref().is_some_and(|call| call.key == key) {
+            calls.queued = None;
+            return Ok(());
+        }
+        if matches!(self.call_standing(task_id, &calls, key)?, CallStanding::Working) {
             self.cell(task_id)?.stop.store(true, Ordering::SeqCst);
         }
         Ok(())
@@ -351,12 +359,12 @@ impl Kernel {
     pub(super) fn take_call_up(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let task_id = self.lock_task(cell)?.task.task_id;
         let calls = self.calls_of(task_id)?;
-        let call = {
-            let mut calls = lock(&calls);
-            self.catch_up(task_id, &mut calls)?;
-            calls.queued.clone()
+        // Until it is in the log, nobody takes it back.
+        let mut calls = lock(&calls);
+        self.catch_up(task_id, &mut calls)?;
+        let Some(call) = calls.queued.clone() else {
+            return Ok(Some(DriveOutcome::Waiting(Waiting::Proposer)));
         };
-        let Some(call) = call else { return Ok(Some(DriveOutcome::Waiting(Waiting::Proposer))) };
         let reply = call.reply().map_err(|e| Error::Reasoning(e.to_string()))?;
         {
             let state = self.lock_task(cell)?;

@@ -138,6 +138,8 @@ answers! {
         /// Resources, and templates of their addresses.
         resources: Vec<ResourceWords>,
         prompts: Vec<PromptWords>,
+        /// What it offers beside these and why that is left out, in words.
+        left_out: Vec<String>,
     }
     /// What a server says of one resource.
     ResourceWords {

@@ -100,7 +100,7 @@ export const serverTool = object({ name: string, title: nullable(string), descri
 export const serverResource = object({ uri: string, name: string, title: nullable(string), description: nullable(string), media_type: nullable(string) }, "closed");
 export const promptArgument = object({ name: string, description: nullable(string), required: defaulted(boolean) }, "closed");
 export const serverPrompt = object({ name: string, title: nullable(string), description: nullable(string), arguments: defaulted(array(promptArgument)) }, "closed");
-export const toolManifest = object({ tools: array(serverTool), resources: defaulted(array(serverResource)), templates: defaulted(array(serverResource)), prompts: defaulted(array(serverPrompt)) }, "closed");
+export const toolManifest = object({ tools: array(serverTool), resources: defaulted(array(serverResource)), templates: defaulted(array(serverResource)), prompts: defaulted(array(serverPrompt)), left_out: defaulted(array(string)) }, "closed");
 export const serverRegistration = object({ server: string, launch: serverLaunch, manifest: toolManifest }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
