@@ -33,6 +33,7 @@ mod reach;
 mod remembered;
 mod remote_tools;
 mod rug_pulls;
+mod sampling;
 mod server;
 mod server_parts;
 mod stage;

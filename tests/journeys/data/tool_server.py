@@ -26,6 +26,8 @@ def tools():
     return [echo, touch, count]
 
 
+QUESTION = {"messages": [{"role": "user", "content": {"type": "text", "text": "what do you think of it?"}}],
+            "systemPrompt": "Be brief.", "maxTokens": 200}
 CALLS = 0
 PULLED = False
 
@@ -45,6 +47,9 @@ def call(name, arguments):
         for n in range(1 if MODE == "asks" else 50):
             said = ask({"message": "Who are you?", "requestedSchema": schema})
         return {"content": [{"type": "text", "text": "you said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
+    if MODE == "samples_once":
+        said = ask(QUESTION, "sampling/createMessage")
+        return {"content": [{"type": "text", "text": "it said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
     if MODE == "samples":
         for _ in range(200):
             said = ask({"messages": [{"role": "user", "content": {"type": "text", "text": "think"}}], "maxTokens": 9},
@@ -117,11 +122,13 @@ for line in sys.stdin:
     if MODE.startswith("new_wire") and method == "server/discover":
         answer["result"] = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
                             "ttlMs": 0, "cacheScope": "private"}
-    elif MODE == "new_wire" and method == "tools/call" and "inputResponses" not in message["params"]:
+    elif MODE in ("new_wire", "new_wire_samples") and method == "tools/call" and "inputResponses" not in message["params"]:
         schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
         asked = {"method": "elicitation/create", "params": {"message": "How old are you?", "requestedSchema": schema}}
+        if MODE == "new_wire_samples":
+            asked = {"method": "sampling/createMessage", "params": QUESTION}
         answer["result"] = {"resultType": "input_required", "inputRequests": {"who": asked}, "requestState": "sealed"}
-    elif MODE == "new_wire" and method == "tools/call":
+    elif MODE in ("new_wire", "new_wire_samples") and method == "tools/call":
         told = {name: message["params"][name] for name in ("inputResponses", "requestState")}
         answer["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "you said " + json.dumps(told)}],
                             "structuredContent": {"text": "x"}}

@@ -6,6 +6,7 @@ use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, CALL_REPLY_BYTES_MAX, TOOL_CALL_MS};
 use model::receipt::{ReplayClass, ResultCode};
+use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
 use model::tool_server::{ServerLaunch, ToolTerms};
 use model::witness::Fingerprint;
@@ -44,6 +45,9 @@ pub struct Call {
     /// What a person says that it may do; while nobody has, it may do anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<ToolTerms>,
+    /// How much its server may ask of a model meanwhile; while no person has said so, nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingTerms>,
     /// Places in the folder that its arguments name, by the terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<RelPath>,
@@ -198,6 +202,9 @@ impl Tool for Call {
             lines.extend(started(&self.launch));
             lines.extend(sees(&self.launch));
         }
+        lines.extend(self.sampling.map(|terms| {
+            Line::effect(format!("the server may ask the model of the task meanwhile, {}", terms.in_words()))
+        }));
         lines.push(Line::effect(format!(
             "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the model as {} content",
             self.time_limit_ms(),

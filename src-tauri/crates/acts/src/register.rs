@@ -4,6 +4,7 @@ use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started};
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::receipt::{ReplayClass, ResultCode};
+use model::sampling::SamplingTerms;
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,15 @@ pub enum Register {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<ToolTerms>,
     },
+    /// It is said how much a server may ask of a model.
+    Sampling {
+        /// The server.
+        server: String,
+        /// From now on; nothing is nothing at all.
+        terms: Option<SamplingTerms>,
+        /// Until now.
+        was: Option<SamplingTerms>,
+    },
     /// A person's own rules of policy become others.
     Rules {
         /// All of them, as they will be.
@@ -58,6 +68,7 @@ impl Tool for Register {
         BTreeSet::from([match self {
             Self::Server { registration, .. } => ResourceId::Mcp(registration.server.clone(), "*".to_owned()),
             Self::Tool { server, words, .. } => ResourceId::Mcp(server.clone(), words.name.clone()),
+            Self::Sampling { server, .. } => ResourceId::Mcp(server.clone(), "sampling".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
         }])
     }
@@ -75,6 +86,8 @@ impl Tool for Register {
                 Ok(())
             }
             Self::Tool { terms, .. } => terms.check(),
+            Self::Sampling { terms, was, .. } if terms == was => Err("it is so already".to_owned()),
+            Self::Sampling { terms, .. } => terms.map_or(Ok(()), |terms| terms.check()),
             Self::Rules { rules, was } if rules == was => {
                 Err("the rules are those already in force".to_owned())
             }
@@ -98,6 +111,9 @@ impl Tool for Register {
         Some(match self {
             Self::Rules { .. } => {
                 "can be taken back: change your rules again; what was done under them stays"
+            }
+            Self::Sampling { .. } => {
+                "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
             Self::Server { .. } | Self::Tool { .. } => {
                 "can be taken back: disable or forget the server; what its tools have done stays"
@@ -130,6 +146,9 @@ impl Tool for Register {
             Self::Tool { server, words, terms, .. } => {
                 format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)
             }
+            Self::Sampling { server, .. } => {
+                format!("change what the server \"{}\" may ask of models", visible(server))
+            }
             Self::Rules { rules, was } => crate::rules::title(was, rules),
         }
     }
@@ -138,6 +157,7 @@ impl Tool for Register {
         match self {
             Self::Server { registration, was, terms } => of_server(registration, was.as_ref(), terms),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
+            Self::Sampling { server, terms, was } => of_sampling(server, *terms, *was),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
         }
     }
@@ -374,6 +394,32 @@ fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&Too
     lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", in_words(was)) });
     lines.push(Line { kind: LineKind::Fact, text: "what the server says of it, word for word:".to_owned() });
     lines.extend(words_of(words));
+    lines
+}
+
+fn of_sampling(server: &str, terms: Option<SamplingTerms>, was: Option<SamplingTerms>) -> Vec<Line> {
+    let words = |terms: Option<SamplingTerms>| {
+        terms.map_or_else(|| "not at all".to_owned(), |terms| terms.in_words())
+    };
+    let name = visible(server);
+    let mut lines = vec![Line {
+        kind: LineKind::Risk,
+        text: format!(
+            "from now on, the server \"{name}\" may ask the model of a task that calls its tools: {}",
+            words(terms)
+        ),
+    }];
+    if terms.is_some() {
+        let text = "what it asks is its own words, goes to that model WITHOUT asking you each time, and costs what that model \
+                    costs; the answer goes to the server, which may send it where it reaches"
+            .to_owned();
+        lines.push(Line { kind: LineKind::Risk, text });
+        let text =
+            "the model is given no tools and nothing of the task; each question and answer is on record"
+                .to_owned();
+        lines.push(Line { kind: LineKind::Fact, text });
+    }
+    lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", words(was)) });
     lines
 }
 

@@ -74,11 +74,13 @@ pub use error::Error;
 pub use executors::Executors;
 pub use governance::Authorization;
 pub use http::{Call, NoReply, NoWeb, Reply, Web};
-pub use outcome::{Asking, BeforeImage, Contents, Kept, Outcome, Output, Progress, Standing};
+pub use outcome::{
+    Asking, BeforeImage, Contents, Kept, Outcome, Output, Progress, Sampled, Sampling, Standing,
+};
 pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
-    Ended, Endpoint, Heard, NoToolServers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
+    Ended, Endpoint, Heard, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
     ToolSession, Unspoken, words_of,
 };
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};

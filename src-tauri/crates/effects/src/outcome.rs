@@ -96,6 +96,56 @@ pub enum Progress<'a> {
     Told(&'a str),
     /// A server asks the person something while its tool is at work; told again and again until it is answered.
     Asks(&'a Asking),
+    /// A server asks a model something while its tool is at work; it is over when this returns.
+    Samples(&'a Sampling),
+}
+
+/// A question of a server to a model, and what becomes of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// What the server wants the model told first.
+    pub system: Option<String>,
+    /// What was said, in order: whether by the model, and the words.
+    pub turns: Vec<(bool, String)>,
+    /// Tokens of the answer that it wants at most.
+    pub answer_tokens: u32,
+    came: RefCell<Sampled>,
+}
+
+/// What became of a question of a server to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sampled {
+    /// An answer.
+    Answered {
+        /// Its words.
+        text: String,
+        /// Of which model.
+        model: String,
+        /// Whether it was cut for its length.
+        cut: bool,
+    },
+    /// It gets none, for this reason.
+    Refused(String),
+    /// It was refused so often that the call is ended, for this reason.
+    Stop(String),
+}
+
+impl Sampling {
+    /// A question that nobody has answered yet.
+    pub fn new(system: Option<String>, turns: Vec<(bool, String)>, answer_tokens: u32) -> Self {
+        let nobody = Sampled::Refused("there is nobody here who asks a model".to_owned());
+        Self { system, turns, answer_tokens, came: RefCell::new(nobody) }
+    }
+
+    /// What became of it.
+    pub fn came(&self) -> Sampled {
+        self.came.borrow().clone()
+    }
+
+    /// This became of it.
+    pub fn comes_to(&self, came: Sampled) {
+        self.came.replace(came);
+    }
 }
 
 /// A question of a server to the person, and how it stands.

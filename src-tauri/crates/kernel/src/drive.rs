@@ -29,6 +29,7 @@ mod receipt;
 mod recover;
 mod refuse;
 mod rules;
+mod sampled;
 mod seen;
 mod stopped;
 mod swept;
@@ -272,7 +273,7 @@ impl Kernel {
             return Ok(None);
         };
         let lasting = Lasting::new(self, cell, task_id, request.action_request_id);
-        let mut lasting = lasting.aloud(matches!(request.action, acts::Action::Guest(_)));
+        let mut lasting = lasting.of(&request.action);
         let turn = turn.map(FolderTurn::begin);
         let stop = || cell.stop.load(Ordering::SeqCst);
         let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));

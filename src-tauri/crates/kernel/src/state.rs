@@ -3,11 +3,13 @@
 mod attempt;
 mod queries;
 mod records;
+mod sampled;
 mod turn;
 
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
+pub use sampled::SampledBy;
 pub use turn::{Act, Authority, CheckpointAt, Delegated, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
@@ -21,8 +23,8 @@ use model::knowledge::{Belief, BeliefStatus};
 use model::receipt::ResultCode;
 use model::task::{Step, StepStatus, Task};
 use model::{
-    ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId, IngressId, StepId,
-    TaskId, UnixMs, transition,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
+    IngressId, StepId, TaskId, UnixMs, transition,
 };
 use std::collections::BTreeMap;
 
@@ -67,6 +69,8 @@ pub struct TaskState {
     pub wall_ms: i64,
     /// Tokens set aside for a call whose outcome is not settled.
     pub tokens_reserved: u64,
+    /// What servers of tools asked of models, by the act during which they did.
+    pub sampled: BTreeMap<ActionRequestId, SampledBy>,
     /// Child tasks that its agents began, in order.
     pub children: Vec<TaskId>,
     /// Approvals.
@@ -116,6 +120,7 @@ impl TaskState {
             cost_spent: 0,
             wall_ms: 0,
             tokens_reserved: 0,
+            sampled: BTreeMap::new(),
             children: Vec::new(),
             approvals: BTreeMap::new(),
             clarifications: BTreeMap::new(),
@@ -203,6 +208,7 @@ impl TaskState {
         self.latest = self.latest.max(at.occurred_at);
         self.apply_task(at, body)?;
         self.apply_governed(at, body)?;
+        self.apply_sampled(body);
         self.apply_grants(body);
         self.apply_questions(body);
         self.apply_children(body);

@@ -2,6 +2,7 @@
 
 use model::artifact::ArtifactRef;
 use model::body::{Body, ToolClassified, ToolServerRegistered};
+use model::sampling::SamplingTerms;
 use model::tool_server::ToolTerms;
 use model::{Digest, UnixMs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,8 @@ pub struct ServerRecord {
     pub changed: BTreeSet<String>,
     /// What it says it offers now, where that differs.
     pub offers_now: Option<ArtifactRef>,
+    /// How much it may ask of a model, as a person said since the latest registration.
+    pub sampling: Option<SamplingTerms>,
     /// Why it is not used, since the latest registration.
     pub disabled: Option<String>,
 }
@@ -74,7 +77,7 @@ impl ToolRegistry {
                 let version = ServerVersion { registration: registration.clone(), since: *registered_at };
                 record.versions.push(version);
                 record.changed.clear();
-                (record.offers_now, record.disabled) = (None, None);
+                (record.offers_now, record.disabled, record.sampling) = (None, None, None);
             }
             Body::ToolClassified(ToolClassified {
                 server, tool, tool_sha256, terms, classified_at, ..
@@ -85,6 +88,11 @@ impl ToolRegistry {
                     terms: terms.clone(),
                     since: *classified_at,
                 });
+            }
+            Body::ToolSamplingSet(b) => {
+                if let Some(record) = self.0.get_mut(&b.server) {
+                    record.sampling = b.terms;
+                }
             }
             Body::ToolServerChanged(b) => {
                 if let Some(record) = self.0.get_mut(&b.server) {

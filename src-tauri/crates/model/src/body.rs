@@ -17,6 +17,7 @@ use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};
 use crate::principal::Principal;
 use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
+use crate::sampling::SamplingTerms;
 use crate::secret::SecretPlace;
 use crate::standing::StandingScope;
 pub use crate::task::Boundary;
@@ -460,15 +461,12 @@ bodies! {
     ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text }
     /// A server was forgotten.
     ToolServerRemoved ("tools.removed", 1, ToolServer, |b| b.server) { server: String }
-
     /// A person's own rules of policy are these from now on, all of them; their text is the artifact.
     PolicyRulesChanged ("policy.rules_changed", 1, ActionRequest, |b| b.action_request_id) {
         rules: ArtifactRef, action_request_id: ActionRequestId, changed_at: UnixMs,
     }
 
-    // Parts of a task that its agent gives away (tools.md 6).
-
-    /// The agent gave parts of the task away.
+    /// The agent gave parts of the task away (tools.md 6).
     TaskDelegated ("task.delegated", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, about_attempt_id: AttemptId, parts: Vec<ChildTask>,
     }
@@ -484,5 +482,19 @@ bodies! {
     /// A model asked for more tools of servers; those that were found are offered to it in this attempt (tools.md 7).
     ToolsFound ("attempt.tools_found", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, query: Text, tools: Vec<String>,
+    }
+    /// A person said how much a server may ask of a model; nothing is nothing at all.
+    ToolSamplingSet ("tools.sampling_set", 1, ToolServer, |b| b.server) {
+        server: String, terms: Option<SamplingTerms>, action_request_id: ActionRequestId, set_at: UnixMs,
+    }
+    /// A model is asked what a server wants to know; the exact bytes are the artifact, and so many tokens are set aside.
+    SamplingRequested ("sampling.requested", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, server: String, number: u32, request: ArtifactRef, provider: String,
+        model: String, remote: bool, tokens: u64,
+    }
+    /// A question of a server to a model is over: what it was given, or why it got nothing.
+    SamplingEnded ("sampling.ended", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, server: String, number: u32, answer: Option<ArtifactRef>, error: Option<Text>,
+        tokens_in: u64, tokens_out: u64, cost_micros: u64,
     }
 }

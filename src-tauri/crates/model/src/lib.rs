@@ -37,6 +37,7 @@ pub mod proposal;
 pub mod reach;
 pub mod receipt;
 pub mod resource;
+pub mod sampling;
 pub mod secret;
 pub mod server_part;
 pub mod slot;

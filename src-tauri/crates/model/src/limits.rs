@@ -204,6 +204,18 @@ pub const SERVER_QUESTIONS_MAX: usize = 4;
 pub const QUESTION_FIELDS_MAX: usize = 8;
 /// How long a server waits for the answer to each, in milliseconds.
 pub const SERVER_QUESTION_MS: i64 = 10 * 60 * 1000;
+/// The most questions to a model that a person can allow a server during one call of a tool.
+pub const SAMPLING_CALLS_MAX: u32 = 32;
+/// The most tokens of one of them, question and answer together.
+pub const SAMPLING_TOKENS_MAX: u64 = 64_000;
+/// The most tokens of all of them in one task.
+pub const SAMPLING_TASK_TOKENS_MAX: u64 = 1_000_000;
+/// Questions to a model that a server may go on asking in one call after it was refused; then the call is ended.
+pub const SAMPLING_REFUSED_MAX: u32 = 8;
+/// Bytes of all words of one question.
+pub const SAMPLING_BYTES_MAX: usize = 256 * 1024;
+/// Messages of one question.
+pub const SAMPLING_MESSAGES_MAX: usize = 64;
 /// How long a server that nobody calls is kept for the attempt that started it.
 pub const SERVER_IDLE_MS: u64 = 10 * 60 * 1000;
 /// Servers of one host that are kept between calls.

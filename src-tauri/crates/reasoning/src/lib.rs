@@ -42,7 +42,8 @@ pub use error::Error;
 pub use guest::Guest;
 pub use playbook::{Playbook, PlaybookReasoner};
 pub use port::{
-    Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Reasoner, Reply, Scheme,
+    Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Question, Reasoner,
+    Reply, Scheme,
 };
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;

@@ -117,6 +117,17 @@ impl<'a> Delta<'a> {
     }
 }
 
+/// A question that is no turn of a task: words alone, and words come back.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// What the model is told first.
+    pub system: &'a str,
+    /// What was said, in order: whether by the model, and the words.
+    pub turns: &'a [(bool, String)],
+    /// Tokens of the answer.
+    pub answer_tokens: u32,
+}
+
 /// What comes back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
@@ -147,6 +158,26 @@ pub trait Reasoner: Send + Sync {
         on_delta: &mut dyn FnMut(Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Reply, Error>;
+
+    /// The exact bytes that will be sent for a question, which names no tool; stored before the call.
+    ///
+    /// # Errors
+    /// [`Error::NotAllowed`] of whoever is no model.
+    fn encode_question(&self, _: &Question<'_>) -> Result<Vec<u8>, Error> {
+        Err(no_model())
+    }
+
+    /// Asks it. What comes back is words; what a model would call is left out.
+    ///
+    /// # Errors
+    /// As [`Reasoner::propose`], and [`Error::NotAllowed`] of whoever is no model.
+    fn answer(&self, _request: &[u8], _cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
+        Err(no_model())
+    }
+}
+
+fn no_model() -> Error {
+    Error::NotAllowed { why: "whoever proposes in this task is no model that answers questions".to_owned() }
 }
 
 /// The end of an HTTP exchange.

@@ -229,6 +229,16 @@ impl<R: Reasoner> Reasoner for Recorder<R> {
         self.line(&Exchange::new(input.request, &reply))?;
         Ok(reply)
     }
+
+    fn encode_question(&self, question: &crate::Question<'_>) -> Result<Vec<u8>, Error> {
+        self.inner.encode_question(question)
+    }
+
+    fn answer(&self, request: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
+        let reply = self.inner.answer(request, cancelled)?;
+        self.line(&Exchange::new(request, &reply))?;
+        Ok(reply)
+    }
 }
 
 pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Error> {

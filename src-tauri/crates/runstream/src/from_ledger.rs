@@ -205,7 +205,7 @@ const fn part(body: &Body) -> Part {
     use Body::*;
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
-        | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_)
+        | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_) | SamplingRequested(_) | SamplingEnded(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)
@@ -219,7 +219,7 @@ const fn part(body: &Body) -> Part {
         | KeyRevoked(_) | CheckpointCosigned(_) | PersonDecided(_) | PinAccepted(_)
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
-        | PolicyRulesChanged(_)
+        | ToolSamplingSet(_) | PolicyRulesChanged(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

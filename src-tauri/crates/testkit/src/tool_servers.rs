@@ -1,7 +1,9 @@
 //! Many servers with many tools, which nobody has to start.
 
 use crate::World;
-use effects::{Ended, Endpoint, Heard, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken};
+use effects::{
+    Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
+};
 use kernel::{DriveOutcome, Waiting};
 use model::ingress::Channel;
 use model::tool_server::{ServerLaunch, ServerTool, ToolHints, ToolManifest};
@@ -23,13 +25,14 @@ impl ManyTools {
 }
 
 impl ToolServers for ManyTools {
-    fn open(&self, _: Pipes, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
         Err("it starts none".to_owned())
     }
 
     fn reach(
         &self,
         endpoint: Arc<Endpoint>,
+        _: Offers,
         _: Duration,
         _: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String> {

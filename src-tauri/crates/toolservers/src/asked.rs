@@ -1,12 +1,16 @@
 //! What a server tells and asks while its tool is at work: progress is passed on, a question goes to the person, and
 //! everything else that it asks for is refused.
 
+#![allow(deprecated, reason = "sampling is of both wires, and the next one leaves it out")]
+
 use crate::form::{Answer, Form};
-use effects::{Asking, Heard, Progress, Standing};
+use crate::sampled::NOT_OFFERED;
+use effects::{Asking, Heard, Offers, Progress, Standing};
 use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
 use model::tool_server::words_for_model;
 use rmcp::model::{
-    ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData, ProgressNotificationParam,
+    ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorCode, ErrorData, ProgressNotificationParam,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -29,9 +33,16 @@ pub(crate) struct Question {
     answer: oneshot::Sender<ElicitResult>,
 }
 
+/// A question to a model, and where its answer goes.
+pub(crate) struct ToModel {
+    pub(crate) params: Value,
+    pub(crate) answer: oneshot::Sender<Result<Value, String>>,
+}
+
 /// Hears a server between its answers.
 pub(crate) struct Ears {
     config: ClientConfig,
+    to_model: Option<mpsc::Sender<ToModel>>,
     questions: mpsc::Sender<Question>,
     told: mpsc::Sender<String>,
     changed: Arc<AtomicBool>,
@@ -41,17 +52,21 @@ pub(crate) struct Ears {
 pub(crate) struct Inbox {
     pub(crate) questions: mpsc::Receiver<Question>,
     pub(crate) told: mpsc::Receiver<String>,
+    pub(crate) to_model: mpsc::Receiver<ToModel>,
     /// It told that what it offers is something else now.
     pub(crate) changed: Arc<AtomicBool>,
 }
 
 impl Ears {
-    pub(crate) fn new(config: ClientConfig) -> (Self, Inbox) {
+    pub(crate) fn new(config: ClientConfig, offers: Offers) -> (Self, Inbox) {
+        let (to_model, asked_of_model) = mpsc::channel(1);
+        let to_model = offers.sampling.then_some(to_model);
         let (questions, asked) = mpsc::channel(SERVER_QUESTIONS_MAX);
         let (told, heard) = mpsc::channel(TOLD_WAITING);
         let changed = Arc::new(AtomicBool::new(false));
-        let inbox = Inbox { questions: asked, told: heard, changed: Arc::clone(&changed) };
-        (Self { config, questions, told, changed }, inbox)
+        let inbox =
+            Inbox { questions: asked, told: heard, to_model: asked_of_model, changed: Arc::clone(&changed) };
+        (Self { config, to_model, questions, told, changed }, inbox)
     }
 }
 
@@ -65,6 +80,24 @@ impl Ears {
 impl ClientHandler for Ears {
     fn get_info(&self) -> ClientConfig {
         self.config.clone()
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let refused = |why: String| ErrorData::new(ErrorCode::INVALID_REQUEST, why, None);
+        let Some(to_model) = &self.to_model else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, NOT_OFFERED, None));
+        };
+        let (answer, heard) = oneshot::channel();
+        let params = serde_json::to_value(&request).unwrap_or(Value::Null);
+        if to_model.try_send(ToModel { params, answer }).is_err() {
+            return Err(refused("one question to a model at a time".to_owned()));
+        }
+        let came = heard.await.unwrap_or_else(|_| Err("nobody waits for the tool any more".to_owned()));
+        serde_json::from_value(came.map_err(refused)?).map_err(|e| refused(e.to_string()))
     }
 
     async fn create_elicitation(

@@ -1,16 +1,16 @@
 //! One conversation with one server, from its first word to the answer of its last call.
 
-use crate::asked::{Ears, Inbox, Open, begin};
+use crate::asked::{Ears, Inbox, Open, ToModel, begin};
 use crate::metered::{Allowance, Metered};
-use effects::{Ended, Heard, Pipes, Progress, ToolCall, ToolReply, ToolSession, Unspoken};
+use crate::sampled;
+use effects::{Ended, Heard, Offers, Pipes, Progress, Sampled, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_RESOURCES_MAX, SERVER_TOOLS_MAX};
 use model::server_part::{PromptArgument, ServerPart, ServerPrompt, ServerResource};
 use model::tool_server::{ServerTool, ToolHints, ToolManifest};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitationCapability,
-    FormElicitationCapability, GetPromptRequestParams, GetPromptResult, Implementation,
-    PaginatedRequestParams, Prompt, ProtocolVersion, ReadResourceRequestParams, ReadResourceResult, Resource,
-    ResourceTemplate, Tool, UrlElicitationCapability,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, GetPromptRequestParams,
+    GetPromptResult, Implementation, PaginatedRequestParams, Prompt, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 use rmcp::service::{
     ClientCacheConfig, ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle,
@@ -46,7 +46,12 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) fn open(pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
+    pub(crate) fn open(
+        pipes: Pipes,
+        offers: Offers,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Self, String> {
         let failed = |e: std::io::Error| format!("it cannot be spoken to: {e}");
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let allowance = Arc::new(Allowance::default());
@@ -57,7 +62,7 @@ impl Conversation {
             let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(pipes.stdout)).map_err(failed)?;
             let transport = AsyncRwTransport::new(Metered::new(stdout, metered), stdin)
                 .with_max_line_length(CALL_REPLY_BYTES_MAX);
-            until(Instant::now() + within, ended, greet(transport)).await?
+            until(Instant::now() + within, ended, greet(transport, offers)).await?
         });
         match greeted {
             Ok((server, inbox)) => Ok(Self { runtime: Some(runtime), server, inbox, allowance }),
@@ -174,6 +179,14 @@ async fn at_work<T>(
         tokio::select! {
             done = &mut wait => return Ok(done),
             Some(told) = inbox.told.recv() => heard(Progress::Told(&told)),
+            Some(asked) = inbox.to_model.recv() => {
+                let stop = ask_model(asked, heard);
+                // What a model takes is not the tool's.
+                last = Instant::now();
+                if let Some(why) = stop {
+                    return Err(why);
+                }
+            }
             Some(question) = inbox.questions.recv(), if open.is_none() => {
                 open = begin(question, asked);
                 asked += 1;
@@ -196,18 +209,43 @@ async fn at_work<T>(
     }
 }
 
+/// Has a model asked what a server wants to know; why the call is ended, if it is.
+fn ask_model(asked: ToModel, heard: Heard<'_>) -> Option<String> {
+    let ToModel { params, answer } = asked;
+    let question = match sampled::question(&params) {
+        Ok(question) => question,
+        Err(why) => {
+            let _ = answer.send(Err(why));
+            return None;
+        }
+    };
+    heard(Progress::Samples(&question));
+    let _ = answer.send(sampled::answer(&question));
+    match question.came() {
+        Sampled::Stop(why) => Some(why),
+        Sampled::Answered { .. } | Sampled::Refused(_) => None,
+    }
+}
+
+/// What is offered to a server, as it is told.
+pub(crate) fn capabilities(offers: Offers) -> Value {
+    let mut all = json!({ "elicitation": { "form": {}, "url": {} } });
+    if let Some(all) = all.as_object_mut().filter(|_| offers.sampling) {
+        all.insert("sampling".to_owned(), json!({}));
+    }
+    all
+}
+
 /// The beginning, on the newer wire where the server knows it, else on the older one. A person can be asked by the
-/// server; no model and no folder is offered to it.
+/// server, and a model where that is offered; no folder is.
 async fn greet(
     transport: AsyncRwTransport<RoleClient, Metered<pipe::Receiver>, pipe::Sender>,
+    offers: Offers,
 ) -> Result<(Server, Inbox), String> {
     let info = Implementation::new("hermit", env!("CARGO_PKG_VERSION"));
-    let person = ElicitationCapability::new()
-        .with_form(FormElicitationCapability::default())
-        .with_url(UrlElicitationCapability::default());
-    let mut offered = ClientCapabilities::default();
-    offered.elicitation = Some(person);
-    let (ears, inbox) = Ears::new(ClientConfig::new(offered, info));
+    let offered: ClientCapabilities =
+        serde_json::from_value(capabilities(offers)).map_err(|e| e.to_string())?;
+    let (ears, inbox) = Ears::new(ClientConfig::new(offered, info), offers);
     let lifecycle = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),

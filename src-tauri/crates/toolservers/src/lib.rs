@@ -15,8 +15,8 @@
 //!
 //! 1. Whatever a server sends is bounded: the bytes of one message and of one answer, the tools, the pages of their list, the time.
 //! 2. A tool is called at most once, and whoever asked learns whether it may have been called.
-//! 3. A server may ask the person, within bounds and while its tool is at work; what else it asks for (a model, a folder) is
-//!    refused, and nothing it asks for is done.
+//! 3. A server may ask the person, and a model where that was offered to it, within bounds and while its tool is at work;
+//!    what else it asks for (a folder) is refused, and nothing it asks for is done.
 //! 4. A schema reaches nothing outside itself, and a pattern in it costs time that grows with the text alone.
 //!
 //! # Where to start reading
@@ -31,10 +31,11 @@ mod metered;
 mod remote;
 #[allow(clippy::disallowed_methods, reason = "it limits how long a greeting and a list of tools may take")]
 mod remote_ears;
+mod sampled;
 mod schema;
 
 use conversation::Conversation;
-use effects::{Ended, Endpoint, Pipes, ToolServers, ToolSession};
+use effects::{Ended, Endpoint, Offers, Pipes, ToolServers, ToolSession};
 use remote::Remote;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,17 +45,24 @@ use std::time::Duration;
 pub struct McpClient;
 
 impl ToolServers for McpClient {
-    fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Ok(Box::new(Conversation::open(pipes, within, ended)?))
+    fn open(
+        &self,
+        pipes: Pipes,
+        offers: Offers,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
+        Ok(Box::new(Conversation::open(pipes, offers, within, ended)?))
     }
 
     fn reach(
         &self,
         endpoint: Arc<Endpoint>,
+        offers: Offers,
         within: Duration,
         ended: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String> {
-        Ok(Box::new(Remote::open(endpoint, within, ended)?))
+        Ok(Box::new(Remote::open(endpoint, offers, within, ended)?))
     }
 
     fn fits(&self, schema: &str, value: &str) -> Result<(), String> {

@@ -6,11 +6,11 @@
 //! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
 
 use crate::conversation::{
-    Listed, PAGES_MAX, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of, template_of,
-    tool_of, whole,
+    Listed, PAGES_MAX, capabilities, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of,
+    template_of, tool_of, whole,
 };
 use crate::remote_ears::RemoteEars;
-use effects::{Ended, Endpoint, Heard, NoReply, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
+use effects::{Ended, Endpoint, Heard, NoReply, Offers, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
 use model::limits::{
     CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX, SERVER_RESOURCES_MAX,
     SERVER_TOOLS_MAX,
@@ -43,6 +43,8 @@ pub(crate) struct Remote {
     asked: u64,
     /// What it says that it offers.
     offers: Value,
+    /// What it is offered.
+    offered: Offers,
     /// It told that this is something else now.
     changed: bool,
 }
@@ -51,7 +53,12 @@ pub(crate) struct Remote {
 type Said = Result<Value, String>;
 
 impl Remote {
-    pub(crate) fn open(endpoint: Arc<Endpoint>, within: Duration, ended: Ended<'_>) -> Result<Self, String> {
+    pub(crate) fn open(
+        endpoint: Arc<Endpoint>,
+        offers: Offers,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Self, String> {
         let by = Instant::now() + within;
         let mut it = Self {
             endpoint,
@@ -59,10 +66,11 @@ impl Remote {
             wire: WIRE.to_owned(),
             asked: 0,
             offers: Value::Null,
+            offered: offers,
             changed: false,
         };
         let params = json!({
-            "protocolVersion": WIRE, "capabilities": { "elicitation": { "form": {}, "url": {} } },
+            "protocolVersion": WIRE, "capabilities": capabilities(offers),
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
         let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
@@ -119,11 +127,13 @@ impl Remote {
         let asked_for = Cell::new(Duration::ZERO);
         let begun = Instant::now();
         let late = || begun.elapsed().saturating_sub(asked_for.get()) > within;
-        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), heard, &asked_for);
+        let stop = RefCell::new(None);
+        let noted = (&asked_for, &stop);
+        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), self.offered, heard, noted);
         let mut on_piece = |piece: &[u8]| {
-            ears.take(piece, &mut || (ended.borrow_mut())().is_some() || late());
+            ears.take(piece, &mut || (ended.borrow_mut())().is_some() || stop.borrow().is_some() || late());
         };
-        let mut over = || match (ended.borrow_mut())() {
+        let mut over = || match (ended.borrow_mut())().or_else(|| stop.borrow().clone()) {
             Some(why) => Some(why),
             None => late().then(|| format!("no answer within {} ms", within.as_millis())),
         };

@@ -2,11 +2,12 @@
 //! person, and everything else is refused with words. Each answer is a message of its own.
 
 use crate::form::{Answer, Form};
-use effects::{Endpoint, Heard, Progress, Standing};
+use crate::sampled::{self, NOT_OFFERED};
+use effects::{Endpoint, Heard, Offers, Progress, Sampled, Standing};
 use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
 use model::tool_server::words_for_model;
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,18 +39,33 @@ pub(crate) struct RemoteEars<'a> {
     requests: usize,
     /// It told that what it offers is something else now.
     pub(crate) changed: bool,
-    /// Time that the person took, as far as it has passed: it is not the tool's.
+    /// Time that the person or a model took, as far as it has passed: it is not the tool's.
     asked_for: &'a Cell<Duration>,
+    /// Why the call is ended, once it is to be.
+    stop: &'a RefCell<Option<String>>,
+    offers: Offers,
 }
 
 impl<'a> RemoteEars<'a> {
     pub(crate) fn new(
         endpoint: Arc<Endpoint>,
         head: Vec<(String, String)>,
+        offers: Offers,
         heard: Heard<'a>,
-        asked_for: &'a Cell<Duration>,
+        (asked_for, stop): (&'a Cell<Duration>, &'a RefCell<Option<String>>),
     ) -> Self {
-        Self { endpoint, head, heard, rest: Vec::new(), questions: 0, requests: 0, changed: false, asked_for }
+        Self {
+            endpoint,
+            head,
+            heard,
+            rest: Vec::new(),
+            questions: 0,
+            requests: 0,
+            changed: false,
+            asked_for,
+            stop,
+            offers,
+        }
     }
 
     /// Takes a piece of the stream, and does what the whole events in it ask for. `over` says whether nobody waits any more.
@@ -88,6 +104,8 @@ impl<'a> RemoteEars<'a> {
         let answer = match method {
             "ping" => json!({ "result": {} }),
             "elicitation/create" => json!({ "result": self.put(&params, over) }),
+            "sampling/createMessage" if self.offers.sampling => self.sample(&params),
+            "sampling/createMessage" => json!({ "error": { "code": -32601, "message": NOT_OFFERED } }),
             other => {
                 let why = format!("Hermit does not do `{}` for a server", words_for_model(other, 80));
                 json!({ "error": { "code": -32601, "message": why } })
@@ -108,6 +126,23 @@ impl<'a> RemoteEars<'a> {
         // A server that does not take it goes without; its tool says what came of that.
         let mut ended = || over().then(|| "nobody waits for it any more".to_owned());
         let _ = self.endpoint.post(&head, answer.to_string().as_bytes(), ANSWER, &mut ended);
+    }
+
+    /// Has a model asked; what the server is told of it.
+    fn sample(&mut self, params: &Value) -> Value {
+        let refused = |why: String| json!({ "error": { "code": -32600, "message": why } });
+        let question = match sampled::question(params) {
+            Ok(question) => question,
+            Err(why) => return refused(why),
+        };
+        let (since, before) = (Instant::now(), self.asked_for.get());
+        (self.heard)(Progress::Samples(&question));
+        self.asked_for.set(before.saturating_add(since.elapsed()));
+        let told = sampled::answer(&question).map_or_else(refused, |result| json!({ "result": result }));
+        if let Sampled::Stop(why) = question.came() {
+            *self.stop.borrow_mut() = Some(why);
+        }
+        told
     }
 
     /// Puts a question to the person and waits for what they say.

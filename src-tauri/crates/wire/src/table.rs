@@ -86,6 +86,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.add", "workspace", Use::Reads),
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
+    ("tools.sampling", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
     ("knowledge.memories", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
@@ -198,6 +199,7 @@ macro_rules! with_commands {
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
+        "makes the task that asks a person how much a server of tools may ask of a model" tools.sampling(Sampling) -> Submitted, write [];
         "makes the task that calls a tool of a server once, as an agent would" tools.call(Call) -> Submitted, write [];
         "makes the task that gets the text of a prompt of a server" tools.prompt(Prompt) -> Submitted, write [];
         "lists servers of tools and their tools" tools.list(List) -> Servers, read [store];

@@ -423,6 +423,12 @@ class Teller {
 
   #rest(name: Exclude<EventName, Of<"task" | "step" | "attempt" | "trial" | "action" | "policy" | "effect" | "approval" | "witness" | "receipt" | "grant">>, event: Event, body: Record<string, unknown>, here: See) {
     switch (name) {
+      case "sampling.requested":
+        this.#add(event, "phase", `The server ${word(body["server"])} asked ${word(body["model"])} something`, here, { mark: "running", tone: "mute" });
+        break;
+      case "sampling.ended":
+        if (word(body["error"]) !== "") this.#add(event, "phase", `The server ${word(body["server"])} got no answer of a model: ${word(body["error"])}`, here, { tone: "failed", mark: "failed" });
+        break;
       case "clarification.requested": {
         const question = word(record(body["clarification"])["question"]);
         this.#add(event, "phase", `Asks: ${question}`, here, { person: "asked", tone: "waiting" });
@@ -450,7 +456,7 @@ class Teller {
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
       case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
       case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":
-      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed":
+      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.sampling_set": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed":
         break;
       default:
         name satisfies never;

@@ -23,6 +23,7 @@ const shown: Shown = {
   ],
   resources: [{ uri: "note://plans", is_template: false, name: "plans", title: null, description: "Every plan.", media_type: null, changed: true }],
   prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }, { name: "x;reboot", title: null, description: null, arguments: [{ name: "it's$(id)", description: null, required: true }], changed: false }, { name: "-short", title: null, description: null, arguments: [], changed: false }],
+  sampling: "at most 4 times in one call of a tool",
   left_out: ["its pictures: too much of them"],
 };
 const world = (more: Partial<Server> = {}) => scene({
@@ -126,6 +127,7 @@ test("resources and prompts stand below the tools, with what a person types for 
   const review = within(screen.getByRole("article", { name: "review" }));
   expect(review.getByText("hermit tools prompt files review change=")).toBeTruthy();
   expect(within(screen.getByRole("article", { name: "-short" })).getByText("hermit tools prompt files -- -short")).toBeTruthy();
+  expect(screen.getByText(/May ask the model of a task, at most 4 times/)).toBeTruthy();
   expect(screen.getByText(/its pictures: too much of them/)).toBeTruthy();
   // What a server names is one word of the command, whatever it holds.
   const odd = within(screen.getByRole("article", { name: "x;reboot" }));

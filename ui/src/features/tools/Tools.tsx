@@ -133,6 +133,7 @@ function Others({ shown }: { shown: Shown }) {
   const changed = <StateTag tone="waiting" mark="waiting">Changed since you registered it; not read</StateTag>;
   return (
     <>
+      {shown.sampling !== null && <p className={styles.words}>May ask the model of a task, <Words of={shown.sampling} />.</p>}
       {shown.left_out.map((why) => <p key={why} className={styles.words}>Left out, and not used: <Words of={why} /></p>)}
       {shown.resources.length > 0 && <h3>{capital(count(shown.resources.length, "resource"))}</h3>}
       {shown.resources.length > 0 && (

@@ -193,6 +193,8 @@ export interface Commands {
   "tools.add": { params: tools.Add; answer: tools.Submitted };
   /** makes the task that asks a person what a tool of a server may do */
   "tools.classify": { params: tools.Classify; answer: tools.Submitted };
+  /** makes the task that asks a person how much a server of tools may ask of a model */
+  "tools.sampling": { params: tools.Sampling; answer: tools.Submitted };
   /** makes the task that calls a tool of a server once, as an agent would */
   "tools.call": { params: tools.Call; answer: tools.Submitted };
   /** makes the task that gets the text of a prompt of a server */
@@ -359,6 +361,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "secrets.list": { access: "read", topics: ["store"] },
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },
+  "tools.sampling": { access: "write", topics: [] },
   "tools.call": { access: "write", topics: [] },
   "tools.prompt": { access: "write", topics: [] },
   "tools.list": { access: "read", topics: ["store"] },

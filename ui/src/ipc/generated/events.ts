@@ -117,5 +117,8 @@ export const EVENT_NAME = [
   "task.children_started",
   "task.child_ended",
   "attempt.tools_found",
+  "tools.sampling_set",
+  "sampling.requested",
+  "sampling.ended",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -27,6 +27,23 @@ export interface Add {
   idempotency_key?: string | null;
 }
 
+/** How much a server may ask of a model. */
+export interface Sampling {
+  server: string;
+  /** Nothing any more. */
+  off?: boolean;
+  /** Questions during one call of a tool; 4 when absent. */
+  calls?: number | null;
+  /** Tokens of one question and its answer together; 4000 when absent. */
+  tokens?: number | null;
+  /** Tokens of all of them in one task; 20000 when absent. */
+  task_tokens?: number | null;
+  /** The folder of the task that asks. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
 /** What a tool may do. */
 export interface Classify {
   server: string;
@@ -141,6 +158,8 @@ export interface Shown {
   prompts: PromptWords[];
   /** What it offers beside these and why that is left out, in words. */
   left_out: string[];
+  /** How much it may ask of a model, in words; nothing is nothing at all. */
+  sampling: string | null;
 }
 
 /** What a server says of one resource. */

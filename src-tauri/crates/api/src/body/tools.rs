@@ -7,6 +7,7 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::ingress::Channel;
+use model::sampling::SamplingTerms;
 use model::server_part::{ServerPrompt, ServerResource};
 use model::tool_server::{
     ServerLaunch, ServerRegistration, ServerTool, ToolManifest, ToolTerms, offered_name,
@@ -15,7 +16,7 @@ use model::web::WebUrl;
 use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, List, Pin, Prompt, PromptArgumentWords, PromptWords, Remove, ResourceWords,
-    Server, Servers, Show, Shown, Tool, Words,
+    Sampling, Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
 use words::act::ActionClass;
@@ -86,6 +87,21 @@ pub(crate) fn classify(host: &dyn Host, p: Classify) -> Result<Submitted, Error>
     Ok(of_submitted(&submitted))
 }
 
+pub(crate) fn sampling(host: &dyn Host, p: Sampling) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let terms = SamplingTerms {
+        calls: p.calls.unwrap_or(4),
+        tokens: p.tokens.unwrap_or(4_000),
+        task_tokens: p.task_tokens.unwrap_or(20_000),
+    };
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted =
+        host.kernel()?.propose_sampling(&p.server, (!p.off).then_some(terms), &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
 pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Submitted, Error> {
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
@@ -129,6 +145,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
         resources: resources_of(&known.manifest, record),
         prompts: prompts_of(&known.manifest, record),
         left_out: known.manifest.left_out,
+        sampling: record.sampling.map(|terms| terms.in_words()),
     })
 }
 

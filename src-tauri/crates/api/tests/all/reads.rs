@@ -173,6 +173,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.open", json!({ "client": "x", "workspace": folder })),
         ("agent.tools", json!({})),
         ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
+        ("tools.sampling", json!({ "server": "x", "workspace": folder })),
         ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
         ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
         ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),

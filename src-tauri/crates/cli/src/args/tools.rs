@@ -21,6 +21,8 @@ pub enum ToolsVerb {
     Try(ToolsTry),
     /// Prints the text of a prompt of a server.
     Prompt(ToolsPrompt),
+    /// Says how much a server may ask of a model while its tools are at work: off until you allow it here.
+    Sampling(ToolsSampling),
     /// Stops the use of a server until it is added again.
     Disable {
         /// Its name.
@@ -118,6 +120,36 @@ pub struct ToolsClassify {
     /// How long a call of it may take, 1 to 3600 seconds; 120 when not said. A call that takes longer is ended, with its server.
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u64>,
+    /// The folder of the task that asks you.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}
+
+/// `hermit tools sampling`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The model is the one of the task that calls the server's tool. It is given no tools and nothing of the task; what it is asked,
+what it answers and what that costs is on record with the call.
+
+Examples:
+  hermit tools sampling reviewer
+  hermit tools sampling reviewer --calls 2 --tokens 8000 --task-tokens 50000
+  hermit tools sampling reviewer --off")]
+pub struct ToolsSampling {
+    /// The server.
+    pub server: String,
+    /// It may ask nothing any more.
+    #[arg(long, conflicts_with_all = ["calls", "tokens", "task_tokens"])]
+    pub off: bool,
+    /// Questions during one call of a tool, 1 to 32; 4 when not said.
+    #[arg(long, value_name = "NUMBER")]
+    pub calls: Option<u32>,
+    /// Tokens of one question and its answer together; 4000 when not said.
+    #[arg(long, value_name = "NUMBER")]
+    pub tokens: Option<u64>,
+    /// Tokens of all questions in one task; 20000 when not said.
+    #[arg(long, value_name = "NUMBER")]
+    pub task_tokens: Option<u64>,
     /// The folder of the task that asks you.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub workspace: PathBuf,

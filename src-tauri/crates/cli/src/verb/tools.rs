@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::run::{stay_with, take_up};
-use crate::args::{ToolsAdd, ToolsClassify, ToolsPrompt, ToolsTry, ToolsVerb};
+use crate::args::{ToolsAdd, ToolsClassify, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::tools::{
-    Add, Call, Classify, Disable, List, Prompt, Remove, Server, Servers, Show, Shown, Submitted,
+    Add, Call, Classify, Disable, List, Prompt, Remove, Sampling, Server, Servers, Show, Shown, Submitted,
 };
 use wire::{Code, Error, exit};
 use words::store::ToolServerState;
@@ -24,6 +24,7 @@ pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
     match verb {
         ToolsVerb::Add(args) => add(context, args),
         ToolsVerb::Classify(args) => classify(context, args),
+        ToolsVerb::Sampling(args) => sampling(context, args),
         ToolsVerb::Try(args) => call(context, args),
         ToolsVerb::Prompt(args) => prompt(context, args),
         ToolsVerb::List => {
@@ -119,6 +120,20 @@ fn classify(context: &Context, args: ToolsClassify) -> Came {
     stay(context, |session| session.call(&classify))
 }
 
+fn sampling(context: &Context, args: ToolsSampling) -> Came {
+    let sampling = Sampling {
+        server: args.server,
+        off: args.off,
+        calls: args.calls,
+        tokens: args.tokens,
+        task_tokens: args.task_tokens,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&sampling))
+}
+
 fn call(context: &Context, args: ToolsTry) -> Came {
     let call = Call {
         server: args.server,
@@ -204,6 +219,9 @@ fn shown_in_words(out: &Output, shown: &Shown) {
     }
     for place in &shown.reads {
         out.line(format!("  may also read {}", plain(place)));
+    }
+    if let Some(words) = &shown.sampling {
+        out.line(format!("  may ask the model of a task, {}", plain(words)));
     }
     note(out, server);
     for (tool, words) in server.tools.iter().zip(&shown.words) {

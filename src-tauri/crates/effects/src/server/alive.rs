@@ -2,7 +2,7 @@
 
 use super::process::{self, Process};
 use super::reached::Reached;
-use super::{Heard, ToolCall, ToolReply, Unspoken};
+use super::{Heard, Offers, ToolCall, ToolReply, Unspoken};
 use crate::{Error, Executors};
 use model::RelPath;
 use model::tool_server::{ServerLaunch, ToolManifest};
@@ -20,11 +20,12 @@ impl Alive {
         executors: &Executors,
         launch: &ServerLaunch,
         hidden: Vec<RelPath>,
+        offers: Offers,
     ) -> Result<Self, Error> {
         super::check_launch(launch)?;
         match launch.url {
-            Some(_) => Reached::begin(executors, launch).map(Self::Reached),
-            None => Process::start(executors, launch, hidden).map(Self::Started),
+            Some(_) => Reached::begin(executors, launch, offers).map(Self::Reached),
+            None => Process::start(executors, launch, hidden, offers).map(Self::Started),
         }
     }
 

@@ -224,7 +224,7 @@ fn alive(
     {
         return Ok((manifest, process, false));
     }
-    let mut process = Alive::begin(executors, &asked.launch, hidden)
+    let mut process = Alive::begin(executors, &asked.launch, hidden, super::offers_of(asked))
         .map_err(|error| Box::new(Record::not_called(error.to_string())))?;
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),

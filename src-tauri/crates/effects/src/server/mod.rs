@@ -69,6 +69,13 @@ pub enum Unspoken {
     Lost(String),
 }
 
+/// What a server is told that it may ask for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// A model.
+    pub sampling: bool,
+}
+
 /// Whether to stop waiting for a server, and why; asked again and again.
 pub type Ended<'a> = &'a mut dyn FnMut() -> Option<String>;
 
@@ -107,7 +114,13 @@ pub trait ToolServers: Send + Sync {
     ///
     /// # Errors
     /// In words, when it does not answer within this time or speaks something else.
-    fn open(&self, pipes: Pipes, within: Duration, ended: Ended<'_>) -> Result<Box<dyn ToolSession>, String>;
+    fn open(
+        &self,
+        pipes: Pipes,
+        offers: Offers,
+        within: Duration,
+        ended: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String>;
 
     /// Greets a server that is reached by an address.
     ///
@@ -116,6 +129,7 @@ pub trait ToolServers: Send + Sync {
     fn reach(
         &self,
         endpoint: Arc<Endpoint>,
+        offers: Offers,
         within: Duration,
         ended: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String>;
@@ -132,11 +146,17 @@ pub trait ToolServers: Send + Sync {
 pub struct NoToolServers;
 
 impl ToolServers for NoToolServers {
-    fn open(&self, _: Pipes, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
         Err("servers of tools cannot be used here".to_owned())
     }
 
-    fn reach(&self, _: Arc<Endpoint>, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+    fn reach(
+        &self,
+        _: Arc<Endpoint>,
+        _: Offers,
+        _: Duration,
+        _: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
         Err("servers of tools cannot be used here".to_owned())
     }
 
@@ -154,7 +174,7 @@ impl Executors {
     pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
         let hidden = hidden(self, &launch)?;
-        let mut server = Alive::begin(self, &launch, hidden).map_err(|e| e.to_string())?;
+        let mut server = Alive::begin(self, &launch, hidden, Offers::default()).map_err(|e| e.to_string())?;
         let manifest = server.manifest(self, &|| false)?;
         let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;
         if !self.redactor.now().holds(&told).is_empty() {
@@ -232,6 +252,11 @@ pub fn words_of(answer: &serde_json::Value) -> String {
         .flatten()
         .filter_map(|block| block.get("text").or_else(|| block.pointer("/resource/text"))?.as_str());
     texts.collect::<Vec<_>>().join("\n")
+}
+
+/// What the server of a call is told that it may ask for.
+const fn offers_of(asked: &acts::Call) -> Offers {
+    Offers { sampling: asked.sampling.is_some() }
 }
 
 /// Handles of the secrets that a server signs in with.

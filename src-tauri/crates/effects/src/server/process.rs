@@ -1,6 +1,8 @@
 //! One server behind walls, from its start to the end of everything it started.
 
-use super::{Ended, Heard, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered};
+use super::{
+    Ended, Heard, Offers, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered,
+};
 use crate::command::process_limits::ProcessUse;
 use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
@@ -31,6 +33,7 @@ pub(super) struct Process {
     folder: Option<PathBuf>,
     /// What looked like a key when it was started: it sees none of that.
     hidden: Vec<RelPath>,
+    offers: Offers,
 }
 
 impl Process {
@@ -39,10 +42,15 @@ impl Process {
         executors: &Executors,
         launch: &ServerLaunch,
         hidden: Vec<RelPath>,
+        offers: Offers,
     ) -> Result<Self, Error> {
         check_launch(launch)?;
         let folder = executors.spool.probe()?;
         let started = Self::start_in(executors, launch, &folder, hidden);
+        let started = started.map(|mut started| {
+            started.offers = offers;
+            started
+        });
         if started.is_err() {
             forget(&folder)?;
         }
@@ -83,10 +91,13 @@ impl Process {
         executors: &Executors,
         launch: &ServerLaunch,
         view: &mut View,
+        offers: Offers,
     ) -> Result<Self, Error> {
         check_launch(launch)?;
         view.reads = launch.reads.iter().map(PathBuf::from).collect();
-        Self::spawn(executors, launch, view, false)
+        let mut started = Self::spawn(executors, launch, view, false)?;
+        started.offers = offers;
+        Ok(started)
     }
 
     fn spawn(
@@ -112,7 +123,16 @@ impl Process {
             hear(stderr, Arc::clone(&complaint));
         }
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
-        Ok(Self { child, session: None, used, outlet: None, complaint, folder: None, hidden: Vec::new() })
+        Ok(Self {
+            child,
+            session: None,
+            used,
+            outlet: None,
+            complaint,
+            folder: None,
+            hidden: Vec::new(),
+            offers: Offers::default(),
+        })
     }
 
     /// What it says it offers now.
@@ -121,9 +141,11 @@ impl Process {
         executors: &Executors,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ToolManifest, String> {
-        let Self { child, session, used, .. } = self;
+        let Self { child, session, used, offers, .. } = self;
         let greet = |ended: Ended<'_>| match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => executors.servers.open(Pipes { stdin, stdout }, START, ended),
+            (Some(stdin), Some(stdout)) => {
+                executors.servers.open(Pipes { stdin, stdout }, *offers, START, ended)
+            }
             _ => Err("its standard streams are not there".to_owned()),
         };
         let told = offered(session, &mut || ended(used, cancelled), greet);

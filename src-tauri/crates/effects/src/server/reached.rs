@@ -1,7 +1,7 @@
 //! A server of tools that is reached by an address: each message is one request over the lent way out, to the one address
 //! that its host's name led to when the conversation began. No redirect is followed and nothing is sent twice.
 
-use super::{Ended, Heard, START, ToolCall, ToolReply, ToolSession, Unspoken, offered};
+use super::{Ended, Heard, Offers, START, ToolCall, ToolReply, ToolSession, Unspoken, offered};
 use crate::egress_proxy::{Allowed, NoWay};
 use crate::http::value_of;
 use crate::{Call, Error, Executors, NoReply, Reply, Secrets, Web};
@@ -169,11 +169,12 @@ pub(super) struct Reached {
     endpoint: Arc<Endpoint>,
     /// None before it was greeted.
     session: Option<Box<dyn ToolSession>>,
+    offers: Offers,
 }
 
 impl Reached {
-    pub(super) fn begin(executors: &Executors, launch: &ServerLaunch) -> Result<Self, Error> {
-        Ok(Self { endpoint: Arc::new(Endpoint::of(executors, launch)?), session: None })
+    pub(super) fn begin(executors: &Executors, launch: &ServerLaunch, offers: Offers) -> Result<Self, Error> {
+        Ok(Self { endpoint: Arc::new(Endpoint::of(executors, launch)?), session: None, offers })
     }
 
     /// What it says it offers now.
@@ -182,8 +183,8 @@ impl Reached {
         executors: &Executors,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ToolManifest, String> {
-        let Self { endpoint, session } = self;
-        let greet = |ended: Ended<'_>| executors.servers.reach(Arc::clone(endpoint), START, ended);
+        let Self { endpoint, session, offers } = self;
+        let greet = |ended: Ended<'_>| executors.servers.reach(Arc::clone(endpoint), *offers, START, ended);
         offered(session, &mut || stopped(cancelled), greet)
     }
 

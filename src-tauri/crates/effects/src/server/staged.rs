@@ -47,7 +47,7 @@ pub(crate) fn call(
 ) -> Result<Answered, NoAnswer> {
     let pinned = as_registered(executors, asked)?;
     let begun = Instant::now();
-    let mut process = Process::start_staged(executors, &asked.launch, view)?;
+    let mut process = Process::start_staged(executors, &asked.launch, view, super::offers_of(asked))?;
     let manifest = match process.manifest(executors, cancelled) {
         Ok(manifest) => manifest,
         Err(why) if cancelled() || begun.elapsed() >= START => {

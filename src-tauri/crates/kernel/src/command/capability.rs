@@ -11,7 +11,7 @@ use crate::writeup::{NewArtifact, Scope};
 use acts::{Action, Register};
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
-use model::body::{PolicyRulesChanged, ToolClassified, ToolServerRegistered};
+use model::body::{PolicyRulesChanged, ToolClassified, ToolSamplingSet, ToolServerRegistered};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::task::Priority;
@@ -114,6 +114,9 @@ impl Kernel {
                 let fits = now.is_some_and(|now| now.manifest.tool(&words.name) == Some(words));
                 (server, fits)
             }
+            Register::Sampling { server, was, .. } => {
+                (server, known.0.get(server).is_some_and(|record| record.sampling == *was))
+            }
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -174,6 +177,10 @@ impl Kernel {
                         classified_at: now,
                     });
                 }
+                Register::Sampling { server, terms, .. } => {
+                    let (server, terms) = (server.clone(), *terms);
+                    w.push(ToolSamplingSet { server, terms, action_request_id, set_at: now });
+                }
                 Register::Rules { rules, .. } => {
                     let rules =
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
@@ -212,6 +219,15 @@ impl Kernel {
             ),
             Register::Tool { server, words, terms, .. } => {
                 format!("{} of the server {server} is classified as {}.", words.name, terms.class)
+            }
+            Register::Sampling { server, terms: Some(terms), .. } => {
+                format!(
+                    "The server {server} may ask the model of a task that calls its tools, {}.",
+                    terms.in_words()
+                )
+            }
+            Register::Sampling { server, terms: None, .. } => {
+                format!("The server {server} may ask no model any more.")
             }
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."

@@ -16,6 +16,7 @@ use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerRemoved};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::TOOL_SERVERS_MAX;
+use model::sampling::SamplingTerms;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
 use model::{Body, Sensitive};
 use serde_json::{Value, json};
@@ -94,6 +95,24 @@ impl Kernel {
             .ok_or_else(|| Error::NotFound { kind: "tool", id: format!("{server}.{tool}") })?;
         let was = record.terms(tool, words.pin()?, self.ports.clock.now()).cloned();
         let change = Register::Tool { server: server.to_owned(), words, terms, was };
+        let workspace_id = self.workspace(root)?;
+        self.propose_change(&change, workspace_id, channel, idempotency_key)
+    }
+
+    /// Makes the task that asks a person whether a server may ask a model so much; without terms, nothing any more. Nothing
+    /// is said by this.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the server, [`Error::Input`] when it cannot be said or is so already.
+    pub fn propose_sampling(
+        &self,
+        server: &str,
+        terms: Option<SamplingTerms>,
+        root: &Path,
+        (channel, idempotency_key): (Channel, String),
+    ) -> Result<Submitted, Error> {
+        let was = self.server_record(server)?.sampling;
+        let change = Register::Sampling { server: server.to_owned(), terms, was };
         let workspace_id = self.workspace(root)?;
         self.propose_change(&change, workspace_id, channel, idempotency_key)
     }

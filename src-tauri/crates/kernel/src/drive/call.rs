@@ -11,6 +11,7 @@ use crate::tool_registry::ServerRecord;
 use crate::tx::Tx;
 use acts::{Action, Call};
 use model::limits::OFFERED_WORDS_MAX;
+use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
 use model::task::Proposer;
 use model::tool_server::{ServerRegistration, ToolTerms, offered_name, words_for_model};
@@ -30,6 +31,11 @@ impl Usable {
     fn key_of(&self, call: &Call) -> String {
         let known = self.registration.manifest.part(call.part, &call.name);
         known.map_or_else(|| key_of(call.part, &call.name), |(key, _)| key)
+    }
+
+    /// How much it may ask of a model.
+    pub(super) const fn sampling(&self) -> Option<SamplingTerms> {
+        self.record.sampling
     }
 
     /// Whether a tool is what it was when it was registered, as far as anybody has seen.
@@ -107,6 +113,7 @@ impl Kernel {
             Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
         };
         let call = Call {
+            sampling: server.sampling(),
             part: None,
             server: name.clone(),
             name: tool.name.clone(),
@@ -169,6 +176,7 @@ impl Kernel {
             {
                 "has other terms for this tool"
             }
+            Some(server) if server.sampling() != call.sampling => "may ask something else of a model by now",
             Some(_) => return Vec::new(),
         };
         vec![format!("the server `{}` {why}", call.server)]

@@ -85,6 +85,7 @@ impl Kernel {
             ))));
         }
         let call = Call {
+            sampling: server.sampling(),
             part: Some(part),
             server: asked.server,
             name: asked.name,

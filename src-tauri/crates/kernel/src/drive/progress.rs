@@ -3,10 +3,12 @@
 //! What is recorded settles nothing. An act that is interrupted is settled by looking, as any other; a checkpoint only
 //! tells whoever proposes next from where a new act could go on.
 
+use super::sampled::Asker;
 use crate::Error;
 use crate::kernel::{Cell, Kernel};
 use crate::ports::Notice;
 use crate::writeup::NewArtifact;
+use acts::Action;
 use effects::{Outcome, Progress};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::EffectProgressed;
@@ -32,6 +34,8 @@ pub(super) struct Lasting<'k> {
     aloud: bool,
     /// What a tool of a server told last.
     told: String,
+    /// Whose server is at work, where it may ask a model.
+    asker: Option<Asker>,
 }
 
 impl<'k> Lasting<'k> {
@@ -53,12 +57,14 @@ impl<'k> Lasting<'k> {
             items,
             aloud,
             told,
+            asker: None,
         }
     }
 
-    /// The same, where what it prints is told as it comes: the terminal of a guest.
-    pub(super) fn aloud(mut self, aloud: bool) -> Self {
-        self.aloud = aloud;
+    /// The same, of this act: what a guest prints is told as it comes, and a server may ask a model as a person said.
+    pub(super) fn of(mut self, action: &Action) -> Self {
+        self.aloud = matches!(action, Action::Guest(_));
+        self.asker = Asker::of(action);
         self
     }
 
@@ -85,6 +91,9 @@ impl<'k> Lasting<'k> {
                 self.told = words.to_owned();
             }
             Progress::Asks(asking) => return self.kernel.asked_by_server(self.cell, asking),
+            Progress::Samples(sampling) => {
+                return self.kernel.sampled_by_server(self.cell, self.act, self.asker.as_ref(), sampling);
+            }
             Progress::Checkpoint { note, bytes } => {
                 if self.checkpoints < limits::CHECKPOINTS_MAX && bytes.len() <= limits::CHECKPOINT_BYTES_MAX {
                     self.checkpoints = self.checkpoints.saturating_add(1);

@@ -148,7 +148,8 @@ impl Kernel {
         request: &ActionRequest,
     ) -> Result<Known, Error> {
         let attempt = request.attempt_id;
-        let mut lasting = Lasting::new(self, cell, request.task_id, request.action_request_id);
+        let lasting = Lasting::new(self, cell, request.task_id, request.action_request_id);
+        let mut lasting = lasting.of(&request.action);
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         Ok(match executors.stage(attempt, &request.action, &stop, &mut |told| lasting.hear(told)) {
             Ok(staging) => match self.fit_to_keep(executors, attempt, staging) {

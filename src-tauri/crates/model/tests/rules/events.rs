@@ -247,6 +247,8 @@ fn every_required_field_of_every_body_is_required() {
                     | ("memory.invalidated", "superseded_by")
                     | ("trial.ended", "reason")
                     | ("effect.progressed", "done" | "total" | "checkpoint")
+                    | ("tools.sampling_set", "terms")
+                    | ("sampling.ended", "answer" | "error")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

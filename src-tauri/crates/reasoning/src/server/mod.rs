@@ -11,9 +11,9 @@ mod stream;
 mod turns;
 
 use crate::port::{Delta, Head};
-use crate::{Address, Descriptor, Error, Input, ModelHttp, Reasoner, Reply};
+use crate::{Address, Descriptor, Error, Input, ModelHttp, Question, Reasoner, Reply};
 use api::{Asking, Protocol};
-use conversation::{Conversation, Tools};
+use conversation::{Conversation, Tools, Turn};
 use model::context::ContextPack;
 use model::limits::{MODEL_WAIT_MS_MAX, MODEL_WAITS_MAX};
 use model::proposal::{ToolSpec, Usage};
@@ -288,13 +288,13 @@ impl ModelServer {
     /// that long.
     fn patiently(
         &self,
-        input: &Input<'_>,
+        (request, wait_ms_max): (&[u8], u64),
         on_delta: &mut dyn FnMut(Delta<'_>),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Coming, Error> {
-        let mut left = input.wait_ms_max.min(MODEL_WAIT_MS_MAX);
+        let mut left = wait_ms_max.min(MODEL_WAIT_MS_MAX);
         for _ in 0..MODEL_WAITS_MAX {
-            let error = match self.exchange(input.request, on_delta, cancelled) {
+            let error = match self.exchange(request, on_delta, cancelled) {
                 Err(error) => error,
                 heard => return heard,
             };
@@ -305,7 +305,7 @@ impl ModelServer {
             }
             left = left.saturating_sub(wait);
         }
-        self.exchange(input.request, on_delta, cancelled)
+        self.exchange(request, on_delta, cancelled)
     }
 }
 
@@ -419,9 +419,39 @@ impl Reasoner for ModelServer {
         if cancelled() {
             return Err(Error::Cancelled);
         }
-        let mut coming = self.patiently(input, on_delta, cancelled)?;
+        let mut coming = self.patiently((input.request, input.wait_ms_max), on_delta, cancelled)?;
         coming.finish(on_delta)?;
         let answer = coming.draft.finish(self.mode(), &self.settings.prices);
+        Ok(Reply { raw: coming.raw, answer })
+    }
+
+    fn encode_question(&self, question: &Question<'_>) -> Result<Vec<u8>, Error> {
+        let settings = Settings {
+            without: self.without(),
+            answer_tokens: question.answer_tokens.min(self.answer_tokens()),
+            ..self.settings.clone()
+        };
+        let turn = |(is_model, text): &(bool, String)| match is_model {
+            true => Turn::Model(text.clone()),
+            false => Turn::User(text.clone()),
+        };
+        let turns = question.turns.iter().map(turn).collect();
+        self.protocol.encode(&Asking {
+            model: &self.model,
+            url: &self.base,
+            mode: ToolMode::Tools,
+            settings: &settings,
+            conversation: &Conversation { system: question.system.to_owned(), turns },
+            offered: &[],
+            schema: None,
+        })
+    }
+
+    fn answer(&self, request: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
+        let mut coming = self.patiently((request, MODEL_WAIT_MS_MAX), &mut |_| {}, cancelled)?;
+        coming.finish(&mut |_| {})?;
+        let mut answer = coming.draft.finish(ToolMode::Tools, &self.settings.prices);
+        answer.calls.clear();
         Ok(Reply { raw: coming.raw, answer })
     }
 }

@@ -10,6 +10,21 @@ use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
 use serde_json::{Value, json};
 
+/// A question of a server to a model, and its end.
+fn sampled(event: &Event, body: &Body) -> Vec<Draft> {
+    match body {
+        Body::SamplingRequested(b) => {
+            let text = format!("the server {} asks {} {}", b.server, b.provider, b.model);
+            vec![step(event, "sampling", json!(text))]
+        }
+        Body::SamplingEnded(b) => {
+            let none = || json!(format!("the server {} was answered", b.server));
+            vec![step(event, "sampling_ended", b.error.as_ref().map_or_else(none, shown))]
+        }
+        _ => Vec::new(),
+    }
+}
+
 pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
     let at = event.occurred_at;
     match body {
@@ -32,6 +47,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
+        Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;

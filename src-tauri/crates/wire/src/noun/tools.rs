@@ -37,6 +37,23 @@ params! {
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
+    /// How much a server may ask of a model.
+    Sampling {
+        server: String,
+        /// Nothing any more.
+        #[serde(default)]
+        off: bool,
+        /// Questions during one call of a tool; 4 when absent.
+        calls: Option<u32>,
+        /// Tokens of one question and its answer together; 4000 when absent.
+        tokens: Option<u64>,
+        /// Tokens of all of them in one task; 20000 when absent.
+        task_tokens: Option<u64>,
+        /// The folder of the task that asks.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
     /// What a tool may do.
     Classify {
         server: String,
@@ -140,6 +157,8 @@ answers! {
         prompts: Vec<PromptWords>,
         /// What it offers beside these and why that is left out, in words.
         left_out: Vec<String>,
+        /// How much it may ask of a model, in words; nothing is nothing at all.
+        sampling: Option<String>,
     }
     /// What a server says of one resource.
     ResourceWords {

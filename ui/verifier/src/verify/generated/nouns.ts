@@ -95,6 +95,7 @@ export const serverPart = names("resource", "prompt");
 export const program = object({ name: string, path: string, sha256: digest }, "closed");
 export const serverLaunch = object({ argv: array(string), url: nullable(string), secrets: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program) }, "closed");
 export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean), time_limit_ms: nullable(u64) }, "closed");
+export const samplingTerms = object({ calls: u32, tokens: u64, task_tokens: u64 }, "closed");
 export const toolHints = object({ read_only: nullable(boolean), destructive: nullable(boolean), idempotent: nullable(boolean), open_world: nullable(boolean) }, "closed");
 export const serverTool = object({ name: string, title: nullable(string), description: nullable(string), input_schema: string, output_schema: nullable(string), hints: defaulted(toolHints) }, "closed");
 export const serverResource = object({ uri: string, name: string, title: nullable(string), description: nullable(string), media_type: nullable(string) }, "closed");
@@ -105,6 +106,7 @@ export const serverRegistration = object({ server: string, launch: serverLaunch,
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
+  sampling: object({ server: string, terms: nullable(samplingTerms), was: nullable(samplingTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
@@ -117,7 +119,7 @@ export const action = tagged("tool", {
   vcs: object({ change: vcsChange }),
   remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
-  call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
+  call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
 });
@@ -307,5 +309,8 @@ export const REGISTRY = [
   "task.children_started",
   "task.child_ended",
   "attempt.tools_found",
+  "tools.sampling_set",
+  "sampling.requested",
+  "sampling.ended",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
