@@ -8,6 +8,7 @@ import { Key } from "~/primitives/Tag";
 import { Button } from "~/primitives/Button";
 import { OTHER_KEYS, PLACES, askHalt, onPalette } from "~/screen/commands";
 import { toggleTheme } from "~/screen/theme";
+import { meant, useServerPrompts } from "~/features/tools/prompts";
 import styles from "./Palette.module.css";
 
 interface Entry {
@@ -52,6 +53,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
   const list = useRef<HTMLUListElement>(null);
   const words = useLater(text.trim(), 150);
   const tasks = useAsk("task.list", { limit: HITS_MAX, ...(words === "" ? {} : { search: words }) }, { keep: true });
+  const prompts = useServerPrompts(true);
   const hits = useAsk("knowledge.search", { text: words, limit: HITS_MAX }, { enabled: words.length > 2, keep: true });
 
   const entries = useMemo(() => {
@@ -74,8 +76,12 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
       id: `${hit.id}:${hit.part}:${place}`, group: "Said and done", icon: "find", label: said(hit.excerpt), second: plain(hit.kind),
       act: does(() => go(hit.kind === "artifact" ? `/lineage?of=${hit.id}` : `/task/${hit.task_id}${/^(rcp|apr|act)_/.test(hit.id) ? `?see=${hit.id}` : ""}`)),
     })) : [];
-    return wanted === "" ? [...ofTasks.slice(0, 4), ...found] : [...found, ...ofTasks, ...ofHits];
-  }, [text, words, tasks.data, hits.data, go, help, close]);
+    const ofServers: Entry[] = wanted.length < 2 ? [] : meant(prompts.data ?? [], wanted.startsWith("/") ? wanted : `/${wanted}`).slice(0, HITS_MAX).map((one) => ({
+      id: `prompt:${one.typed}`, group: "Prompts of servers", icon: "chip", label: one.says === "" ? one.name : `${one.name}: ${one.says}`, second: one.server,
+      act: does(() => go(`/tasks/new?goal=${encodeURIComponent(`/${one.typed}`)}`)),
+    }));
+    return wanted === "" ? [...ofTasks.slice(0, 4), ...found] : [...found, ...ofServers, ...ofTasks, ...ofHits];
+  }, [text, words, tasks.data, hits.data, prompts.data, go, help, close]);
 
   const chosen = Math.min(at, Math.max(0, entries.length - 1));
   useEffect(() => {

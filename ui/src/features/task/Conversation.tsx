@@ -13,6 +13,7 @@ import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import { modelName, originName, plain, said } from "~/screen/words";
+import { PromptPicker } from "../tools/PromptPicker";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import type { Part } from "./parts";
 import { Plan } from "./Plan";
@@ -223,6 +224,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
         value={text} onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(); }}
       />
+      <PromptPicker text={text} folder={said(task.workspace)} draft={setText} />
       <div className={styles.composing}>
         {!ended && <Segmented label="When it is read" value={mode} options={MODES} onChange={setMode} />}
         <span>{ended ? "Starts a new task in the same folder." : MODES.find((one) => one.value === mode)?.says}</span>

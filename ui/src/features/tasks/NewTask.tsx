@@ -17,6 +17,7 @@ import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
 import { ModelChoice, known } from "./ModelChoice";
 import { type OwnPlaybook, OwnPlaybookField } from "./OwnPlaybook";
+import { PromptPicker } from "../tools/PromptPicker";
 import styles from "./Tasks.module.css";
 
 const PROFILES = [
@@ -115,6 +116,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         <section>
           <h2>What</h2>
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+          <PromptPicker text={goal} folder={workspace} draft={setGoal} />
         </section>
         <section>
           <h2 id="who">{agents.length > 0 ? "Model, playbook or agent" : "Model or playbook"}</h2>

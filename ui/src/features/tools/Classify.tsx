@@ -32,12 +32,15 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
   const [parts, setParts] = useState<Readonly<Record<string, Part>>>({});
   const [repeatable, setRepeatable] = useState(tool.repeatable);
   const [trusted, setTrusted] = useState(tool.trusted);
+  const [limit, setLimit] = useState(tool.time_limit_s === null ? "" : `${tool.time_limit_s}`);
   const [typed, setFolder] = useState<string | null>(null);
   // What changes files has no network.
   const isFiles = kind === "write_local";
   const folder = typed ?? said(folders.data?.workspaces[0]?.folder);
   const named = (of: Part) => Object.entries(parts).filter(([, part]) => part === of).map(([pointer]) => pointer);
-  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: isFiles ? [] : named("hosts"), repeatable, trusted, workspace: folder.trim(), channel: "app" });
+  const seconds = limit.trim() === "" ? null : Number(limit);
+  const isOdd = seconds !== null && (!Number.isInteger(seconds) || seconds < 1 || seconds > 3600);
+  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: isFiles ? [] : named("hosts"), repeatable, trusted, time_limit_s: seconds, workspace: folder.trim(), channel: "app" });
   if (classify.data !== undefined) {
     return (
       <p className={styles.asked} role="status">
@@ -61,9 +64,10 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
       ))}
       <Check label="A call may be repeated when nobody saw how it ended" checked={repeatable} onChange={(event) => setRepeatable(event.target.checked)} />
       <Check label="Its answers are trusted (they can then lead to actions without further questions)" checked={trusted} onChange={(event) => setTrusted(event.target.checked)} />
+      <TextField label="Seconds that a call may take" inputMode="numeric" value={limit} placeholder="120" hint="1 to 3600. A call that takes longer is ended, with its server." onChange={(event) => setLimit(event.target.value)} />
       <TextField label="Folder in which you are asked" mono value={folder} onChange={(event) => setFolder(event.target.value)} />
       <div className={styles.buttons}>
-        <Button type="submit" because={folder.trim() === "" ? "Name a folder first" : classify.isPending ? "Asking" : null}>Ask me to approve this</Button>
+        <Button type="submit" because={isOdd ? "Write 1 to 3600 seconds, or nothing" : folder.trim() === "" ? "Name a folder first" : classify.isPending ? "Asking" : null}>Ask me to approve this</Button>
         <Button onClick={done}>Cancel</Button>
       </div>
       {classify.error !== null && <Failed error={classify.error} />}

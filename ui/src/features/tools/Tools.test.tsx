@@ -75,11 +75,17 @@ test("a tool is classified with its paths and hosts, and a person is asked befor
   await user.selectOptions(form.getByLabelText("Its argument all"), "hosts");
   expect(form.queryByLabelText("Its argument depth")).toBeNull();
   await user.type(form.getByLabelText("Folder in which you are asked"), "/home/you/work");
+  const limit = form.getByLabelText("Seconds that a call may take");
+  await user.type(limit, "3601");
+  await user.click(form.getByRole("button", { name: "Ask me to approve this" }));
+  expect(host.times("tools.classify")).toBe(0);
+  await user.clear(limit);
+  await user.type(limit, "600");
   await user.click(form.getByRole("button", { name: "Ask me to approve this" }));
   const link = await send.findByRole("link", { name: "Review it" });
   expect(link.getAttribute("href")).toContain("task_new");
   expect(host.asked.find((one) => one.name === "tools.classify")?.params).toEqual({
-    server: "files", tool: "send", class: "network_write", paths: ["/path"], hosts: ["/all"], repeatable: false, trusted: false, workspace: "/home/you/work", channel: "app",
+    server: "files", tool: "send", class: "network_write", paths: ["/path"], hosts: ["/all"], repeatable: false, trusted: false, time_limit_s: 600, workspace: "/home/you/work", channel: "app",
   });
 });
 
