@@ -78,7 +78,7 @@ function Coming({ task, draft }: { task: string; draft: (words: string) => void 
   if (words !== null) return null;
   return (
     <p className={styles.asked} role="status">
-      {ended ? <Words of={said(asked.data?.summary, "It came to nothing.")} /> : asked.data?.waits_for?.kind === "approval" ? "Hermit asks you to approve this first." : "Getting the words…"}{" "}
+      {ended ? <Words of={said(asked.data?.summary, "There is no result.")} /> : asked.data?.waits_for?.kind === "approval" ? "Hermit asks you to approve this first." : "Getting the words…"}{" "}
       <Link to="/task/$id" params={{ id: task }}>Show the task</Link>
     </p>
   );
