@@ -10,6 +10,7 @@ mod attached;
 mod bad_input;
 mod changing_tools;
 mod committed;
+mod compacting;
 mod cut_off;
 mod editors;
 mod fetched;

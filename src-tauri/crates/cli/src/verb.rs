@@ -30,6 +30,7 @@ mod serve;
 mod severed;
 mod start;
 mod store;
+mod summary;
 mod task;
 mod tools;
 mod trace;

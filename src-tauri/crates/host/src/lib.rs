@@ -39,6 +39,7 @@ mod approval_signing;
 mod attached_person;
 mod chance;
 mod clock;
+mod compactor;
 mod config;
 pub mod control_socket;
 pub mod cosign_client;

@@ -4,6 +4,7 @@ mod serving;
 mod work;
 
 use crate::clock::{Bell, Timer};
+use crate::compactor::Compactor;
 use crate::executors::LocalExecutors;
 use crate::logs::OrLogged as _;
 use crate::notices::Notices;
@@ -41,6 +42,8 @@ struct Owned {
     bell: Bell,
     /// Takes up what is due by time, from when work is first gone on with until the store is closed.
     timer: Mutex<Option<Timer>>,
+    /// Sums up what has become too long, as long as the clock goes.
+    compactor: Mutex<Option<Compactor>>,
 }
 
 /// A store in this process.
@@ -422,7 +425,7 @@ impl api::Host for Local {
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock()?;
+        owned.begin_clock(&self.notices)?;
         owned.drives.wake(task);
         Ok(())
     }

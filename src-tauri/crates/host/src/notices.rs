@@ -2,6 +2,7 @@
 
 use crate::run_stream_thread::Feed;
 use kernel::ports::{Notice, Observer};
+use model::TaskId;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ pub struct Notices {
     feed: Mutex<Option<Feed>>,
     /// Told of every head that is signed.
     signed: Mutex<Option<SyncSender<()>>>,
+    /// Told of every task whose context was compiled.
+    compiled: Mutex<Option<SyncSender<TaskId>>>,
 }
 
 impl Notices {
@@ -37,6 +40,11 @@ impl Notices {
         *self.signed.lock().unwrap_or_else(PoisonError::into_inner) = signed;
     }
 
+    /// Tells of compiled contexts from now on, or no longer.
+    pub fn tell_of_contexts(&self, compiled: Option<SyncSender<TaskId>>) {
+        *self.compiled.lock().unwrap_or_else(PoisonError::into_inner) = compiled;
+    }
+
     /// Tells everybody.
     pub fn tell(&self, notice: &wire::Notice) {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,6 +62,13 @@ impl Observer for Notices {
         {
             // A word that waits already says the same.
             let _ = signed.try_send(());
+        }
+        if let Notice::Event { event_type, task_id, .. } = &notice
+            && event_type == "attempt.context_compiled"
+            && let Some(compiled) = &*self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // What finds no room comes again with the next turn.
+            let _ = compiled.try_send(*task_id);
         }
         if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
             feed.take(&notice);

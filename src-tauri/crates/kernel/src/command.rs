@@ -10,6 +10,7 @@ pub mod checkpoint;
 pub mod clarify;
 pub mod client_session;
 pub mod collect;
+pub mod compact;
 pub mod control;
 pub mod copies;
 pub mod cosign;

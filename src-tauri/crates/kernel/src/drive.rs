@@ -52,6 +52,7 @@ pub(crate) use normalise::{Unfit, evidence_refs};
 pub(crate) use offered_parts::GET_PROMPT;
 pub(crate) use predecessor::Told;
 pub use rules::{PROJECT_RULES, USER_RULES};
+pub(crate) use seen::weakest_seen;
 pub(crate) use stopped::in_words;
 pub(crate) use trial::Tried;
 

@@ -45,6 +45,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::WebSnapshot
         | K::TestReport => Rule::Shapes,
         K::ContextPack
+        | K::ContextSummary
         | K::EnvironmentSnapshot
         | K::WorkspaceSnapshot
         | K::Diff

@@ -6,7 +6,7 @@ mod records;
 mod sampled;
 mod turn;
 
-pub use attempt::{AttemptState, ObservedRef, RefusedBy};
+pub use attempt::{AttemptState, Compacted, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
 pub use sampled::SampledBy;
@@ -26,7 +26,7 @@ use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, StepId, TaskId, UnixMs, transition,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything the kernel needs to know of one task, and nothing that events do not say.
 #[derive(Debug, Clone)]
@@ -89,6 +89,8 @@ pub struct TaskState {
     pub working_state: Option<(ArtifactRef, u32)>,
     /// Artifacts of this task.
     pub artifacts: BTreeMap<ArtifactId, Artifact>,
+    /// Those of them that stand behind a receipt.
+    pub sealed: BTreeSet<ArtifactId>,
 }
 
 impl TaskState {
@@ -130,6 +132,7 @@ impl TaskState {
             beliefs: BTreeMap::new(),
             working_state: None,
             artifacts: BTreeMap::new(),
+            sealed: BTreeSet::new(),
         })
     }
 
@@ -414,6 +417,7 @@ impl TaskState {
             Body::BeliefAsserted(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
             Body::BeliefRevised(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
             Body::WorkingStateUpdated(b) => self.working_state = Some((b.state.clone(), b.revision)),
+            Body::ArtifactSealed(b) => drop(self.sealed.insert(b.artifact_id)),
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
             }

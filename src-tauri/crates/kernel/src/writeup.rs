@@ -99,6 +99,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::CapabilityGrant
         // History is judged again by what a proposer had read.
         | Kind::ContextPack
+        | Kind::ContextSummary
         | Kind::MemoryPromotion
         | Kind::Message
         | Kind::Playbook

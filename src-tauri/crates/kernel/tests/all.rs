@@ -25,6 +25,7 @@ mod children;
 mod clocks;
 mod closed;
 mod collecting;
+mod compacting;
 mod endings;
 mod fetching;
 mod governed;

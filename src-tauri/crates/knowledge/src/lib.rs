@@ -20,7 +20,7 @@
 //! 7. Content of artifacts stands inside a fence that the content cannot close.
 //! 8. A value that looks like a secret is taken out before it is counted, hashed or packed.
 //!
-//! **Where to start reading.** [`trust`], then [`belief`] and [`memory`], then [`pack`].
+//! **Where to start reading.** [`trust`], then [`belief`] and [`memory`], then [`pack`] and [`summary`].
 
 pub mod belief;
 pub mod layer;
@@ -30,12 +30,13 @@ mod ranking;
 mod refusal;
 pub mod relevance;
 mod scope;
+pub mod summary;
 pub mod tokens;
 pub mod trust;
 pub mod working_state;
 
 pub use layer::Layer;
-pub use pack::{Delta, Material, PackInput, Pinned, Turn, compile, compile_with};
+pub use pack::{Delta, Material, PackInput, Pinned, Summarised, Turn, compile, compile_with};
 pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};
 pub use relevance::Recalled;

@@ -10,12 +10,13 @@ mod fence;
 mod gather;
 mod input;
 
-pub use input::{Delta, Material, PackInput, Pinned, Turn};
+pub use input::{Delta, Material, PackInput, Pinned, Summarised, Turn};
 
 use crate::Error;
 use gather::{Candidate, Gathered};
 use model::context::{ContextItem, ContextOmission, ContextPack, Section};
 use redact::Redactor;
+use seal::Digest;
 
 /// Compiles a pack with the common shapes of secrets taken out.
 ///
@@ -37,7 +38,8 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
     let shares = budget::between(&sections, left);
     let mut items: Vec<ContextItem> = pinned.into_iter().map(Candidate::whole).collect();
     for ((section, candidates), tokens) in sections.iter_mut().zip(shares) {
-        let (taken, dropped) = budget::fill(std::mem::take(candidates), tokens);
+        let (mut taken, dropped) = budget::fill(std::mem::take(candidates), tokens);
+        taken.sort_by_key(|(candidate, _)| candidate.place);
         omissions.extend(dropped.into_iter().map(|c| {
             let reason = format!("does not fit: needs {} tokens", c.cost());
             ContextOmission { source: c.source, section: *section, reason }
@@ -70,6 +72,23 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
 /// Whether the pack keeps within its budget. It does not only when the pinned sections alone exceed it.
 pub const fn fits(pack: &ContextPack) -> bool {
     pack.tokens <= pack.tokens_max
+}
+
+/// Digests of the texts of the pinned sections, in their order: what no pack may lack (memory.md 3).
+pub fn pinned_texts(pack: &ContextPack) -> Vec<Digest> {
+    let pinned = pack.items.iter().filter(|item| is_pinned(item.section) && !item.cut);
+    pinned.map(|item| Digest::of(item.text.as_bytes())).collect()
+}
+
+/// Whether contract, step, policy and rules of an input are in the pack, each of them whole. One that lacks any is not
+/// sent (memory.md 3).
+pub fn holds_pinned(input: &PackInput, pack: &ContextPack) -> bool {
+    let has = |section: Section, source: &str| {
+        pack.items.iter().any(|item| item.section == section && item.source == source && !item.cut)
+    };
+    let rules = input.policy.iter().chain(&input.rules).all(|rule| has(Section::Policy, &rule.source));
+    let step = input.step.iter().all(|(id, _)| has(Section::StepContract, &id.to_string()));
+    rules && step && has(Section::TaskContract, &input.contract_ref.to_string())
 }
 
 /// Whether anything in the pack is untrusted, so that policy asks a person (governance.md 1).

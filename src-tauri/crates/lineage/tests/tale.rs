@@ -161,6 +161,7 @@ pub fn governed() -> Tale {
         items: 2,
         omissions: 0,
         memories: None,
+        pinned: None,
     });
     tale.artifact(11, ModelRequest, Observed, &[]);
     let (provider, model) = ("local".to_owned(), "small".to_owned());

@@ -180,7 +180,7 @@ bodies! {
     /// A context pack was compiled.
     ContextCompiled ("attempt.context_compiled", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, iteration: u32, pack: ArtifactRef, tokens: u32, items: u32, omissions: u32;
-        since memories: Vec<MemoryId>
+        since memories: Vec<MemoryId>, pinned: Vec<Digest>
     }
     /// A model is about to be asked; the exact bytes are the artifact.
     ModelRequested ("attempt.model_requested", 1, Attempt, |b| b.about_attempt_id) {
@@ -496,5 +496,9 @@ bodies! {
     SamplingEnded ("sampling.ended", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, server: String, number: u32, answer: Option<ArtifactRef>, error: Option<Text>,
         tokens_in: u64, tokens_out: u64, cost_micros: u64,
+    }
+    /// The oldest turns of an attempt stand in a summary from now on (HV-3.2-4, memory.md 3).
+    ContextCompacted ("attempt.context_compacted", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, summary: ArtifactRef, through: u32, results: u32, lines: u32,
     }
 }

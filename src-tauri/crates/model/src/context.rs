@@ -1,8 +1,10 @@
 //! What an attempt is given to think with (HK-15.6, HK-15.7).
 
-use crate::{ArtifactId, AttemptId, TaskId};
+use crate::artifact::{ArtifactRef, TrustTier};
+use crate::{ArtifactId, AttemptId, EventId, TaskId};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
+pub use words::knowledge::SummaryLineKind;
 
 crate::names! {
     /// Sections of a pack, in the precedence of HK-15.7.
@@ -42,7 +44,7 @@ pub struct ContextItem {
     /// What the model sees.
     pub text: String,
     /// How far it may be relied on.
-    pub trust_tier: crate::artifact::TrustTier,
+    pub trust_tier: TrustTier,
     /// Tokens it was counted as.
     pub tokens: u32,
     /// Whether the text was cut to fit.
@@ -97,4 +99,43 @@ pub struct ContextPack {
     pub inputs: Vec<ArtifactId>,
     /// Digest over everything it was compiled from, for explaining it later.
     pub input_sha256: Digest,
+}
+
+/// One line of a summary, with what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryLine {
+    /// What it tells.
+    pub kind: SummaryLineKind,
+    /// The turn it is about, the first one when it is about several.
+    pub iteration: u32,
+    /// The words.
+    pub text: String,
+    /// The events it stands for, never none.
+    pub events: Vec<EventId>,
+    /// The artifact it quotes or names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<ArtifactId>,
+}
+
+/// What stands in a context in the place of the oldest turns of an attempt, stored as artifact `context.summary`
+/// (HV-3.2-4, memory.md 3). It is made beside the loop, and never of rules, contract, messages or open approvals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextSummary {
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// The last iteration that it stands for; it begins with the first.
+    pub through: u32,
+    /// The last event of the task that it stands for, by its place.
+    pub through_seq: u64,
+    /// Results of that many acts, from the first, stand in it and no longer in the context.
+    pub results: u32,
+    /// The lowest trust of all it was made of.
+    pub trust_tier: TrustTier,
+    /// Its lines, in the order of what they tell of.
+    pub lines: Vec<SummaryLine>,
+    /// Lines that found no room; they stand in the summaries before.
+    pub left_out: u32,
+    /// The summary that it took the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<ArtifactRef>,
 }

@@ -105,7 +105,7 @@ crate::names! {
         ClarificationAsk = "clarification.ask",
         /// A question is answered.
         ClarificationAnswer = "clarification.answer",
-        /// A working state, belief or memory changes.
+        /// A working state, belief, memory record or summary changes.
         KnowledgeChange = "knowledge.change",
         /// An artifact's temporary file is written.
         ArtifactWriteTemp = "artifact.write_temp",

@@ -61,6 +61,7 @@ impl World {
             items: 7,
             omissions: 1,
             memories: (!memories.is_empty()).then(|| memories.to_vec()),
+            pinned: None,
         }
     }
 }

@@ -164,6 +164,7 @@ fn the_step_queue_attempts_and_turns_show_their_progress() {
         items: 3,
         omissions: 2,
         memories: None,
+        pinned: None,
     });
     let error = words("no such host", 1);
     desk.say(ModelFailed { about_attempt_id: about, iteration: 1, error, retryable: true });

@@ -157,6 +157,8 @@ macro_rules! with_commands {
         "writes the bytes of a file that an approval or a receipt shows" changes.export(Export) -> Exported, read [];
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
+        "shows the summary that stands in a context in the place of its oldest turns" context.summary(Summary) -> ContextSummary, read [tasks];
+        "sums up the oldest turns of a task's context now" context.compact(Compact) -> Compacted, write [];
         "lists conversations and the task in focus of each" conversations.list(List) -> Conversations, read [tasks];
         "opens a conversation" conversations.open(Open) -> Opened, write [];
         "says something in a conversation; it is bound to what it is about, or waits for a person to say" conversations.say(Say) -> Said, write [];

@@ -23,6 +23,8 @@ crate::names! {
     pub enum ArtifactKind ("artifact kind") {
         /// What an attempt was given to think with.
         ContextPack = "context.pack",
+        /// What stands in a context in the place of the oldest turns.
+        ContextSummary = "context.summary",
         /// A typed proposal.
         ActionRequest = "action.request",
         /// What policy said.

@@ -245,3 +245,21 @@ crate::names! {
         Receipt = "receipt",
     }
 }
+
+crate::names! {
+    /// What a line of a summary tells, the weightiest first: where not all lines fit, the last go.
+    pub enum SummaryLineKind ("summary line kind") {
+        /// A person said no, and what they said with it.
+        Correction = "correction",
+        /// A question to a person, and the answer.
+        Answer = "answer",
+        /// An act that has a receipt.
+        Done = "done",
+        /// What failed, and what mended it.
+        Error = "error",
+        /// What was looked at.
+        Seen = "seen",
+        /// A line of what was looked at, word for word.
+        Quote = "quote",
+    }
+}

@@ -10,6 +10,7 @@ import { EventView } from "./EventView";
 import { FilesView } from "./FilesView";
 import { ReceiptView } from "./ReceiptView";
 import { StateView } from "./StateView";
+import { SummaryView } from "./SummaryView";
 import { TurnView, TurnsView } from "./TurnView";
 import type { See } from "./story";
 import styles from "./Task.module.css";
@@ -51,6 +52,8 @@ function Chosen({ task, events, see, onSee }: { task: Task; events: readonly Eve
       return <ApprovalView key={see.id} id={see.id} />;
     case "turn":
       return <TurnView key={`${see.attempt}:${see.iteration}`} task={task} attempt={see.attempt} iteration={see.iteration} />;
+    case "summary":
+      return <SummaryView key={see.id} task={task} artifact={see.id} onSee={onSee} />;
     case "action":
       return <ActionView action={task.actions.find((one) => one.action_request_id === see.id)} onSee={onSee} />;
     case "event":

@@ -16,6 +16,7 @@ import { type Part, ended, given, started, waiting } from "./parts";
 export type See =
   | { kind: "event"; seq: number }
   | { kind: "turn"; attempt: number; iteration: number }
+  | { kind: "summary"; id: string }
   | { kind: "action"; id: string }
   | { kind: "approval"; id: string }
   | { kind: "receipt"; id: string };
@@ -251,6 +252,12 @@ class Teller {
         if (error !== "") this.#add(event, "phase", capital(error), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
         if (!TOOL.test(words)) this.#say(event, "agent", words);
+        break;
+      }
+      case "attempt.context_compacted": {
+        const summary = record(body["summary"]);
+        const lines = count(number(body["lines"]), "line");
+        this.#add(event, "phase", `Turns 1 to ${number(body["through"])} summed up in ${lines}`, { kind: "summary", id: word(summary["artifact_id"]) }, { tone: "mute" });
         break;
       }
       case "attempt.tools_found": {

@@ -109,6 +109,10 @@ export interface Commands {
   "lineage.draw": { params: lineage.Draw; answer: lineage.Drawing };
   /** shows exactly what was sent to a model and what came back */
   "context.show": { params: context.Show; answer: context.Context };
+  /** shows the summary that stands in a context in the place of its oldest turns */
+  "context.summary": { params: context.Summary; answer: context.ContextSummary };
+  /** sums up the oldest turns of a task's context now */
+  "context.compact": { params: context.Compact; answer: context.Compacted };
   /** lists conversations and the task in focus of each */
   "conversations.list": { params: conversations.List; answer: conversations.Conversations };
   /** opens a conversation */
@@ -319,6 +323,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "changes.export": { access: "read", topics: [] },
   "lineage.draw": { access: "read", topics: ["artifacts", "receipts", "knowledge"] },
   "context.show": { access: "read", topics: ["tasks"] },
+  "context.summary": { access: "read", topics: ["tasks"] },
+  "context.compact": { access: "write", topics: [] },
   "conversations.list": { access: "read", topics: ["tasks"] },
   "conversations.open": { access: "write", topics: [] },
   "conversations.say": { access: "write", topics: [] },

@@ -120,5 +120,6 @@ export const EVENT_NAME = [
   "tools.sampling_set",
   "sampling.requested",
   "sampling.ended",
+  "attempt.context_compacted",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -231,6 +231,8 @@ export type ArtifactClass = (typeof ARTIFACT_CLASS)[number];
 export const ARTIFACT_KIND = [
   /** What an attempt was given to think with. */
   "context.pack",
+  /** What stands in a context in the place of the oldest turns. */
+  "context.summary",
   /** A typed proposal. */
   "action.request",
   /** What policy said. */
@@ -549,6 +551,23 @@ export const NODE_KIND = [
   "receipt",
 ] as const;
 export type NodeKind = (typeof NODE_KIND)[number];
+
+/** What a line of a summary tells, the weightiest first: where not all lines fit, the last go. */
+export const SUMMARY_LINE_KIND = [
+  /** A person said no, and what they said with it. */
+  "correction",
+  /** A question to a person, and the answer. */
+  "answer",
+  /** An act that has a receipt. */
+  "done",
+  /** What failed, and what mended it. */
+  "error",
+  /** What was looked at. */
+  "seen",
+  /** A line of what was looked at, word for word. */
+  "quote",
+] as const;
+export type SummaryLineKind = (typeof SUMMARY_LINE_KIND)[number];
 
 /** The six profiles of HK-16.3. */
 export const PROFILE = [

@@ -95,8 +95,9 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let asked = questions(&task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            // What a server of tools says is shown where one is registered: `journeys::tool_servers`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "knowledge.history"]
+            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a summary where a
+            // context was full: `journeys::compacting`.
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "knowledge.history", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -135,6 +136,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("task.resume", json!({ "task": task })),
         ("task.cancel", json!({ "task": task })),
         ("task.retry", json!({ "task": task })),
+        ("context.compact", json!({ "task": task })),
         ("task.note", json!({ "task": task, "text": "more" })),
         ("task.answer", json!({ "task": task, "text": "yes" })),
         ("task.edit_goal", json!({ "task": task, "goal": "another" })),

@@ -191,6 +191,22 @@ pub enum TaskVerb {
         #[arg(long, value_name = "MODE", default_value = "steer")]
         mode: String,
     },
+    /// Sums up the oldest turns of a task, so that its model has room for new ones.
+    Compact {
+        /// The task.
+        task: String,
+    },
+    /// Shows the summary that a task's model reads in the place of the oldest turns.
+    Summary {
+        /// The task.
+        task: String,
+        /// An earlier summary, by its artifact.
+        #[arg(long, value_name = "ID")]
+        artifact: Option<String>,
+        /// With the recorded events that each line stands for.
+        #[arg(long)]
+        unfold: bool,
+    },
     /// Changes the goal of a task.
     Goal {
         /// The task.

@@ -60,6 +60,8 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
+        TaskVerb::Compact { task } => super::summary::compact(context, task),
+        TaskVerb::Summary { task, artifact, unfold } => super::summary::show(context, task, artifact, unfold),
         TaskVerb::Resume { task, .. } => {
             go_on(context, |session| session.call(&Resume { task: task.clone() }).map(|d| d.task_id))
         }

@@ -2,6 +2,8 @@
 
 use super::{Local, Owned};
 use crate::clock::{Bell, Due, Timer};
+use crate::compactor::Compactor;
+use crate::notices::Notices;
 use crate::task_drivers::TaskDrivers;
 use crate::{Error, Home};
 use kernel::Kernel;
@@ -52,11 +54,18 @@ impl Owned {
         let drives = TaskDrivers::new(Arc::clone(&kernel), bell.clone());
         let (home, drive) = (home.clone(), Arc::clone(&drives));
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive });
-        Self { kernel, drives, work, bell, timer: Mutex::default() }
+        Self { kernel, drives, work, bell, timer: Mutex::default(), compactor: Mutex::default() }
     }
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
-    pub(super) fn begin_clock(&self) -> Result<(), wire::Error> {
+    /// Contexts that become full are compacted beside the work, from now on.
+    pub(super) fn begin_clock(&self, notices: &Arc<Notices>) -> Result<(), wire::Error> {
+        let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
+        if compactor.is_none() && !self.drives.is_ending() {
+            let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));
+            *compactor = Some(Compactor::begin(kernel, notices).map_err(Error::to_wire)?);
+        }
+        drop(compactor);
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         if timer.is_none() && !self.drives.is_ending() {
             let (bell, clock) = (self.bell.clone(), Arc::clone(&self.kernel.ports().clock));
@@ -68,6 +77,7 @@ impl Owned {
 
     pub(super) fn end_clock(&self) {
         drop(self.timer.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.compactor.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -78,7 +88,7 @@ impl Local {
     /// When the store cannot be read.
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock()?;
+        owned.begin_clock(&self.notices)?;
         owned.work.go_on()
     }
 

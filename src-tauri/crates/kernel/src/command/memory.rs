@@ -15,6 +15,7 @@ use knowledge::memory::{Backing, Promotion, promote, promoted};
 use knowledge::{PackInput, Recalled, relevance};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector};
 use model::attempt::AttemptStatus;
+use model::body::ArtifactPromoted;
 use model::context::{ContextPack, Section};
 use model::fault::Point;
 use model::ingress::Channel;
@@ -26,6 +27,7 @@ use model::proposal::ProposedMemory;
 use model::{ArtifactId, BeliefId, Body, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -239,6 +241,10 @@ impl Kernel {
             Ok(record) => {
                 for body in promoted(record) {
                     tx.push(body);
+                }
+                let sources: BTreeSet<_> = act.evidence_refs.iter().map(|one| one.artifact_id).collect();
+                for artifact_id in sources {
+                    tx.push(ArtifactPromoted { artifact_id, memory_id: promotion.memory_id });
                 }
                 None
             }

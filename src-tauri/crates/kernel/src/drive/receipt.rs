@@ -11,7 +11,7 @@ use acts::{Action, ActionRequest};
 use effects::Outcome;
 use model::action::{ActionClass, Reversibility};
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::body::{KeyPurpose, ReceiptIssued, ReceiptsUndone};
+use model::body::{ArtifactSealed, KeyPurpose, ReceiptIssued, ReceiptsUndone};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{
@@ -65,6 +65,13 @@ impl Kernel {
             if signer.is_some() { "application/vnd.dsse.envelope.v1+json" } else { STATEMENT_PAYLOAD_TYPE };
         let new = NewArtifact::audit(ArtifactKind::ReceiptBundle).media(media).from(inputs);
         let at = tx.artifact(&envelope, new)?;
+        // What an effect came to stands behind its receipt from now on.
+        let outputs: BTreeSet<_> = receipt.output_refs.iter().map(|output| output.artifact_id).collect();
+        for artifact_id in outputs.into_iter().filter(|_| about.is_some()) {
+            if !tx.sealed.contains(&artifact_id) {
+                tx.push(ArtifactSealed { artifact_id, by: receipt.receipt_id.to_string() });
+            }
+        }
         tx.push_keyed(
             Some(receipt.idempotency_key.clone()),
             ReceiptIssued {

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState};
 use knowledge::Material;
-use model::artifact::ArtifactClass;
+use model::artifact::{ArtifactClass, TrustTier};
 
 impl Kernel {
     pub(super) fn materials(
@@ -14,7 +14,8 @@ impl Kernel {
         attempt: &AttemptState,
     ) -> Result<Vec<Material>, Error> {
         let mut materials = Vec::new();
-        for seen in &attempt.observed {
+        let summed_up = attempt.compacted.as_ref().map_or(0, |compacted| compacted.results);
+        for seen in attempt.observed.iter().skip(summed_up) {
             let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
             let bytes = self.artifacts.read(&artifact.content_hash)?;
             let content = String::from_utf8_lossy(&bytes);
@@ -79,4 +80,15 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// The weakest trust of all that an attempt has seen and heard by now: taint outlives the source's place in the pack.
+pub(crate) fn weakest_seen(state: &TaskState, attempt: &AttemptState) -> TrustTier {
+    let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
+    let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
+    let answers = state.earlier_answers(attempt).filter_map(|(_, at)| state.artifacts.get(&at.artifact_id));
+    let read = seen.chain(sources).chain(answers).map(|a| a.trust_tier);
+    let said = state.absorbed.iter().map(|input| input.trust_tier).chain([state.goal_tier()]);
+    let tainted = read.chain(said).any(|tier| tier == TrustTier::Untrusted);
+    if tainted { TrustTier::Untrusted } else { TrustTier::Observed }
 }

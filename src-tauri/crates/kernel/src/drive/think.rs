@@ -11,7 +11,7 @@ use crate::state::{AttemptState, ObservedRef, TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use knowledge::{PackInput, Pinned};
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::artifact::{ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
     AttemptCheckpointed, Boundary, BudgetReserved, BudgetSettled, ContextCompiled, DecisionRecorded,
@@ -135,6 +135,9 @@ impl Kernel {
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
+        if !knowledge::pack::holds_pinned(&input, &pack) {
+            return Err(Error::Broken("a context lacks a rule or its contract; it is not sent".to_owned()));
+        }
         // A playbook reads no pack, nor does an agent outside.
         if proposer.reads_context() && !knowledge::pack::fits(&pack) {
             return self.too_long(tx, &pack);
@@ -197,6 +200,7 @@ impl Kernel {
             items: u32::try_from(pack.items.len()).unwrap_or(u32::MAX),
             omissions: u32::try_from(pack.omissions.len()).unwrap_or(u32::MAX),
             memories: Some(memories_in(pack)).filter(|memories| !memories.is_empty()),
+            pinned: Some(knowledge::pack::pinned_texts(pack)),
         });
         let new = NewArtifact::audit(ArtifactKind::ModelRequest).from([pack_ref.artifact_id]);
         let request = tx.artifact(request, new)?;
@@ -294,6 +298,7 @@ impl Kernel {
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {
             input.artifacts = self.materials(state, attempt)?;
+            input.summary = self.summary_of(state, attempt)?;
             input.turns = turns(state, attempt);
         }
         Ok(input)
@@ -462,27 +467,21 @@ impl Kernel {
     }
 }
 
-/// Earlier turns, and why the last answer could not be used (RX-9-2).
-///
-/// A turn is as trustworthy as the weakest thing seen by then: taint outlives the source's place in the pack.
+/// Earlier turns that stand in no summary, and why the last answer could not be used (RX-9-2).
 fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<knowledge::Turn> {
-    let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
-    let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
-    let answers = state.earlier_answers(attempt).filter_map(|(_, at)| state.artifacts.get(&at.artifact_id));
-    let read = seen.chain(sources).chain(answers).map(|a| a.trust_tier);
-    let said = state.absorbed.iter().map(|input| input.trust_tier).chain([state.goal_tier()]);
-    let tainted = read.chain(said).any(|tier| tier == TrustTier::Untrusted);
-    let trust_tier = if tainted { TrustTier::Untrusted } else { TrustTier::Observed };
+    let trust_tier = super::weakest_seen(state, attempt);
+    let summed_up = attempt.compacted.as_ref().map_or(0, |compacted| compacted.through);
     let turn = |(iteration, summary): &(u32, String)| knowledge::Turn {
         iteration: *iteration,
         summary: summary.clone(),
         trust_tier,
     };
-    let mut turns: Vec<knowledge::Turn> = attempt.turns.iter().map(turn).collect();
+    let since = attempt.turns.iter().filter(|(iteration, _)| *iteration > summed_up);
+    let mut turns: Vec<knowledge::Turn> = since.map(turn).collect();
     if attempt.loop_state.malformed_in_a_row > 0
         && let Some(error) = &attempt.loop_state.last_error
     {
-        let iteration = attempt.loop_state.iteration.saturating_add(1);
+        let iteration = attempt.iteration.saturating_add(1);
         turns.push(knowledge::Turn {
             iteration,
             summary: format!("your last answer was not usable: {error}"),

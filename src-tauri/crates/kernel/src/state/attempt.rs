@@ -6,7 +6,7 @@ use crate::Error;
 use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::{Body, ChildEnded};
+use model::body::{Body, ChildEnded, ContextCompacted};
 use model::{ClarificationId, Slot, transition};
 
 /// Something this attempt has seen, whole.
@@ -18,6 +18,26 @@ pub struct ObservedRef {
     pub tool: String,
     /// What it was about, one line.
     pub about: String,
+    /// The turn that it came of.
+    pub iteration: u32,
+}
+
+/// The summary that stands in the place of the oldest turns.
+#[derive(Debug, Clone)]
+pub struct Compacted {
+    /// Its artifact.
+    pub summary: ArtifactRef,
+    /// The last turn that it stands for.
+    pub through: u32,
+    /// How many of the results that were seen, from the first, stand in it.
+    pub results: usize,
+}
+
+impl Compacted {
+    fn of(b: &ContextCompacted) -> Self {
+        let results = usize::try_from(b.results).unwrap_or(usize::MAX);
+        Self { summary: b.summary.clone(), through: b.through, results }
+    }
 }
 
 /// Who refused an act.
@@ -50,6 +70,8 @@ pub struct AttemptState {
     pub model_failures: u32,
     /// What it has seen.
     pub observed: Vec<ObservedRef>,
+    /// What stands in the place of its oldest turns.
+    pub compacted: Option<Compacted>,
     /// Tools of servers that its model has found, by the names that they are offered by, oldest first.
     pub found: Vec<String>,
     /// The environment it runs in.
@@ -81,6 +103,7 @@ impl AttemptState {
             turn: Turn::Thinking { last: None },
             model_failures: 0,
             observed: Vec::new(),
+            compacted: None,
             found: Vec::new(),
             environment: None,
             refused_by: None,
@@ -207,7 +230,7 @@ impl AttemptState {
             Body::ModelOutputRejected(_) => self.turn_over(),
             Body::IterationCompleted(b) => {
                 if !self.loop_state.is_led {
-                    self.turns.extend(in_one_line(&b.record).map(|line| (b.record.step_number, line)));
+                    self.turns.extend(in_one_line(self.iteration, &b.record));
                 }
                 self.remember_output(b.record.tool_invocation.as_deref());
                 self.turn_over();
@@ -228,6 +251,7 @@ impl AttemptState {
             }
             Body::ChildEnded(b) => self.child_ended(b),
             Body::ToolsFound(b) => self.has_found(&b.tools),
+            Body::ContextCompacted(b) => self.compacted = Some(Compacted::of(b)),
             // One that nobody answered in time ends the run: the turn stays with its question.
             Body::ClarificationAnswered(_) | Body::ClarificationCancelled(_) => {
                 if matches!(self.turn, Turn::Questioned(_)) {
@@ -248,6 +272,7 @@ impl AttemptState {
             artifact: b.result.clone(),
             tool: "delegate".to_owned(),
             about: title.cloned().unwrap_or_default(),
+            iteration: self.iteration,
         });
     }
 
@@ -280,9 +305,8 @@ impl AttemptState {
     fn remember_output(&mut self, tool: Option<&str>) {
         let (Some(tool), Some(act)) = (tool, self.act()) else { return };
         let Stage::Observed { result, .. } = &act.stage else { return };
-        let seen =
-            ObservedRef { artifact: result.clone(), tool: tool.to_owned(), about: act.summary.clone() };
-        self.observed.push(seen);
+        let (artifact, about, iteration) = (result.clone(), act.summary.clone(), self.iteration);
+        self.observed.push(ObservedRef { artifact, tool: tool.to_owned(), about, iteration });
     }
 
     fn apply_act(&mut self, at: &EventAt, body: &Body) {
@@ -302,13 +326,13 @@ impl AttemptState {
 
 /// A turn as later turns are told of it, where there is more to tell than the name of its tool: what came of it stands
 /// in its result.
-fn in_one_line(record: &model::attempt::IterationRecord) -> Option<String> {
+fn in_one_line(iteration: u32, record: &model::attempt::IterationRecord) -> Option<(u32, String)> {
     let decision = record.model_decision.shown().map_or("(erased)", String::as_str);
     let tool = record.tool_invocation.as_deref().unwrap_or("nothing");
     match record.error.as_ref().and_then(|e| e.shown()) {
-        Some(error) if decision == tool => Some(format!("{tool}: {error}")),
-        Some(error) => Some(format!("{tool}: {decision} -> {error}")),
+        Some(error) if decision == tool => Some((iteration, format!("{tool}: {error}"))),
+        Some(error) => Some((iteration, format!("{tool}: {decision} -> {error}"))),
         None if decision == tool => None,
-        None => Some(format!("{tool}: {decision}")),
+        None => Some((iteration, format!("{tool}: {decision}"))),
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Candidate {
     pub(super) rest: &'static str,
     /// What was asked for, when this is what came of it.
     pub(super) act: Option<Act>,
+    /// Where it stands among those of its section that are taken; those that say nothing keep their order.
+    pub(super) place: u64,
 }
 
 impl Candidate {
@@ -131,6 +133,7 @@ impl Basket<'_> {
             inputs: Vec::new(),
             rest: "",
             act: None,
+            place: 0,
         }
     }
 
@@ -231,7 +234,7 @@ fn working_state(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
 fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let mut order: Vec<_> = input.artifacts.iter().collect();
     order.sort_by_key(|a| (!a.pinned, std::cmp::Reverse((a.order, a.artifact_id))));
-    let mut candidates = Vec::with_capacity(order.len());
+    let mut candidates: Vec<Candidate> = summary(input, basket).into_iter().collect();
     for artifact in order {
         let source = artifact.artifact_id.to_string();
         if artifact.sensitivity == Sensitivity::Secret {
@@ -252,15 +255,32 @@ fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     candidates
 }
 
+/// It takes its place before all others, and stands behind them: in a context it is the oldest of all that was seen.
+fn summary(input: &PackInput, basket: &mut Basket<'_>) -> Option<Candidate> {
+    let summary = input.summary.as_ref()?;
+    let title = format!("Summary of turns 1 to {}", summary.through);
+    let source = summary.artifact_id.to_string();
+    let mut candidate = basket.plain(Section::Artifacts, &source, &title, &summary.text);
+    candidate.tier = summary.trust_tier;
+    candidate.fenced = true;
+    candidate.divisible = true;
+    candidate.needed = true;
+    candidate.inputs = vec![summary.artifact_id];
+    candidate.place = u64::MAX;
+    Some(candidate)
+}
+
+/// The newest take their place first; they stand in the order in which they came.
 fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let delta = |d: &super::Delta| {
         let candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), "New message", &d.text);
         let mut candidate = candidate.of(d.trust_tier);
         candidate.divisible = true;
         candidate.needed = true;
+        candidate.place = d.order;
         candidate
     };
-    input.ingress.iter().map(delta).collect()
+    input.ingress.iter().rev().map(delta).collect()
 }
 
 fn session(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {

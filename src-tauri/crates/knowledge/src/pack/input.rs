@@ -67,6 +67,19 @@ pub struct Turn {
     pub trust_tier: TrustTier,
 }
 
+/// A summary that stands in the place of the oldest turns (HV-3.2-4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Summarised {
+    /// Its artifact.
+    pub artifact_id: ArtifactId,
+    /// The last turn that it stands for.
+    pub through: u32,
+    /// Its text.
+    pub text: String,
+    /// The lowest trust of all it was made of.
+    pub trust_tier: TrustTier,
+}
+
 /// Everything a pack may be compiled from (HK-15.6-2). Lists may come in any order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PackInput {
@@ -106,6 +119,9 @@ pub struct PackInput {
     pub memories: Vec<Recalled>,
     /// Observations, results, ingested files.
     pub artifacts: Vec<Material>,
+    /// What stands in the place of the oldest turns, once there is such a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summarised>,
     /// Messages since the last boundary.
     pub ingress: Vec<Delta>,
     /// Earlier turns of this attempt.
@@ -139,6 +155,7 @@ impl PackInput {
             beliefs: Vec::new(),
             memories: Vec::new(),
             artifacts: Vec::new(),
+            summary: None,
             ingress: Vec::new(),
             turns: Vec::new(),
         }

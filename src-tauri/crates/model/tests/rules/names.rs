@@ -260,6 +260,7 @@ fn kinds_of_artifacts() {
         ArtifactKind,
         [
             "context.pack",
+            "context.summary",
             "action.request",
             "policy.result",
             "approval.packet",
@@ -284,6 +285,7 @@ fn kinds_of_artifacts() {
         ArtifactKind,
         [
             "context.pack",
+            "context.summary",
             "action.request",
             "policy.result",
             "approval.packet",
@@ -322,6 +324,10 @@ fn kinds_of_artifacts() {
             "message",
         ]
     );
+}
+
+#[test]
+fn privacy_and_keeping_of_artifacts() {
     list!(Sensitivity, ["public", "private", "secret"]);
     list!(RetentionClass, ["permanent", "task", "ephemeral"]);
 }

@@ -140,7 +140,9 @@ fn mutate(root: &mut Value, dice: &mut Dice) -> String {
         (5, Value::Object(_)) => json!({ "$sd": Digest::ZERO.to_string() }),
         (5, _) => json!({ "$plain": "x" }),
         (6, Value::Number(number)) => json!(number.as_i64().unwrap() + 1),
-        (6, Value::String(text)) if text.len() > 2 => json!(format!("{}0", &text[..text.floor_char_boundary(text.len() - 1)])),
+        (6, Value::String(text)) if text.len() > 2 => {
+            json!(format!("{}0", &text[..text.floor_char_boundary(text.len() - 1)]))
+        }
         (7, Value::Array(items)) => Value::Array(items.iter().skip(1).cloned().collect()),
         (_, Value::String(text)) => json!(format!("{text}é")),
         (_, Value::Bool(truth)) => json!(!truth),

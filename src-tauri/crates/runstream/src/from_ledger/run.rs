@@ -48,6 +48,10 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
+        Body::ContextCompacted(b) => {
+            let text = format!("turns 1 to {} are summed up in {} lines", b.through, b.lines);
+            vec![step(event, "context_compacted", json!(text))]
+        }
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;

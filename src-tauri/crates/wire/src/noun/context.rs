@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::knowledge::{SummaryLineKind, TrustTier};
 
 params! {
     /// Of a task; of one attempt and turn when they are named, else the list of all turns.
@@ -13,9 +14,48 @@ params! {
         /// Turn of the loop, from 1; without it no bytes are given.
         iteration: Option<u32>,
     }
+
+    /// The summary that stands in the context of a task; with an artifact, an earlier one.
+    Summary { task: String, artifact: Option<String> }
+
+    /// Of which task.
+    Compact { task: String }
 }
 
 answers! {
+    /// What stands in a context in the place of the oldest turns.
+    ContextSummary {
+        task_id: String,
+        artifact_id: String,
+        sha256: String,
+        made_at: i64,
+        /// The last turn that it stands for.
+        through: u32,
+        /// Results of acts that it stands for.
+        results: u32,
+        trust: TrustTier,
+        lines: Vec<SummaryLine>,
+        /// Lines that found no room; they stand in the summaries before.
+        left_out: u32,
+        /// The summary that it took the place of.
+        before: Option<String>,
+    }
+
+    /// One line, with what it stands for.
+    SummaryLine {
+        kind: SummaryLineKind,
+        iteration: u32,
+        text: String,
+        events: Vec<StoodFor>,
+        artifact_id: Option<String>,
+    }
+
+    /// An event that a line stands for.
+    StoodFor { event_id: String, seq: u64, event_type: String }
+
+    /// What summing up came to; nothing but the task when there was nothing to sum up.
+    Compacted { task_id: String, artifact_id: Option<String>, through: u32, results: u32, lines: u32 }
+
     /// The turns, and the bytes of one when it was named.
     Context { task_id: String, turns: Vec<Turn>, shown: Option<Shown> }
 

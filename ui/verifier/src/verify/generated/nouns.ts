@@ -159,7 +159,7 @@ export const standingGrant = object({ format: string, log_id: string, grant_id: 
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "transcript", "action.result", "answer", "message");
+export const artifactKind = names("context.pack", "context.summary", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "transcript", "action.result", "answer", "message");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -312,5 +312,6 @@ export const REGISTRY = [
   "tools.sampling_set",
   "sampling.requested",
   "sampling.ended",
+  "attempt.context_compacted",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
