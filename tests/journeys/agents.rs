@@ -301,6 +301,42 @@ fn processes(word: &str) -> usize {
 }
 
 #[test]
+fn reads_that_a_client_makes_at_once_are_all_answered_and_a_change_behind_a_question_is_not_taken() {
+    let stage = Stage::new();
+    for n in 0..10 {
+        std::fs::write(stage.work().join(format!("{n}.txt")), format!("words of {n}\n")).expect("a file");
+    }
+    let mut agent = Agent::start(&stage, &[]);
+    let call = |tool: &str, arguments: Value| json!({ "name": tool, "arguments": arguments });
+    let ids: Vec<i64> = (0..10)
+        .map(|n| agent.begin("tools/call", &call("read", json!({ "path": format!("{n}.txt") }))))
+        .collect();
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < ids.len() {
+        let message = agent.from.recv_timeout(PATIENCE).expect("an answer");
+        answers.insert(message["id"].as_i64().expect("an id"), message);
+    }
+    for (n, id) in ids.iter().enumerate() {
+        let told = answers[id].to_string();
+        assert!(told.contains(&format!("words of {n}")), "{n}: {told}");
+    }
+    let rows = stage.hermit(&["task", "list"]).ends(0).json();
+    assert_eq!(rows["rows"].as_array().map(Vec::len), Some(1), "one task for all of them: {rows}");
+    // A change that waits for a person holds the line; what is cancelled behind it stops nothing of it.
+    let first = agent.call("write", &a_file());
+    assert_eq!(status(&first), "awaiting_approval", "{first}");
+    let second = agent.begin("tools/call", &call("write", json!({ "path": "c.txt", "content": "c" })));
+    agent.say(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": second } }),
+    );
+    let third = agent.call("write", &json!({ "path": "d.txt", "content": "d" }));
+    assert!(words(&third).contains("nothing of this call was taken"), "{third}");
+    assert_eq!(stage.waiting().len(), 1, "the question stays");
+    agent.close();
+    stage.is_sound();
+}
+
+#[test]
 fn what_only_a_person_does_has_no_tool_and_an_agent_is_told_so() {
     let stage = Stage::new();
     let mut agent = Agent::start(&stage, &["--profile", "readonly_analysis"]);

@@ -17,7 +17,8 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use wire::agent::{Called, Opened, ToolList, ToolSpec};
 use words::task::CallStatus;
 
@@ -25,6 +26,12 @@ use words::task::CallStatus;
 const WAIT_MS: u64 = 1_500;
 /// How often a call that waits is looked at, where its client takes progress.
 const LOOK: Duration = Duration::from_millis(500);
+/// Calls of one connection that wait in line at once: as many as a task's looks at once.
+const IN_LINE_MAX: usize = 10;
+/// How often one that waits in line looks whether its turn has come.
+const TURN: Duration = Duration::from_millis(20);
+/// How long a look waits in line; anything else waits as long as for a person.
+const LOOK_WAITS: Duration = Duration::from_secs(5);
 /// Keys of received results that are kept until the next call tells them.
 const SEEN_MAX: usize = 64;
 /// The member of a request's `_meta` in which a client names a call.
@@ -47,6 +54,9 @@ pub struct Server {
     hermit: Arc<dyn Hermit>,
     options: Arc<Options>,
     known: Arc<Mutex<Known>>,
+    /// Held while the task of this connection is looked for, so that calls at once open one.
+    opening: Arc<Mutex<()>>,
+    line: Arc<Semaphore>,
 }
 
 /// Who calls, by its own word.
@@ -58,7 +68,8 @@ struct Client {
 
 impl Server {
     pub fn new(hermit: Arc<dyn Hermit>, options: Options) -> Self {
-        Self { hermit, options: Arc::new(options), known: Arc::default() }
+        let line = Arc::new(Semaphore::new(IN_LINE_MAX));
+        Self { hermit, options: Arc::new(options), known: Arc::default(), opening: Arc::default(), line }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -72,7 +83,10 @@ impl Server {
 
     /// The task of this connection, opened or found again; `anew` when the one before has ended.
     fn task(&self, client: &Client, anew: bool) -> Result<String, String> {
-        if let Some(task) = self.known().task.clone().filter(|_| !anew) {
+        let before = self.known().task.clone();
+        let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another call may have opened it, or the next one, meanwhile.
+        if let Some(task) = self.known().task.clone().filter(|task| !anew || before.as_ref() != Some(task)) {
             return Ok(task);
         }
         let mut params = json!({
@@ -83,6 +97,7 @@ impl Server {
         }
         let opened: Opened = self.ask("agent.open", params)?;
         self.known().task = Some(opened.task_id.clone());
+        drop(opening);
         Ok(opened.task_id)
     }
 
@@ -334,8 +349,11 @@ impl Server {
         let token = context.meta.get_progress_token();
         let mut looks = 0.0;
         loop {
-            let (server, who, asked) = (self.clone(), client.clone(), call.clone());
-            let called = aside(move || server.act(&who, &asked)).await?;
+            let called = self.in_turn(&client, &call, context).await?;
+            // What is behind another one was never taken: there is nothing of it to stop.
+            if called.status == CallStatus::Behind {
+                return Ok(told::result(&called));
+            }
             if context.ct.is_cancelled() {
                 return self.give_up(client, called).await;
             }
@@ -359,6 +377,35 @@ impl Server {
 }
 
 impl Server {
+    /// A call that comes while another one is at work waits in line for a while: calls that a client makes at once are done
+    /// one after the other, and each is answered.
+    async fn in_turn(
+        &self,
+        client: &Client,
+        call: &Asked,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Called, String> {
+        let begun = Instant::now();
+        let looks = LOOKS.contains(&call.tool.as_str());
+        let patience = if looks { LOOK_WAITS } else { Duration::from_millis(WAIT_MS) };
+        let mut place = None;
+        loop {
+            let (server, who, asked) = (self.clone(), client.clone(), call.clone());
+            let called = aside(move || server.act(&who, &asked)).await?;
+            if called.status != CallStatus::Behind || begun.elapsed() >= patience {
+                return Ok(called);
+            }
+            place = place.or_else(|| self.line.try_acquire().ok());
+            if place.is_none() {
+                return Ok(called);
+            }
+            tokio::select! {
+                () = context.ct.cancelled() => return Ok(called),
+                () = tokio::time::sleep(TURN) => {}
+            }
+        }
+    }
+
     /// The client waits no longer for a call: what of it is at work is stopped.
     async fn give_up(&self, client: Client, called: Called) -> Result<CallToolResult, String> {
         let server = self.clone();
