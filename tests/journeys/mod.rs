@@ -33,6 +33,7 @@ mod programs;
 mod reach;
 mod remembered;
 mod remote_tools;
+mod remote_wires;
 mod rug_pulls;
 mod sampling;
 mod server;

@@ -42,7 +42,7 @@ fn with(kind: &str, body: String) -> Answers {
     Answers::With(200, lines, body)
 }
 
-fn answered(heard: &Heard, mode: &'static str) -> Answers {
+pub fn answered(heard: &Heard, mode: &'static str) -> Answers {
     let asked: Value = serde_json::from_str(&heard.body).unwrap_or_default();
     let say = |result: Value| {
         with("application/json", json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string())
@@ -283,35 +283,6 @@ fn a_server_at_an_address_is_told_that_a_call_is_given_up_which_took_longer_than
     assert_eq!(told["params"]["requestId"], call["id"], "{told}");
     assert_eq!(tools.calls(), 1, "called once");
     stage.is_sound();
-}
-
-/// A server whose tool asks a model in the stream of its answer, and says what it was told.
-pub fn asking_a_model() -> Server {
-    let (send, rest) = channel();
-    let (send, rest, call) = (Mutex::new(send), Arc::new(Mutex::new(rest)), Mutex::new(Value::Null));
-    let event = |message: Value| format!("event: message\r\ndata: {message}\r\n\r\n");
-    Server::begin(move |heard| {
-        let said: Value = serde_json::from_str(&heard.body).unwrap_or_default();
-        match said["method"].as_str() {
-            Some("tools/call") => {
-                *call.lock().expect("no poison") = said["id"].clone();
-                let words = json!([{ "role": "user", "content": { "type": "text", "text": "think" } }]);
-                let params = json!({ "messages": words, "maxTokens": 50 });
-                let ask = json!({ "jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": params });
-                let kind = vec![("Content-Type", "text/event-stream".to_owned())];
-                Answers::Begins(kind, event(ask), Arc::clone(&rest))
-            }
-            None if said["id"] == "s" => {
-                let text = format!("it said {}", said["result"]);
-                let result = json!({ "content": [{ "type": "text", "text": text }] });
-                let id = call.lock().expect("no poison").clone();
-                let last = event(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
-                send.lock().expect("no poison").send(last).expect("somebody waits");
-                Answers::With(202, Vec::new(), String::new())
-            }
-            _ => answered(heard, "good"),
-        }
-    })
 }
 
 /// A server whose tool, in the stream of its answer, asks for a sign of life, for a model, for the folder, and the person.

@@ -1,7 +1,7 @@
 //! A server asks a model while its tool is at work: nothing until a person allows it, then within bounds of its own, on
 //! record with what it cost, and stopped with words where it goes on asking.
 
-use super::remote_tools;
+use super::remote_wires;
 use super::stage::Stage;
 use super::tool_servers::{asked, card, classify, furnished, put, register, work, yes};
 use serde_json::{Value, json};
@@ -142,40 +142,36 @@ fn a_question_that_is_too_long_or_asked_where_no_model_is_gets_words_and_no_toke
 }
 
 #[test]
-fn a_server_at_an_address_asks_a_model_in_the_stream_of_its_answer() {
-    let stage = Stage::new();
-    let (server, work) = (remote_tools::asking_a_model(), work(&stage));
-    let words = [
-        "tools",
-        "add",
-        "far",
-        "--workspace",
-        &work,
-        "--url",
-        &server.url("/mcp"),
-        "--class",
-        "echo=network_read",
-    ];
-    let (_, approval) = asked(&stage.hermit(&words).ends(4).json());
-    yes(&stage, &approval);
-    allow(&stage, "far", &[]);
-    let chat = chat(json!({ "tool": "far__echo", "arguments": { "text": "hello" } }), 1);
-    let model = chat.address();
-    let run = [
-        "run",
-        "--goal",
-        "say it",
-        "--workspace",
-        &work,
-        "--model",
-        &model,
-        "--profile",
-        "network_read_allowed",
-    ];
-    let (task, approval) = asked(&stage.hermit(&run).ends(4).json());
-    yes(&stage, &approval);
-    let told = chat.requests().last().expect("a request").to_string();
-    assert!(told.contains("the model's answer 0"), "{told}");
-    assert_eq!(stage.count(&task, "sampling.ended"), 1);
-    stage.is_sound();
+fn a_server_at_an_address_asks_a_model_on_both_wires() {
+    let think = json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": "think" } }], "maxTokens": 50 });
+    let wants = json!({ "method": "sampling/createMessage", "params": think });
+    for server in [remote_wires::asking_a_model(), remote_wires::without_conversations(wants)] {
+        let stage = Stage::new();
+        let work = work(&stage);
+        let url = server.url("/mcp");
+        let words =
+            ["tools", "add", "far", "--workspace", &work, "--url", &url, "--class", "echo=network_read"];
+        let (_, approval) = asked(&stage.hermit(&words).ends(4).json());
+        yes(&stage, &approval);
+        allow(&stage, "far", &[]);
+        let chat = chat(json!({ "tool": "far__echo", "arguments": { "text": "hello" } }), 1);
+        let model = chat.address();
+        let run = [
+            "run",
+            "--goal",
+            "say it",
+            "--workspace",
+            &work,
+            "--model",
+            &model,
+            "--profile",
+            "network_read_allowed",
+        ];
+        let (task, approval) = asked(&stage.hermit(&run).ends(4).json());
+        yes(&stage, &approval);
+        let told = chat.requests().last().expect("a request").to_string();
+        assert!(told.contains("the model's answer 0"), "{told}");
+        assert_eq!(stage.count(&task, "sampling.ended"), 1);
+        stage.is_sound();
+    }
 }

@@ -4,7 +4,7 @@
 //!
 //! It speaks the Model Context Protocol to a server that somebody else has started and will end, over its standard streams,
 //! in both of its wires: with a session (2025-11-25 and before), and without one (2026-07-28); and to one that is reached by an
-//! address, over a way out that is lent (Streamable HTTP, with a session). It holds arguments and
+//! address, over a way out that is lent (Streamable HTTP, with a session or without). It holds arguments and
 //! results against JSON Schemas.
 //!
 //! # What it must never do
@@ -33,6 +33,7 @@ mod remote;
 mod remote_ears;
 mod sampled;
 mod schema;
+mod stateless;
 
 use conversation::Conversation;
 use effects::{Ended, Endpoint, Offers, Pipes, ToolServers, ToolSession};

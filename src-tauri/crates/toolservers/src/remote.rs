@@ -5,18 +5,26 @@
 //! It is written here, over the way out that is lent: the client of `rmcp` looks hosts up by itself, opens a second
 //! stream, and sends a message again when a session has lapsed, so that nobody could say whether a tool was called once.
 
+mod reply;
+#[cfg(test)]
+mod tests;
+
 use crate::conversation::{
     Listed, PAGES_MAX, capabilities, prompt_of, reply_of, reply_of_prompt, reply_of_resource, resource_of,
     template_of, tool_of, whole,
 };
 use crate::remote_ears::RemoteEars;
-use effects::{Ended, Endpoint, Heard, NoReply, Offers, Reply, ToolCall, ToolReply, ToolSession, Unspoken};
+use crate::stateless;
+use effects::{
+    Ended, Endpoint, Heard, NoReply, Offers, Progress, Reply, ToolCall, ToolReply, ToolSession, Unspoken,
+};
 use model::limits::{
     CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX, SERVER_RESOURCES_MAX,
     SERVER_TOOLS_MAX,
 };
 use model::server_part::ServerPart;
 use model::tool_server::ToolManifest;
+use reply::{is_own_word, messages, refused, session_of};
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -31,8 +39,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long the questions of one call may keep it open beside its own time.
 const QUESTIONS: Duration =
     Duration::from_millis(SERVER_QUESTION_MS.unsigned_abs() * SERVER_QUESTIONS_MAX as u64);
-/// Bytes of the name of a session.
-const SESSION_BYTES_MAX: usize = 256;
 
 /// A server that was greeted.
 pub(crate) struct Remote {
@@ -74,8 +80,17 @@ impl Remote {
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
         let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
-        let said = it.ask("initialize", params, within, ended).map_err(in_words)?;
-        let greeted = said.map_err(no_mcp)?;
+        let message = it.request("initialize", &params);
+        let reply = it.post(&message, within, ended).map_err(|no| in_words(no_reply(no)))?;
+        let greeted = match it.said(&message, &reply).map_err(in_words)? {
+            Ok(greeted) => greeted,
+            // One that keeps no conversations cannot begin one.
+            Err(why) => {
+                let left = by.saturating_duration_since(Instant::now());
+                let found = SAYS_NO_METHOD.contains(&reply.status) && it.discover(left, ended);
+                return if found { Ok(it) } else { Err(no_mcp(why)) };
+            }
+        };
         let wire = greeted.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !SPOKEN.contains(&wire) {
             let named: String = wire.chars().take(40).collect();
@@ -95,7 +110,20 @@ impl Remote {
         }
     }
 
-    fn head(&self) -> Vec<(String, String)> {
+    /// Asks a server on the wire without conversations what it offers; whether it speaks it.
+    fn discover(&mut self, within: Duration, ended: Ended<'_>) -> bool {
+        (self.wire, self.session) = (stateless::WIRE.to_owned(), None);
+        let Ok(Ok(told)) = self.ask("server/discover", json!({}), within, ended) else { return false };
+        let spoken = told.get("supportedVersions").and_then(Value::as_array);
+        self.offers = told.get("capabilities").cloned().unwrap_or_default();
+        spoken.is_some_and(|all| all.iter().any(|one| one == stateless::WIRE))
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.wire == stateless::WIRE
+    }
+
+    fn head(&self, message: &Value) -> Vec<(String, String)> {
         let plain = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let session = self.session.as_deref().map(|session| ("Mcp-Session-Id", session));
         let all = [
@@ -103,11 +131,12 @@ impl Remote {
             ("Accept", "application/json, text/event-stream"),
             ("MCP-Protocol-Version", self.wire.as_str()),
         ];
-        all.into_iter().chain(session).map(plain).collect()
+        let above = if self.is_stateless() { stateless::headers(message) } else { Vec::new() };
+        all.into_iter().chain(session).map(plain).chain(above).collect()
     }
 
     fn post(&mut self, message: &Value, within: Duration, ended: Ended<'_>) -> Result<Reply, NoReply> {
-        let head = self.head();
+        let head = self.head(message);
         let head: Vec<(&str, &str)> = head.iter().map(|(name, value)| (&**name, &**value)).collect();
         self.endpoint.post(&head, message.to_string().as_bytes(), within, ended)
     }
@@ -118,18 +147,18 @@ impl Remote {
         &mut self,
         message: &Value,
         within: Duration,
-        heard: Heard<'_>,
-        ended: Ended<'_>,
+        (heard, ended): (Heard<'_>, Ended<'_>),
+        (asked_for, questions): (&Cell<Duration>, &mut usize),
     ) -> Result<Reply, NoReply> {
-        let head = self.head();
+        let head = self.head(message);
         let own: Vec<(&str, &str)> = head.iter().map(|(name, value)| (&**name, &**value)).collect();
         let ended = RefCell::new(ended);
-        let asked_for = Cell::new(Duration::ZERO);
-        let begun = Instant::now();
-        let late = || begun.elapsed().saturating_sub(asked_for.get()) > within;
+        let (begun, before) = (Instant::now(), asked_for.get());
+        let late = || begun.elapsed().saturating_add(before).saturating_sub(asked_for.get()) > within;
         let stop = RefCell::new(None);
-        let noted = (&asked_for, &stop);
+        let noted = (asked_for, &stop);
         let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), head.clone(), self.offered, heard, noted);
+        ears.questions = *questions;
         let mut on_piece = |piece: &[u8]| {
             ears.take(piece, &mut || (ended.borrow_mut())().is_some() || stop.borrow().is_some() || late());
         };
@@ -141,11 +170,38 @@ impl Remote {
         let body = message.to_string();
         let came = self.endpoint.post_heard(&own, body.as_bytes(), longest, &mut over, &mut on_piece);
         self.changed |= ears.changed;
+        *questions = ears.questions;
         came
+    }
+
+    /// What a server wanted to know first, by the names that it gave; or why it does not get that.
+    fn answers(
+        &self,
+        asked: Vec<(String, String, Value)>,
+        (heard, ended): (Heard<'_>, Ended<'_>),
+        (asked_for, questions): (&Cell<Duration>, &mut usize),
+    ) -> Result<Result<Map<String, Value>, String>, Unspoken> {
+        let stop = RefCell::new(None);
+        let noted = (asked_for, &stop);
+        let mut ears = RemoteEars::new(Arc::clone(&self.endpoint), Vec::new(), self.offered, heard, noted);
+        ears.questions = *questions;
+        let mut answers = Map::new();
+        for (name, method, params) in asked {
+            match ears.answer_to(&method, &params, &mut || ended().is_some()) {
+                Ok(answer) => answers.insert(name, answer),
+                Err(why) => return stop.take().map_or(Ok(Err(why)), |why| Err(Unspoken::Lost(why))),
+            };
+        }
+        *questions = ears.questions;
+        ended().map_or(Ok(Ok(answers)), |why| Err(Unspoken::Lost(why)))
     }
 
     /// Tells the server that nobody waits for its last answer any more. Nobody waits long for that.
     fn give_up(&mut self, why: &str) {
+        // Without a conversation, whoever hangs up has said so.
+        if self.is_stateless() {
+            return;
+        }
         let params = json!({ "requestId": self.asked, "reason": why });
         let told = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
         let _ = self.post(&told, FAREWELL, &mut || None);
@@ -166,7 +222,8 @@ impl Remote {
 
     fn request(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
-        json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params })
+        let whole = self.is_stateless().then(|| stateless::with_meta(params, self.offered));
+        json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": whole.as_ref().unwrap_or(params) })
     }
 
     /// What a reply says to a request.
@@ -178,7 +235,7 @@ impl Remote {
         if reply.status != 200 {
             return Err(Unspoken::Lost(format!("it answered with status {}", reply.status)));
         }
-        if self.session.is_none() {
+        if self.session.is_none() && !self.is_stateless() {
             self.session = session_of(reply).map_err(Unspoken::Lost)?;
         }
         let answer = messages(reply)
@@ -252,6 +309,45 @@ impl Remote {
     }
 }
 
+impl Remote {
+    /// A call to its result, asked again with what the server wants to know first, as often as that may be.
+    fn rounds(
+        &mut self,
+        method: &str,
+        params: &Value,
+        within: Duration,
+        (heard, ended): (Heard<'_>, Ended<'_>),
+    ) -> Result<Said, Unspoken> {
+        let (begun, asked_for, mut questions) = (Instant::now(), Cell::new(Duration::ZERO), 0);
+        let mut now = params.clone();
+        let mut hear = |told: Progress<'_>| heard(told);
+        let mut over = || ended();
+        for _ in 0..stateless::ROUNDS_MAX {
+            let left = within.saturating_add(asked_for.get()).saturating_sub(begun.elapsed());
+            let message = self.request(method, &now);
+            let noted = (&asked_for, &mut questions);
+            let came = self.post_heard(&message, left, (&mut hear, &mut over), noted).map_err(no_reply);
+            let said = came.and_then(|reply| self.said(&message, &reply));
+            if let Err(Unspoken::Lost(why)) = &said {
+                self.give_up(why);
+            }
+            let result = match said? {
+                Ok(result) => result,
+                Err(why) => return Ok(Err(why)),
+            };
+            let Some(wants) = stateless::wants(&result, SERVER_QUESTIONS_MAX).map_err(Unspoken::Lost)? else {
+                return Ok(Ok(result));
+            };
+            let noted = (&asked_for, &mut questions);
+            match self.answers(wants.questions, (&mut hear, &mut over), noted)? {
+                Ok(answers) => now = stateless::again(params, answers, wants.state),
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        Err(Unspoken::Lost(format!("it wanted something first {} times", stateless::ROUNDS_MAX)))
+    }
+}
+
 impl ToolSession for Remote {
     fn manifest(&mut self, within: Duration, ended: Ended<'_>) -> Result<ToolManifest, String> {
         self.changed = false;
@@ -294,13 +390,7 @@ impl ToolSession for Remote {
             Some(ServerPart::Resource) => ("resources/read", json!({ "uri": call.name })),
             Some(ServerPart::Prompt) => ("prompts/get", json!({ "name": call.name, "arguments": arguments })),
         };
-        let message = self.request(method, &params);
-        let came = self.post_heard(&message, call.within, heard, ended).map_err(no_reply);
-        let said = came.and_then(|reply| self.said(&message, &reply));
-        if let Err(Unspoken::Lost(why)) = &said {
-            self.give_up(why);
-        }
-        let result = match said? {
+        let result = match self.rounds(method, &params, call.within, (heard, ended))? {
             Ok(result) => result,
             Err(why) => return Ok(Err(why)),
         };
@@ -324,6 +414,9 @@ const MAY_LACK: [&str; 2] = ["resources/templates/list", "prompts/list"];
 /// By these, without a word of their own, servers say that they do not know a method.
 const SAYS_NONE: [u16; 5] = [400, 404, 405, 410, 422];
 
+/// With these a server may mean that it keeps no conversations.
+const SAYS_NO_METHOD: [u16; 5] = [200, 400, 404, 405, 422];
+
 /// A list as its items.
 fn read<T>(
     told: Vec<Value>,
@@ -342,63 +435,6 @@ impl Drop for Remote {
     }
 }
 
-/// Why a server did not take a request, if it did not: a status that says so. One that sends elsewhere is not followed.
-fn refused(reply: &Reply) -> Option<String> {
-    match reply.status {
-        status @ 300..=399 => {
-            Some(format!("it leads to another address (status {status}), which is not followed"))
-        }
-        status @ (401 | 403) => Some(format!("it does not accept how Hermit signs in (status {status})")),
-        404 => Some("there is no such conversation or address (status 404)".to_owned()),
-        status @ 400..=499 => Some(format!("it does not take the request (status {status})")),
-        _ => None,
-    }
-}
-
-/// Whether a reply is the server's own refusal of this request, whatever status stands above it. What refuses the
-/// conversation itself, as of one that is over, names no request.
-fn is_own_word(message: &Value, reply: &Reply) -> bool {
-    let id = message.get("id");
-    messages(reply).iter().any(|told| told.get("id") == id && told.get("error").is_some())
-}
-
-/// The name that a server gives a conversation.
-fn session_of(reply: &Reply) -> Result<Option<String>, String> {
-    let Some(session) = header(reply, "mcp-session-id") else { return Ok(None) };
-    match !session.is_empty()
-        && session.len() <= SESSION_BYTES_MAX
-        && session.bytes().all(|b| b.is_ascii_graphic())
-    {
-        true => Ok(Some(session.to_owned())),
-        false => Err("the name that it gives the conversation cannot be kept".to_owned()),
-    }
-}
-
-fn header<'r>(reply: &'r Reply, name: &str) -> Option<&'r str> {
-    reply.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-}
-
-/// Every whole message of an answer.
-fn messages(reply: &Reply) -> Vec<Value> {
-    let kind = header(reply, "content-type").unwrap_or_default();
-    if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
-        return serde_json::from_slice(&reply.body).into_iter().collect();
-    }
-    let text = String::from_utf8_lossy(&reply.body);
-    let mut all = Vec::new();
-    let mut data = String::new();
-    for line in text.lines() {
-        if line.is_empty() {
-            all.extend(serde_json::from_str::<Value>(&data).ok());
-            data.clear();
-        } else if let Some(more) = line.strip_prefix("data:") {
-            data.push_str(more.strip_prefix(' ').unwrap_or(more));
-            data.push('\n');
-        }
-    }
-    all
-}
-
 fn no_reply(no: NoReply) -> Unspoken {
     match no {
         NoReply::NotSent(why) => Unspoken::NotCalled(why),
@@ -409,65 +445,5 @@ fn no_reply(no: NoReply) -> Unspoken {
 fn in_words(why: Unspoken) -> String {
     match why {
         Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reply(kind: &str, body: &str) -> Reply {
-        let headers = vec![("content-type".to_owned(), kind.to_owned())];
-        Reply { status: 200, headers, body: body.as_bytes().to_vec(), left_out: None }
-    }
-
-    #[test]
-    fn a_stream_is_read_event_by_event_and_what_is_not_whole_is_nothing() {
-        let stream = "event: message\r\nid: 1\r\ndata: {\"id\":\r\ndata:  1}\r\n\r\n: alive\n\ndata: {\"id\":2}\n\ndata: {\"id\":3}";
-        assert_eq!(
-            messages(&reply("text/event-stream; charset=utf-8", stream)),
-            [json!({"id": 1}), json!({"id": 2})]
-        );
-        assert_eq!(messages(&reply("application/json", "{\"id\":1}")), [json!({"id": 1})]);
-        assert!(messages(&reply("text/html", "<p>")).is_empty());
-    }
-
-    #[test]
-    fn a_name_of_a_conversation_cannot_end_a_header() {
-        let named = |session: &str| {
-            let mut reply = reply("application/json", "");
-            reply.headers.push(("mcp-session-id".to_owned(), session.to_owned()));
-            session_of(&reply)
-        };
-        assert_eq!(named("abc"), Ok(Some("abc".to_owned())));
-        for wrong in ["", "a b", "a\r\nb", &"x".repeat(300)] {
-            assert!(named(wrong).is_err(), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn a_status_that_leads_elsewhere_or_wants_a_key_is_a_refusal_in_words() {
-        for (status, word) in [(302, "not followed"), (401, "signs in"), (404, "404"), (405, "405")] {
-            let refused = refused(&Reply { status, ..reply("text/html", "") }).unwrap_or_default();
-            assert!(refused.contains(word), "{status}: {refused}");
-        }
-        assert_eq!(refused(&reply("application/json", "{}")), None);
-    }
-
-    #[test]
-    fn only_an_error_that_names_the_request_is_the_servers_own_refusal() {
-        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "prompts/list" });
-        let own = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method"}}"#;
-        assert!(is_own_word(&message, &reply("application/json", own)));
-        assert!(is_own_word(&message, &Reply { status: 404, ..reply("application/json", own) }));
-        for other in [
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no such session"}}"#,
-            r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"no such method"}}"#,
-            r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
-            "not found",
-        ] {
-            let reply = Reply { status: 404, ..reply("application/json", other) };
-            assert!(!is_own_word(&message, &reply), "{other}");
-        }
     }
 }

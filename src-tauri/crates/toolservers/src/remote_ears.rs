@@ -35,7 +35,8 @@ pub(crate) struct RemoteEars<'a> {
     pub(crate) heard: Heard<'a>,
     /// What came and is no whole event yet.
     rest: Vec<u8>,
-    questions: usize,
+    /// Questions that were put to the person.
+    pub(crate) questions: usize,
     requests: usize,
     /// It told that what it offers is something else now.
     pub(crate) changed: bool,
@@ -112,6 +113,29 @@ impl<'a> RemoteEars<'a> {
             }
         };
         self.answer(id, answer, over);
+    }
+
+    /// What a server wants to know before it goes on; or why it does not get that.
+    pub(crate) fn answer_to(
+        &mut self,
+        method: &str,
+        params: &Value,
+        over: &mut dyn FnMut() -> bool,
+    ) -> Result<Value, String> {
+        let none =
+            |what: &str| format!("it wants `{}` first, which it does not get", words_for_model(what, 80));
+        match method {
+            "elicitation/create" => Ok(self.put(params, over)),
+            "sampling/createMessage" if self.offers.sampling => {
+                let mut told = self.sample(params);
+                let why =
+                    told.pointer("/error/message").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let result = told.get_mut("result").map(Value::take);
+                result.ok_or_else(|| format!("{}: {why}", none(method)))
+            }
+            "sampling/createMessage" => Err(format!("{}: {NOT_OFFERED}", none(method))),
+            other => Err(none(other)),
+        }
     }
 
     fn answer(&self, id: &Value, mut answer: Value, over: &mut dyn FnMut() -> bool) {
