@@ -28,7 +28,7 @@ fn cached(name: &str) -> PathBuf {
 }
 
 /// A program of the cache, fetched by these commands where it is asked for.
-fn fetched(folder: &str, program: &str, how: &[&[&str]]) -> Option<PathBuf> {
+pub(super) fn fetched(folder: &str, program: &str, how: &[&[&str]]) -> Option<PathBuf> {
     let at = cached(folder);
     let program = at.join(program);
     if !program.exists() && std::env::var("HERMIT_FOREIGN_AGENTS").is_ok_and(|word| word == "fetch") {

@@ -24,6 +24,7 @@ mod guest_walls;
 mod guests;
 mod hidden_keys;
 mod injected;
+mod inspected;
 mod interop;
 mod keys;
 mod killed;

@@ -104,6 +104,7 @@ fn a_server_without_conversations_has_what_the_person_said_when_it_is_asked_agai
     let asks = json!({ "method": "elicitation/create", "params": { "message": "How old are you?", "requestedSchema": schema } });
     let (server, work) = (without_conversations(asks), work(&stage));
     let url = server.url("/mcp");
+    let add = ["tools", "add", "far", "--workspace", &work, "--url", &url, "--class", "echo=network_read"];
     let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
     yes(&stage, &approval);
     let served = Served::by(&stage);
