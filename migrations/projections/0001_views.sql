@@ -404,7 +404,8 @@ CREATE TABLE view_conversations (
   focus_reason     TEXT    NOT NULL,
   focus_at         INTEGER,
   last_focus       TEXT,
-  open_tasks       INTEGER NOT NULL CHECK (open_tasks >= 0)
+  open_tasks       INTEGER NOT NULL CHECK (open_tasks >= 0),
+  workspace_id     TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_conversations_by_focus ON view_conversations (focus_task_id) WHERE focus_task_id IS NOT NULL;
 
@@ -441,7 +442,14 @@ CREATE TABLE view_ingress (
   boundary         TEXT,
   trust_tier       TEXT,
   created_at       INTEGER NOT NULL,
-  updated_at       INTEGER NOT NULL
+  updated_at       INTEGER NOT NULL,
+  prompt_ref          TEXT,
+  reply_to_ref        TEXT,
+  quoted_message_ref  TEXT,
+  parent_task_id      TEXT,
+  confidence          INTEGER,
+  margin              INTEGER,
+  anchor_task_id      TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_ingress_by_conversation ON view_ingress (conversation_id, seq);
 CREATE INDEX view_ingress_by_task ON view_ingress (waits_for, seq);

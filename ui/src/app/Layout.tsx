@@ -91,7 +91,8 @@ function Rail() {
           <li key={place.path}>
             <Link to={place.path} aria-current={isHere(place.path) ? "page" : undefined}>
               <Icon name={place.icon} />
-              <span>{place.label}</span>
+              <span className={place.short === undefined ? undefined : styles.long}>{place.label}</span>
+              {place.short !== undefined && <span className={styles.short} aria-hidden="true">{place.short}</span>}
               {place.path === "/" && <Count of={forYou} />}
               {place.path === "/tasks" && waiting !== undefined && waiting.running > 0 && (
                 <span className={styles.quiet}>{waiting.running}<span className="visually-hidden"> working</span></span>

@@ -1,5 +1,6 @@
 // Every address and its screen; the only place that joins features.
 import { createHashHistory, createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { Conversations } from "~/features/conversations/Conversations";
 import { Inbox } from "~/features/inbox/Inbox";
 import { Tasks } from "~/features/tasks/Tasks";
 import { NewTask } from "~/features/tasks/NewTask";
@@ -22,6 +23,10 @@ const text = (value: unknown) => (typeof value === "string" && value !== "" ? va
 
 const inbox = createRoute({
   getParentRoute: () => frame, path: "/", component: () => <Inbox chosen={inbox.useSearch().at} />,
+  validateSearch: (search: Record<string, unknown>): { at?: string } => ({ at: text(search["at"]) }),
+});
+const conversations = createRoute({
+  getParentRoute: () => frame, path: "/conversations", component: () => <Conversations chosen={conversations.useSearch().at} />,
   validateSearch: (search: Record<string, unknown>): { at?: string } => ({ at: text(search["at"]) }),
 });
 const tasks = createRoute({
@@ -60,7 +65,7 @@ const settings = createRoute({ getParentRoute: () => frame, path: "/settings", c
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, tasks, newTask, task, lineage, knowledge, policy, tools, proof, settings]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, lineage, knowledge, policy, tools, proof, settings]),
   first,
 ]);
 

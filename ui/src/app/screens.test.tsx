@@ -7,6 +7,7 @@ import { seriousFindings, show } from "~/test/show";
 
 const SCREENS = [
   { at: "/", says: /Waiting for you/, needs: "approvals.list" },
+  { at: "/conversations", says: /Began a task/, needs: "conversations.list" },
   { at: "/tasks", says: /Tidy the downloads/, needs: "task.list" },
   { at: "/tasks/new", says: /Model or playbook/, needs: "playbooks.list" },
   { at: `/task/${WAITS}`, says: /Timeline/, needs: "task.show" },
@@ -133,10 +134,10 @@ test("history is judged again without a rule, and what would change is counted",
 
 test("a message that nobody could bind is bound by a person, once", async () => {
   const message = {
-    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook" as const, trust: "untrusted" as const, text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook" as const, trust: "untrusted" as const, text: "and the others?", said_at: Date.now(), confidence: 500, margin: 250, rationale: "2 tasks are open and none is in focus",
     candidates: [{ task_id: WAITS, title: "Move tax rates", status: "awaiting_approval" as const, updated_at: Date.now() }, { task_id: DONE, title: "Tidy the downloads", status: "completed" as const, updated_at: Date.now() }],
   };
-  const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about" } });
+  const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about", told: [], conversation_id: "cnv_1" } });
   const { user } = show(host, "/");
   expect(await screen.findByText("2 tasks are open and none is in focus")).toBeTruthy();
   expect(screen.getByText(/through webhook, by a sender that nobody confirms/)).toBeTruthy();

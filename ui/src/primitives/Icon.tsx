@@ -4,6 +4,7 @@ import styles from "./Icon.module.css";
 
 const OUTLINES = {
   inbox: <path d="M2 9.5 4 3h8l2 6.5V13H2zM2 9.5h3.5c0 3 5 3 5 0H14" />,
+  talk: <path d="M2 3h12v8H7.5L4.500 13.500V11H2z" />,
   task: <path d="M6 4h8M6 8h8M6 12h8M2.8 4h.01M2.8 8h.01M2.8 12h.01" />,
   lineage: (
     <>

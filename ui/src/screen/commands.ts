@@ -6,11 +6,14 @@ export interface Go {
   label: string;
   icon: IconName;
   keys: string;
+  /** Its name where there is little room. */
+  short?: string;
 }
 
 /** Places, in the order of the rail. `g` and then the letter goes there. */
 export const PLACES: readonly Go[] = [
   { path: "/", label: "Inbox", icon: "inbox", keys: "g i" },
+  { path: "/conversations", label: "Conversations", icon: "talk", keys: "g c", short: "Talk" },
   { path: "/tasks", label: "Tasks", icon: "task", keys: "g t" },
   { path: "/lineage", label: "Lineage", icon: "lineage", keys: "g l" },
   { path: "/knowledge", label: "Knowledge", icon: "knowledge", keys: "g k" },
@@ -26,6 +29,7 @@ export const OTHER_KEYS: readonly { keys: string; does: string }[] = [
   { keys: "j", does: "Next in a list" },
   { keys: "k", does: "Previous in a list" },
   { keys: "x", does: "Choose an approval in the inbox, to deny several" },
+  { keys: "m", does: "Write in a conversation; Enter sends, Shift and Enter begins a line" },
   { keys: "d", does: "Go to Deny; Enter then denies" },
   { keys: "/", does: "Find in a task's timeline" },
   { keys: "Enter", does: "Open what is chosen; never approves" },

@@ -123,6 +123,11 @@ export function approvalLook(status: ApprovalStatus): Look {
 const ORIGIN: Readonly<Record<Origin, string>> = {
   person: "You", program: "Another program", service: "Hermit, in the background", scheduler: "Hermit, on schedule", agent: "The agent of another task",
 };
+/** Whether a task that stands so has ended. */
+export function isOver(status: RunStatus): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled" || status === "expired";
+}
+
 /** Who began a task. */
 export function originName(origin: Origin): string {
   return lookUp(ORIGIN, origin, capital(plain(origin)));

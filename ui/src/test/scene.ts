@@ -2,6 +2,7 @@
 import { FakeHost } from "~/host/fake";
 import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
 import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
+import type { Conversation } from "~/ipc/generated/conversations";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Judged } from "~/ipc/generated/policy";
@@ -73,8 +74,13 @@ export const changes: Shown = {
   ],
 };
 
+export const TALK: Conversation = {
+  conversation_id: "cnv_01a20000000070008000000000000012", title: "Billing", opened_at: AT - 9_000_000, updated_at: AT, focus_task_id: null, focus_reason: "", last_focus: null, open_tasks: 1, waiting: 1,
+  workspace_id: "wsp_1", folder: "/home/you/atlas-billing", last_said: "Tidy the downloads",
+};
+
 export const task: Task = {
-  row: taskRow(), goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
+  row: taskRow(), conversation_id: TALK.conversation_id, goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
   tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, summary_by: null, verified_by: [], answer_ref: null,
   waits_for: { kind: "approval", id: APPROVAL }, interrupted: false, writing: null, last_seq: 8,
   attempts: [{ attempt_id: "att_1", number: 1, status: "awaiting_approval", reason: "waiting", started_at: AT, finished_at: null, iterations: 4, termination: null }],
@@ -155,9 +161,21 @@ export function sceneAnswers(): Answers {
     "changes.show": changesOf(changes),
     "approvals.lines": ({ of }) => ({ rows: of === "card" ? approval.lines : [{ kind: "fact", text: "/goal = \"Move the rates\"" }] }),
     "task.list": ({ group }) => page([taskRow(), doneRow].filter((row) => group == null || (row === doneRow ? group === "done" || group === "ended" : group === "waiting"))),
+    "task.steps": ({ status }) => page(status === "blocked" ? [{
+      step_id: "step_1", kind: "pursue", title: "Move the rates", status: "blocked", reason: "waiting for an approval", depends_on: [], attempts: 1, max_attempts: 3, created_at: AT, updated_at: AT,
+      task_id: WAITS, task_title: "Move tax rates into a typed table", run_status: "awaiting_approval", priority: "normal", workspace: "/home/you/atlas-billing",
+    }] : []),
+    "conversations.commands": { commands: [{ name: "help", takes: "", about: "tells which commands there are" }, { name: "goal", takes: "the new goal", about: "edits the goal of a task at work" }, { name: "stop", takes: "", about: "ends the task at work" }] },
     "task.count": { all: 2, waiting: 1, going: 0, ended: 1 },
     "task.questions": page([]),
     "conversations.undecided": page([]),
+    "conversations.list": page([TALK]),
+    "conversations.show": TALK,
+    "conversations.lines": page([{
+      seq: 3, kind: "message", role: "user", at: AT, text: "Tidy the downloads", ref_id: "ing_1", task: { task_id: DONE, title: "Tidy the downloads", status: "completed", follows: null, parent_task_id: null },
+      heard: { channel: "app", trust: "user_asserted", resolution: "start_new_root", is_open: false, is_waiting: false, candidates: [], confidence: null, margin: null, rationale: null, answers: null, reply_to: null, quotes: null },
+      question: null, choices: [], approval: null, result: null, said_by: null, termination: null, ended: null,
+    }]),
     "task.show": ({ task: id }) => (id === DONE ? doneTask : task),
     "task_events.list": ({ task: id, after_seq }) => {
       const all = id === DONE ? doneEvents : events;

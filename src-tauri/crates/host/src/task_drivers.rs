@@ -3,7 +3,8 @@
 use crate::clock::Bell;
 use kernel::{DriveOutcome, Kernel};
 use model::TaskId;
-use std::collections::{BTreeMap, VecDeque};
+use model::task::Priority;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,7 +41,8 @@ pub enum Ended {
 struct Board {
     /// At work; true when somebody asked again meanwhile.
     at_work: BTreeMap<TaskId, bool>,
-    queue: VecDeque<TaskId>,
+    /// What waits for a free thread, in the order it came, each with how urgent it is.
+    queue: Vec<(TaskId, Priority)>,
     ended: BTreeMap<TaskId, Ended>,
     /// How long a task that broke off is left alone.
     patience: BTreeMap<TaskId, Duration>,
@@ -48,6 +50,25 @@ struct Board {
 }
 
 impl Board {
+    /// Takes its place among those that wait; one that waits already keeps it, and is as urgent as it is now.
+    fn enqueue(&mut self, task: TaskId, urgency: Priority) {
+        match self.queue.iter_mut().find(|(queued, _)| *queued == task) {
+            Some(queued) => queued.1 = urgency,
+            None => self.queue.push((task, urgency)),
+        }
+    }
+
+    /// The most urgent of those that wait; of those alike the one that came first.
+    fn next(&mut self) -> Option<TaskId> {
+        let most = self.queue.iter().map(|(_, urgency)| *urgency).max()?;
+        let at = self.queue.iter().position(|(_, urgency)| *urgency == most)?;
+        Some(self.queue.remove(at).0)
+    }
+
+    fn is_queued(&self, task: TaskId) -> bool {
+        self.queue.iter().any(|(queued, _)| *queued == task)
+    }
+
     /// How long the task is left alone now that it broke off again.
     fn wait_of(&mut self, task: TaskId) -> Duration {
         let wait = self.patience.get(&task).map_or(RETRY_FIRST, |last| (*last * 2).min(RETRY_MOST));
@@ -98,6 +119,8 @@ impl TaskDrivers {
 
     /// Sees to it that the task is driven, from where it stands when this returns.
     pub fn wake(self: &Arc<Self>, task: TaskId) {
+        // One that cannot be read now is as urgent as any.
+        let urgency = self.kernel.priority(task).unwrap_or(Priority::Normal);
         let mut board = self.board();
         if board.closing {
             return;
@@ -107,16 +130,14 @@ impl TaskDrivers {
             *again = true;
             return;
         }
-        if !board.queue.contains(&task) {
-            board.queue.push_back(task);
-        }
+        board.enqueue(task, urgency);
         self.fill(&mut board);
     }
 
     /// Starts threads for what waits, as far as there may be more.
     fn fill(self: &Arc<Self>, board: &mut Board) {
         while board.at_work.len() < AT_ONCE_MAX && !board.closing {
-            let Some(task) = board.queue.pop_front() else { return };
+            let Some(task) = board.next() else { return };
             board.at_work.insert(task, false);
             let drives = Arc::clone(self);
             let spawned =
@@ -190,7 +211,7 @@ impl TaskDrivers {
     pub fn wait(&self, task: TaskId, patience: Duration) -> Waited {
         let until = Instant::now() + patience;
         let mut board = self.board();
-        while board.at_work.contains_key(&task) || board.queue.contains(&task) {
+        while board.at_work.contains_key(&task) || board.is_queued(task) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Waited::AtWork;
@@ -225,6 +246,22 @@ impl TaskDrivers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_urgent_is_taken_first_and_a_change_counts_while_it_waits() {
+        let [a, b, c, d] = [1, 2, 3, 4]
+            .map(|n| format!("task_0190a1b2c3d47e8f9a0b1c2d0000000{n}").parse::<TaskId>().expect("an id"));
+        let mut board = Board::default();
+        for (task, urgency) in
+            [(a, Priority::Low), (b, Priority::Normal), (c, Priority::High), (d, Priority::High)]
+        {
+            board.enqueue(task, urgency);
+        }
+        board.enqueue(a, Priority::High);
+        assert!(board.is_queued(a));
+        let order: Vec<TaskId> = std::iter::from_fn(|| board.next()).collect();
+        assert_eq!(order, [a, c, d, b], "those alike in the order that they came in");
+    }
 
     #[test]
     fn a_drive_that_panics_has_ended_and_is_taken_up_again() {

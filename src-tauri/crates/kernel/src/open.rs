@@ -208,6 +208,7 @@ impl Kernel {
             conversation_id: ConversationId::fresh(clock, entropy),
             inbox_task_id: TaskId::fresh(clock, entropy),
             title: Sensitive::from("Inbox".to_owned()),
+            workspace_id: None,
         };
         writeup.push(conversation);
         self.commit(writeup)?;

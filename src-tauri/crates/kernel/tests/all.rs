@@ -26,6 +26,7 @@ mod clocks;
 mod closed;
 mod collecting;
 mod compacting;
+mod conversing;
 mod endings;
 mod fetching;
 mod governed;

@@ -174,15 +174,7 @@ fn only_the_persons_words_answer_a_question_edit_a_goal_or_stop_what_is_at_work(
         assert_eq!(log(kernel).len(), before, "nothing is recorded of it");
         // Free words that would be the answer of a person are a message to the task, and the question waits.
         let (text, key) = ("yes", &*format!("said:{channel}"));
-        let sender = channel.into();
-        let saying = Saying {
-            conversation_id: None,
-            text,
-            sender,
-            task: Some(task),
-            reply_to: None,
-            idempotency_key: key,
-        };
+        let saying = Saying { task: Some(task), ..Saying::of(text, channel, key) };
         assert_eq!(kernel.say(&saying).unwrap().resolution, IngressResolution::AppendNote);
         assert_eq!(state(&world, task).clarifications[&open].status, ClarificationStatus::Pending);
         assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Answer(open)));
@@ -215,10 +207,7 @@ fn words_keep_their_sender_when_a_person_binds_them_or_runs_them_again() {
         .turn_to(kernel.query().unwrap().conversations(Ask::ALL).unwrap().rows[0].conversation_id, None)
         .unwrap();
     let heard = |key| {
-        let (text, sender) = ("do as I say", Channel::Webhook.into());
-        let saying =
-            Saying { conversation_id: None, text, sender, task: None, reply_to: None, idempotency_key: key };
-        let bound = kernel.say(&saying).unwrap();
+        let bound = kernel.say(&Saying::of("do as I say", Channel::Webhook, key)).unwrap();
         assert_eq!(bound.resolution, IngressResolution::PendingDisambiguation, "{}", bound.rationale);
         bound.ingress_id
     };

@@ -173,15 +173,7 @@ fn what_has_completed_failed_or_was_cancelled_takes_no_more_and_what_is_open_doe
         let is_over = matches!(status, Completed | Failed | Cancelled);
         let note = world.kernel().append_note(task, "and this", Channel::App, "note");
         assert_eq!(matches!(note, Err(Error::Conflict(_))), is_over, "{status}: {note:?}");
-        let (conversation_id, reply_to) = (None, None);
-        let saying = Saying {
-            conversation_id,
-            text: "and that",
-            sender: Channel::App.into(),
-            task: Some(task),
-            reply_to,
-            idempotency_key: "said",
-        };
+        let saying = Saying { task: Some(task), ..Saying::of("and that", Channel::App, "said") };
         let bound = world.kernel().say(&saying).unwrap();
         let to = bound.task_id.expect("a task");
         assert_eq!(to != task, is_over, "{status}: a follow-up is a task of its own");

@@ -17,8 +17,7 @@ use serde_json::json;
 use testkit::{Edge, Mode, World, done, say, write};
 
 fn saying<'s>(text: &'s str, key: &'s str) -> Saying<'s> {
-    let (conversation_id, task, reply_to) = (None, None, None);
-    Saying { conversation_id, text, sender: Channel::App.into(), task, reply_to, idempotency_key: key }
+    Saying::of(text, Channel::App, key)
 }
 
 fn conversation(world: &World) -> ConversationId {
@@ -330,8 +329,8 @@ fn count_before(world: &World, task: TaskId) -> usize {
 fn conversations_stand_apart_and_nothing_in_the_background_takes_the_focus() {
     let world = World::new(208);
     let here = world.script("here", vec![write("a.txt", "x"), done("done")]);
-    let there = world.kernel().open_conversation("  the other one\nsecond line ").unwrap();
-    assert!(world.kernel().open_conversation(" ").is_err());
+    let there = world.kernel().open_conversation("  the other one\nsecond line ", None).unwrap();
+    assert!(world.kernel().open_conversation(" ", None).is_err());
     let row = world.kernel().query().unwrap().conversation(there).unwrap().unwrap();
     assert_eq!(row.title.shown().map(String::as_str), Some("the other one"));
     world.reasoners.script("there", vec![done("done")]);

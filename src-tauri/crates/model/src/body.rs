@@ -12,7 +12,7 @@ use crate::attempt::{
 };
 use crate::decision::Decision;
 use crate::event::EntityType;
-use crate::ingress::{Clarification, IngressRecord, IngressResolution};
+use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
 use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};
 use crate::principal::Principal;
@@ -96,7 +96,7 @@ bodies! {
     }
     /// A conversation was opened.
     ConversationOpened ("conversation.opened", 1, Conversation, |b| b.conversation_id) {
-        conversation_id: ConversationId, inbox_task_id: TaskId, title: Text,
+        conversation_id: ConversationId, inbox_task_id: TaskId, title: Text; since workspace_id: WorkspaceId
     }
     /// A conversation's implicit focus moved.
     FocusChanged ("conversation.focus_changed", 1, Conversation, |b| b.conversation_id) {
@@ -108,7 +108,7 @@ bodies! {
     IngressBound ("ingress.bound", 1, Ingress, |b| b.ingress_id) {
         ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>,
         candidates: Vec<TaskId>, rationale: Text;
-        since confidence: u16, margin: u16
+        since confidence: u16, margin: u16, anchor: ContinuationAnchor
     }
 
     // Tasks and steps.

@@ -48,9 +48,21 @@ pub struct IngressRecord {
     /// Artifacts named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub referenced_artifact_refs: Vec<ArtifactId>,
+    /// The question of a task that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_ref: Option<ClarificationId>,
+    /// What its sender says that it answers, by its identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to_ref: Option<String>,
+    /// The earlier message that it quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted_message_ref: Option<IngressId>,
     /// The task it was bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen_task_id: Option<TaskId>,
+    /// The task that its work is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_task_id: Option<TaskId>,
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<Sensitive<String>>,

@@ -63,6 +63,8 @@ pub const CLAIM_BYTES_MAX: usize = 4 * 1024;
 pub const EVIDENCE_REFS_MAX: usize = 64;
 /// Tasks offered when nobody can tell what a message is about: a person reads them all.
 pub const CANDIDATES_MAX: usize = 8;
+/// Artifacts of an ended task that its follow-up carries: a context pack names them all.
+pub const ANCHOR_ARTIFACTS_MAX: usize = 64;
 /// Rows of one page of any list: a screen shows fewer, and a caller pages on.
 pub const PAGE_ROWS_MAX: u32 = 500;
 /// Tokens of a context pack unless the model says otherwise: small local models see 4,096.

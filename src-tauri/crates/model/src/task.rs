@@ -4,7 +4,7 @@ use crate::policy::Profile;
 use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId, limits};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{Origin, Priority, Proposer, StepStatus, TaskStatus};
+pub use words::task::{Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).
@@ -242,22 +242,6 @@ impl Task {
     /// Who began it.
     pub fn origin(&self) -> Origin {
         self.origin.unwrap_or(Origin::Person)
-    }
-}
-
-crate::names! {
-    /// What a step is for (examples of HK-8.2).
-    pub enum StepKind ("step kind") {
-        /// Pursue the goal: the loop of reasoning and action.
-        Pursue = "pursue",
-        /// Undo a receipt.
-        Rollback = "rollback",
-        /// Settle an unknown outcome.
-        Observe = "observe",
-        /// Take content in.
-        Ingest = "ingest",
-        /// Promote knowledge.
-        Promote = "promote",
     }
 }
 

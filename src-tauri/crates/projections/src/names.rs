@@ -5,7 +5,7 @@ use model::task::TaskStatus;
 pub use words::act::ActionState;
 pub use words::artifact::ArtifactState;
 pub use words::policy::GrantState;
-pub use words::task::RunStatus;
+pub use words::task::{MessageKind, Role, RunStatus};
 
 /// Whether a task was asked to end before it did, and whether it ended because time ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,35 +39,5 @@ pub const fn run_status(
         TaskStatus::Cancelled => RunStatus::Cancelled,
         TaskStatus::Completed => RunStatus::Completed,
         TaskStatus::RolledBack => before,
-    }
-}
-
-model::names! {
-    /// Who speaks in a conversation.
-    pub enum Role ("role") {
-        /// A person, or what acts for one.
-        User = "user",
-        /// The agent.
-        Agent = "agent",
-        /// Hermit itself.
-        System = "system",
-    }
-}
-
-model::names! {
-    /// What a line of a conversation is.
-    pub enum MessageKind ("message kind") {
-        /// A message that came in.
-        Message = "message",
-        /// A question put to a person.
-        Question = "question",
-        /// A request for approval.
-        Approval = "approval",
-        /// An act, with its receipt.
-        Receipt = "receipt",
-        /// How a run of the loop ended.
-        Answer = "answer",
-        /// A task ended.
-        Ended = "ended",
     }
 }

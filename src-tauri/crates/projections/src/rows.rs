@@ -350,7 +350,7 @@ views! {
     /// Conversations with their focus (HK-13.6-13).
     ConversationRow from NewConversation in "view_conversations" as conversations by (conversation_id: ConversationId) {
         conversation_id: ConversationId, inbox_task_id: TaskId, title: Text, opened_at: UnixMs,
-        updated_at: UnixMs,
+        updated_at: UnixMs, workspace_id: Option<WorkspaceId>,
     } later {
         focus_task_id: Option<TaskId>, focus_reason: String, focus_at: Option<UnixMs>,
         last_focus: Option<TaskId>, open_tasks: u32,
@@ -367,10 +367,12 @@ views! {
         ingress_id: IngressId, conversation_id: ConversationId, channel: Channel, text: Text,
         status: IngressStatus, resolution: IngressResolution, actor: Option<PrincipalId>,
         chosen_task_id: Option<TaskId>, candidates: Vec<TaskId>, rationale: Option<Text>, created_at: UnixMs,
-        updated_at: UnixMs,
+        updated_at: UnixMs, prompt_ref: Option<ClarificationId>, reply_to_ref: Option<String>,
+        quoted_message_ref: Option<IngressId>, parent_task_id: Option<TaskId>,
     } later {
         waits_for: Option<TaskId>, absorbed_at: Option<UnixMs>, boundary: Option<Boundary>,
-        trust_tier: Option<TrustTier>,
+        trust_tier: Option<TrustTier>, confidence: Option<u16>, margin: Option<u16>,
+        anchor_task_id: Option<TaskId>,
     }
 
     /// One question put to a person.

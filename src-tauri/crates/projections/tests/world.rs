@@ -74,7 +74,12 @@ impl World {
     pub fn conversation(&mut self) -> (ConversationId, TaskId, Draft) {
         let (conversation_id, inbox_task_id): (ConversationId, TaskId) =
             (self.fresh("cnv"), self.fresh("task"));
-        let body = ConversationOpened { conversation_id, inbox_task_id, title: words("talk", self.n) };
+        let body = ConversationOpened {
+            conversation_id,
+            inbox_task_id,
+            title: words("talk", self.n),
+            workspace_id: None,
+        };
         (conversation_id, inbox_task_id, self.draft(Place::task(inbox_task_id), body))
     }
 
@@ -99,6 +104,10 @@ impl World {
             explicit_task_ref: None,
             referenced_artifact_refs: vec![],
             chosen_task_id: None,
+            prompt_ref: None,
+            reply_to_ref: None,
+            quoted_message_ref: None,
+            parent_task_id: None,
             rationale: None,
             idempotency_key: format!("in-{}", self.n),
         };
@@ -125,6 +134,7 @@ impl World {
             rationale: words("because", self.n),
             confidence: None,
             margin: None,
+            anchor: None,
         };
         self.draft(Place::task(place), body)
     }

@@ -252,6 +252,8 @@ answers! {
         event_families: Vec<String>,
         message_modes: Vec<String>,
         goal_actions: Vec<String>,
+        /// Commands that a message may be, behind a slash.
+        slash_commands: Vec<String>,
         /// Answers to an approval that this API takes.
         approval_choices: Vec<String>,
         profiles: Vec<String>,

@@ -80,6 +80,8 @@ pub enum Use {
 pub const PLACES: &[(&str, &str, Use)] = &[
     ("task.submit", "workspace", Use::Works),
     ("task.submit", "attachments", Use::Reads),
+    ("conversations.open", "folder", Use::Works),
+    ("conversations.say", "workspace", Use::Works),
     ("agent.open", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
     ("grants.draft", "workspace", Use::Works),
@@ -160,11 +162,16 @@ macro_rules! with_commands {
         "shows the summary that stands in a context in the place of its oldest turns" context.summary(Summary) -> ContextSummary, read [tasks];
         "sums up the oldest turns of a task's context now" context.compact(Compact) -> Compacted, write [];
         "lists conversations and the task in focus of each" conversations.list(List) -> Conversations, read [tasks];
-        "opens a conversation" conversations.open(Open) -> Opened, write [];
+        "shows one conversation" conversations.show(Show) -> Conversation, read [tasks];
+        "reads what was said and done in a conversation, across its tasks" conversations.lines(Lines) -> LineList, read [tasks, approvals, receipts];
+        "opens a conversation, in a folder or in none" conversations.open(Open) -> Opened, write [];
         "says something in a conversation; it is bound to what it is about, or waits for a person to say" conversations.say(Say) -> Said, write [];
         "lists messages of which nobody can tell yet what they are about" conversations.undecided(Undecided) -> Messages, read [tasks];
         "says what an open message is about" conversations.bind(Bind) -> Said, write [];
+        "lists the commands that may be written behind a slash" conversations.commands(Commands) -> CommandList, free [];
         "turns to a task, or to none" conversations.focus(Focus) -> Focused, write [];
+        "says how urgent a task is: those that are wait less for a free place" task.set_priority(SetPriority) -> Done, write [];
+        "lists steps by how they stand, over all tasks or of one" task.steps(Steps) -> StepList, read [tasks];
         "edits the goal of a task at work" task.edit_goal(EditGoal) -> Done, write [];
         "lists grants" grants.list(List) -> Grants, read [grants];
         "takes an unused grant or a standing grant back" grants.revoke(Revoke) -> Revoked, write [];

@@ -15,6 +15,7 @@ pub mod act;
 pub mod artifact;
 pub mod knowledge;
 pub mod policy;
+pub mod slash;
 pub mod store;
 pub mod task;
 
@@ -22,7 +23,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, knowledge, policy, store, task};
+    use super::{act, artifact, knowledge, policy, slash, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -72,6 +73,7 @@ mod tests {
             policy::RuleScope,
             policy::StandingState,
             policy::Surface,
+            slash::SlashCommand,
             store::Channel,
             store::CheckpointKind,
             store::EntityType,
@@ -83,6 +85,9 @@ mod tests {
             store::ProjectSource,
             store::ToolServerState,
             store::VaultKind,
+            task::MessageKind,
+            task::StepKind,
+            task::Role,
             task::AttemptStatus,
             task::CallStatus,
             task::ClarificationStatus,

@@ -129,6 +129,22 @@ crate::names! {
 }
 
 crate::names! {
+    /// What a step is for (examples of HK-8.2).
+    pub enum StepKind ("step kind") {
+        /// Pursue the goal: the loop of reasoning and action.
+        Pursue = "pursue",
+        /// Undo a receipt.
+        Rollback = "rollback",
+        /// Settle an unknown outcome.
+        Observe = "observe",
+        /// Take content in.
+        Ingest = "ingest",
+        /// Promote knowledge.
+        Promote = "promote",
+    }
+}
+
+crate::names! {
     /// Step states (HK-12.2).
     pub enum StepStatus ("step status") {
         /// Known, its dependencies open.
@@ -424,5 +440,35 @@ crate::names! {
         Halted = "halted",
         /// Driving it broke off.
         Broke = "broke",
+    }
+}
+
+crate::names! {
+    /// Who speaks in a conversation.
+    pub enum Role ("role") {
+        /// A person, or what acts for one.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+        /// Hermit itself.
+        System = "system",
+    }
+}
+
+crate::names! {
+    /// What a line of a conversation is.
+    pub enum MessageKind ("message kind") {
+        /// A message that came in.
+        Message = "message",
+        /// A question put to a person.
+        Question = "question",
+        /// A request for approval.
+        Approval = "approval",
+        /// An act, with its receipt.
+        Receipt = "receipt",
+        /// How a run of the loop ended.
+        Answer = "answer",
+        /// A task ended.
+        Ended = "ended",
     }
 }

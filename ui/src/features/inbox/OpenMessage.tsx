@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { plain, said } from "~/screen/words";
+import { isOver, plain, said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Message } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
@@ -24,7 +24,7 @@ export function OpenMessage({ message }: { message: Message }) {
       {message.rationale !== null && <p><Words of={said(message.rationale)} /></p>}
       <ul className={styles.ways}>
         {message.candidates.map((one) => {
-          const ended = ["completed", "failed", "cancelled", "expired"].includes(one.status);
+          const ended = isOver(one.status);
           return (
             <li key={one.task_id}>
               <span><Link to="/task/$id" params={{ id: one.task_id }}><Words of={said(one.title)} /></Link>, {plain(one.status)} <Time at={one.updated_at} ago /></span>

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
-import { useAct, useAsk, useDraft, useHost, useThought } from "~/ipc/client";
+import { useAct, useAsk, useDraft, useHost } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -12,11 +12,13 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
+import { isCommand } from "~/screen/slash";
 import { modelName, originName, plain, said } from "~/screen/words";
 import { PromptPicker } from "../tools/PromptPicker";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import type { Part } from "./parts";
 import { Plan } from "./Plan";
+import { Working, agentOf } from "./Working";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 
@@ -112,44 +114,6 @@ function Stands({ task }: { task: string }) {
   return <>{kind === undefined || kind === "dependency" ? "at work" : "waits for you"}</>;
 }
 
-/** Who proposes, as it is called on the screen. */
-function agentOf(task: Task): "Model" | "Playbook" | "Hermit" | "Agent" {
-  if (task.reasoner.startsWith("playbook")) return "Playbook";
-  if (task.reasoner.startsWith("guest:")) return "Agent";
-  return task.reasoner.startsWith("rollback") ? "Hermit" : "Model";
-}
-
-/** What it is doing now: for how long, and the words as they come. */
-function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
-  const agent = agentOf(task);
-  const now = useNow();
-  const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
-  // A model that answers in the form of a request has no words to read along.
-  const thought = useThought(task.row.task_id, task.thinking ?? null);
-  const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
-  return (
-    <div className={styles.message} aria-busy="true">
-      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : doing === "" ? "working" : <Words of={doing} />}</span><span>{elapsed(now - started)}</span></div>
-      {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
-      {isWords && <p><Words of={draft} /></p>}
-    </div>
-  );
-}
-
-function useNow(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
-}
-
-function elapsed(ms: number): string {
-  const s = Math.max(0, Math.floor(ms / 1000));
-  return s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-}
-
 function Said({ message, agent, see }: { message: Message; agent: string; see: (see: See) => void }) {
   if (message.who === "asks") {
     return (
@@ -211,9 +175,17 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
       },
     });
   };
+  // Commands are the host's, the same as in a conversation; what one tells stands below.
+  const command = () => say.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, {
+    onSuccess: (came) => {
+      setText("");
+      if (came.task_id !== null && came.task_id !== task.row.task_id) void navigate({ to: "/task/$id", params: { id: came.task_id } });
+    },
+  });
   const send = () => {
     if (because !== null) return;
-    if (ended) follow();
+    if (isCommand(text)) command();
+    else if (ended) follow();
     else note.mutate({ task: task.row.task_id, text: text.trim(), mode, channel: "app" }, { onSuccess: () => setText("") });
   };
   const failed = note.error ?? say.error;
@@ -231,6 +203,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
         <Button because={because} onClick={send}>{ended ? "Follow up" : "Send"}</Button>
       </div>
       {failed !== null && <Failed error={failed} />}
+      {(say.data?.told ?? []).length > 0 && <ul className={styles.told} role="status">{say.data?.told.map((line, at) => <li key={at}><Prose of={line} /></li>)}</ul>}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { Answer, Failed, sentence } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { Urgency } from "~/features/tasks/Steps";
 import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
 import { Inspector } from "./Inspector";
@@ -135,6 +136,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
       {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
       <span className={styles.space} />
+      {!ended && <Urgency task={row.task_id} value={row.priority} />}
       <div className={styles.meter}>
         <div><span>Cost</span><b>{cost(row.cost_micros)}</b><span>of {cost(task.cost_micros_max)}</span></div>
         <Meter label="Cost" used={row.cost_micros} of={task.cost_micros_max} />

@@ -37,7 +37,7 @@ test("Hermit's own line and a playbook's carry no mark", async () => {
 });
 
 test("a task goes on after its end: the words become a task that follows it", async () => {
-  const host = scene({ "task.show": { ...doneTask, reasoner: "openai:qwen" }, "conversations.say": { message_id: "ing_1", resolution: "start_new_root", task_id: "task_01a2000000007000800000000000000a", candidates: [], rationale: "" } });
+  const host = scene({ "task.show": { ...doneTask, reasoner: "openai:qwen" }, "conversations.say": { message_id: "ing_1", resolution: "start_new_root", task_id: "task_01a2000000007000800000000000000a", candidates: [], rationale: "", told: [], conversation_id: "cnv_1" } });
   const { user, router } = show(host, `/task/${DONE}`);
   await user.type(await screen.findByLabelText("Continue with a follow-up"), "and now the other folder");
   await user.click(screen.getByRole("button", { name: "Follow up" }));

@@ -15,6 +15,7 @@ import { VirtualRows } from "~/primitives/VirtualRows";
 import { Prose, Words } from "~/primitives/Words";
 import { type Project, projectsOf } from "~/screen/projects";
 import { Projects } from "./Projects";
+import { Steps } from "./Steps";
 import styles from "./Tasks.module.css";
 
 /** Rows of a part of the list, and cards of a part of a column. */
@@ -23,15 +24,17 @@ const CARDS = 60;
 
 const FILTERS = { all: undefined, you: "waiting", working: "going", ended: "ended" } as const;
 type Filter = keyof typeof FILTERS;
-type Look = "list" | "board" | "projects";
+type Look = "list" | "board" | "steps" | "projects";
 
+/** Whether a look is of tasks, which can be chosen among. */
+const tasksOf = (look: Look) => look === "list" || look === "board";
 const keyOf = (row: TaskRow) => row.task_id;
 
 /** `of` is a project, by its key; without one all of them. */
 export function Tasks({ of, look: opened }: { of?: string | undefined; look?: string | undefined }) {
   const navigate = useNavigate();
   const [filter, setFilter] = useState<Filter>("all");
-  const look: Look = opened === "board" || opened === "projects" ? opened : "list";
+  const look: Look = opened === "board" || opened === "steps" || opened === "projects" ? opened : "list";
   const to = (next: Look, project: string | undefined) =>
     void navigate({ to: "/tasks", search: { ...(next === "list" ? {} : { look: next }), ...(project === undefined ? {} : { project }) }, replace: true });
   const [search, setSearch] = useState("");
@@ -54,13 +57,13 @@ export function Tasks({ of, look: opened }: { of?: string | undefined; look?: st
     >
       <div className={styles.tasks}>
         <div className={styles.tools}>
-          {look !== "projects" && projects.length > 1 && (
+          {tasksOf(look) && projects.length > 1 && (
             <Select
               label="Project" hideLabel value={project?.key ?? ""} onChange={(event) => to(look, event.target.value === "" ? undefined : event.target.value)}
               options={[{ value: "", label: "All projects" }, ...projects.map((one) => ({ value: one.key, label: one.name }))]}
             />
           )}
-          {look !== "projects" && <Segmented<Filter>
+          {tasksOf(look) && <Segmented<Filter>
             label="Which tasks" value={board ? "all" : filter} onChange={setFilter}
             options={([
               { value: "all", label: "All" },
@@ -69,15 +72,15 @@ export function Tasks({ of, look: opened }: { of?: string | undefined; look?: st
               { value: "ended", label: "Ended" },
             ] as const).map((one) => (board && one.value !== "all" ? { ...one, because: "The board shows all of them, side by side" } : one))}
           />}
-          {look !== "projects" && <div className={styles.search}>
+          {tasksOf(look) && <div className={styles.search}>
             <TextField label="Search tasks" hideLabel placeholder="Words in goal, conversation, files" type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
           </div>}
           <Segmented<Look>
-            label="Look" value={look} onChange={(next) => to(next, next === "projects" ? undefined : project?.key)}
-            options={[{ value: "list", label: "List" }, { value: "board", label: "Board" }, { value: "projects", label: "Projects" }]}
+            label="Look" value={look} onChange={(next) => to(next, tasksOf(next) ? project?.key : undefined)}
+            options={[{ value: "list", label: "List" }, { value: "board", label: "Board" }, { value: "steps", label: "Steps" }, { value: "projects", label: "Projects" }]}
           />
         </div>
-        {look === "projects" ? <Projects asked={folders} open={(key) => to("list", key)} />
+        {look === "steps" ? <Steps /> : look === "projects" ? <Projects asked={folders} open={(key) => to("list", key)} />
           : board ? <Board which={which} counts={counts} open={open} /> : <List filter={filter} which={which} open={open} begin={begin} />}
       </div>
     </Screen>

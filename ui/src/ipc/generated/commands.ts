@@ -115,7 +115,11 @@ export interface Commands {
   "context.compact": { params: context.Compact; answer: context.Compacted };
   /** lists conversations and the task in focus of each */
   "conversations.list": { params: conversations.List; answer: conversations.Conversations };
-  /** opens a conversation */
+  /** shows one conversation */
+  "conversations.show": { params: conversations.Show; answer: conversations.Conversation };
+  /** reads what was said and done in a conversation, across its tasks */
+  "conversations.lines": { params: conversations.Lines; answer: conversations.LineList };
+  /** opens a conversation, in a folder or in none */
   "conversations.open": { params: conversations.Open; answer: conversations.Opened };
   /** says something in a conversation; it is bound to what it is about, or waits for a person to say */
   "conversations.say": { params: conversations.Say; answer: conversations.Said };
@@ -123,8 +127,14 @@ export interface Commands {
   "conversations.undecided": { params: conversations.Undecided; answer: conversations.Messages };
   /** says what an open message is about */
   "conversations.bind": { params: conversations.Bind; answer: conversations.Said };
+  /** lists the commands that may be written behind a slash */
+  "conversations.commands": { params: conversations.Commands; answer: conversations.CommandList };
   /** turns to a task, or to none */
   "conversations.focus": { params: conversations.Focus; answer: conversations.Focused };
+  /** says how urgent a task is: those that are wait less for a free place */
+  "task.set_priority": { params: task.SetPriority; answer: task.Done };
+  /** lists steps by how they stand, over all tasks or of one */
+  "task.steps": { params: task.Steps; answer: task.StepList };
   /** edits the goal of a task at work */
   "task.edit_goal": { params: task.EditGoal; answer: task.Done };
   /** lists grants */
@@ -326,11 +336,16 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "context.summary": { access: "read", topics: ["tasks"] },
   "context.compact": { access: "write", topics: [] },
   "conversations.list": { access: "read", topics: ["tasks"] },
+  "conversations.show": { access: "read", topics: ["tasks"] },
+  "conversations.lines": { access: "read", topics: ["tasks", "approvals", "receipts"] },
   "conversations.open": { access: "write", topics: [] },
   "conversations.say": { access: "write", topics: [] },
   "conversations.undecided": { access: "read", topics: ["tasks"] },
   "conversations.bind": { access: "write", topics: [] },
+  "conversations.commands": { access: "free", topics: [] },
   "conversations.focus": { access: "write", topics: [] },
+  "task.set_priority": { access: "write", topics: [] },
+  "task.steps": { access: "read", topics: ["tasks"] },
   "task.edit_goal": { access: "write", topics: [] },
   "grants.list": { access: "read", topics: ["grants"] },
   "grants.revoke": { access: "write", topics: [] },

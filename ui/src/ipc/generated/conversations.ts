@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { Channel, IngressResolution, RunStatus, TrustTier } from "./words";
+import type { Reasoner } from "./task";
+import type { ApprovalStatus, Channel, ClarificationStatus, IngressResolution, MessageKind, ResultCode, Role, RunStatus, TaskStatus, TerminationReason, TrustTier, WordsBy } from "./words";
 
 /** All of them, the newest first. */
 export interface List {
@@ -8,9 +9,24 @@ export interface List {
   limit?: number | null;
 }
 
+/** One of them. */
+export interface Show {
+  conversation: string;
+}
+
+/** What was said and done in one, the newest first; of one of its tasks alone when that is named. */
+export interface Lines {
+  conversation: string;
+  task?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
 /** A new one. */
 export interface Open {
   title: string;
+  /** The folder whose work is talked about, absolute: the first words said begin a task there. */
+  folder?: string | null;
 }
 
 /** Free words. */
@@ -22,6 +38,14 @@ export interface Say {
   task?: string | null;
   /** The identifier of what it answers: a task, approval, question, receipt or message. */
   reply_to?: string | null;
+  /** The identifier of the earlier message that it quotes. */
+  quotes?: string | null;
+  /** `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it names when absent. */
+  about?: string | null;
+  /** The folder of such work, absolute; the conversation's, or that of the task last in focus, when absent. */
+  workspace?: string | null;
+  /** Who proposes in such work. */
+  reasoner?: Reasoner;
   channel?: string | null;
   idempotency_key?: string | null;
 }
@@ -37,9 +61,12 @@ export interface Bind {
   message: string;
   /** `task`: input for it, or a task that follows it when it has ended. `child`: work of its own under it. `new`: work of its own, in its folder and by its reasoner. `talk`: no work. */
   about: string;
-  /** Which task; needed unless it is `talk`. */
+  /** Which task; needed unless it is `talk`, or `new` in a conversation that has a folder. */
   task?: string | null;
 }
+
+/** See the table. */
+export type Commands = Record<string, never>;
 
 /** The task a person turns to; none turns away. */
 export interface Focus {
@@ -57,6 +84,72 @@ export interface Conversation {
   focus_reason: string;
   last_focus: string | null;
   open_tasks: number;
+  /** Of these, those that wait for a person. */
+  waiting: number;
+  /** Its folder, if it has one. */
+  workspace_id: string | null;
+  folder: Text | null;
+  /** What was said in it last. */
+  last_said: Text | null;
+}
+
+/** One line of a conversation: what was said, asked, done, or how it ended. */
+export interface Line {
+  /** Its place in the log, which no other line has. */
+  seq: number;
+  kind: MessageKind;
+  role: Role;
+  at: number;
+  text: Text | null;
+  /** The message, question, approval, receipt, attempt or task that it tells of. */
+  ref_id: string;
+  task: LineTask | null;
+  /** Of a message. */
+  heard: Heard | null;
+  /** Of a question. */
+  question: ClarificationStatus | null;
+  choices: Text[];
+  /** Of a request for approval. */
+  approval: ApprovalStatus | null;
+  /** Of a receipt. */
+  result: ResultCode | null;
+  /** Of words at the end of a run: whose they are. */
+  said_by: WordsBy | null;
+  /** Of the end of a run of the loop. */
+  termination: TerminationReason | null;
+  /** Of the end of a task. */
+  ended: TaskStatus | null;
+}
+
+/** The task of a line. */
+export interface LineTask {
+  task_id: string;
+  title: Text;
+  status: RunStatus;
+  /** The ended task that it goes on from. */
+  follows: string | null;
+  parent_task_id: string | null;
+}
+
+/** What became of a message. */
+export interface Heard {
+  channel: Channel;
+  trust: TrustTier | null;
+  resolution: IngressResolution;
+  /** Nobody can tell yet what it is about. */
+  is_open: boolean;
+  /** A task has it as its input, and has not taken it up yet. */
+  is_waiting: boolean;
+  candidates: Candidate[];
+  /** How many of a thousand of its words the first candidate's title and goal hold. */
+  confidence: number | null;
+  /** How far the first is ahead of the second, of a thousand. */
+  margin: number | null;
+  rationale: Text | null;
+  /** The question of a task that it answers. */
+  answers: string | null;
+  reply_to: string | null;
+  quotes: string | null;
 }
 
 /** It is open. */
@@ -72,6 +165,23 @@ export interface Said {
   candidates: Candidate[];
   /** Why, in words. */
   rationale: string;
+  /** What a command tells whoever gave it. */
+  told: string[];
+  /** The conversation it stands in, or that a command opened. */
+  conversation_id: string;
+}
+
+/** The commands behind a slash. */
+export interface CommandList {
+  commands: SlashRow[];
+}
+
+/** One of them. */
+export interface SlashRow {
+  name: string;
+  /** What stands behind it; empty where nothing does. */
+  takes: string;
+  about: string;
 }
 
 /** A task that words might be about. */
@@ -92,6 +202,10 @@ export interface Message {
   text: Text;
   said_at: number;
   candidates: Candidate[];
+  /** How many of a thousand of its words the first candidate's title and goal hold. */
+  confidence: number | null;
+  /** How far the first is ahead of the second, of a thousand. */
+  margin: number | null;
   rationale: Text | null;
 }
 
@@ -103,6 +217,9 @@ export interface Focused {
 
 /** A part of the list. */
 export type Conversations = Page<Conversation>;
+
+/** A part of the list. */
+export type LineList = Page<Line>;
 
 /** A part of the list. */
 export type Messages = Page<Message>;

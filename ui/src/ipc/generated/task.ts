@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -78,6 +78,8 @@ export interface List {
   search?: string | null;
   /** Only tasks in these folders, by the identifiers of `workspaces.list`; empty is any. */
   workspaces?: string[];
+  /** Only tasks of this conversation. */
+  conversation?: string | null;
   after?: string | null;
   limit?: number | null;
 }
@@ -127,6 +129,22 @@ export interface EditGoal {
   task: string;
   goal: string;
   channel?: string | null;
+}
+
+/** See the table. */
+export interface SetPriority {
+  task: string;
+  /** `low`, `normal`, `high`. */
+  priority: string;
+}
+
+/** Which steps, the newest first. */
+export interface Steps {
+  task?: string | null;
+  /** `ready`, `running`, `blocked` and others; any when absent. */
+  status?: string | null;
+  after?: string | null;
+  limit?: number | null;
 }
 
 /** An answer; without `question` it is for the only open one. */
@@ -233,6 +251,8 @@ export interface TaskCounts {
 /** One task. */
 export interface Task {
   row: TaskRow;
+  /** The conversation it belongs to. */
+  conversation_id: string;
   goal: Text;
   channel: Channel;
   /** The folder, unless it was erased. */
@@ -317,6 +337,27 @@ export interface Action {
   instead_rules: string | null;
 }
 
+/** One step of a task. */
+export interface StepRow {
+  step_id: string;
+  kind: StepKind;
+  title: Text;
+  status: StepStatus;
+  reason: string;
+  /** Steps of the same task that must have succeeded first. */
+  depends_on: string[];
+  attempts: number;
+  max_attempts: number;
+  created_at: number;
+  updated_at: number;
+  task_id: string;
+  task_title: Text;
+  /** How its task stands. */
+  run_status: RunStatus;
+  priority: Priority;
+  workspace: Text | null;
+}
+
 /** One question put to a person. */
 export interface Question {
   question_id: string;
@@ -341,6 +382,9 @@ export interface WorkingStateRow {
 
 /** A part of the list of tasks. */
 export type Tasks = Page<TaskRow>;
+
+/** A part of the list of steps. */
+export type StepList = Page<StepRow>;
 
 /** A part of the list of questions. */
 export type QuestionList = Page<Question>;

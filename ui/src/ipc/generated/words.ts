@@ -1041,6 +1041,21 @@ export const PRIORITY = [
 ] as const;
 export type Priority = (typeof PRIORITY)[number];
 
+/** What a step is for (examples of HK-8.2). */
+export const STEP_KIND = [
+  /** Pursue the goal: the loop of reasoning and action. */
+  "pursue",
+  /** Undo a receipt. */
+  "rollback",
+  /** Settle an unknown outcome. */
+  "observe",
+  /** Take content in. */
+  "ingest",
+  /** Promote knowledge. */
+  "promote",
+] as const;
+export type StepKind = (typeof STEP_KIND)[number];
+
 /** Step states (HK-12.2). */
 export const STEP_STATUS = [
   /** Known, its dependencies open. */
@@ -1274,6 +1289,34 @@ export const DRIVE_STATE = [
   "broke",
 ] as const;
 export type DriveState = (typeof DRIVE_STATE)[number];
+
+/** Who speaks in a conversation. */
+export const ROLE = [
+  /** A person, or what acts for one. */
+  "user",
+  /** The agent. */
+  "agent",
+  /** Hermit itself. */
+  "system",
+] as const;
+export type Role = (typeof ROLE)[number];
+
+/** What a line of a conversation is. */
+export const MESSAGE_KIND = [
+  /** A message that came in. */
+  "message",
+  /** A question put to a person. */
+  "question",
+  /** A request for approval. */
+  "approval",
+  /** An act, with its receipt. */
+  "receipt",
+  /** How a run of the loop ended. */
+  "answer",
+  /** A task ended. */
+  "ended",
+] as const;
+export type MessageKind = (typeof MESSAGE_KIND)[number];
 
 /** The tool of an act. */
 export const TOOL = [

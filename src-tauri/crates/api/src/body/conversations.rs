@@ -1,24 +1,57 @@
 //! Conversations: what is said is bound by the kernel, or waits for a person to say what it is about.
 
+use super::slash::{Order, read};
 use super::task::channel;
-use crate::convert::{ask, opt, opt_text, page, text};
+use crate::convert::{ask, every, opt, opt_text, text};
+use crate::files::absolute;
 use crate::ids::find_opt;
 use crate::{Host, Wire as _, not_found, usage};
 use kernel::command::bind::About;
 use kernel::command::ingress::{Bound, Saying};
-use model::{ConversationId, IngressId, TaskId};
-use projections::Ask;
-use projections::rows::IngressRow;
+use kernel::command::submit::Submission;
+use model::ingress::IngressResolution;
+use model::{ConversationId, IngressId, TaskId, WorkspaceId};
+use projections::query::{TaskFilter, TaskGroup};
+use projections::rows::{ConversationRow, IngressRow, WorkspaceRow};
+use projections::{Ask, Query};
 use wire::Error;
 use wire::conversations::{
     Bind, Candidate, Conversation, Conversations, Focus, Focused, List, Message, Messages, Open, Opened,
-    Said, Say, Undecided,
+    Said, Say, Show, Undecided,
 };
+use wire::task::Submit;
+use words::slash::Written;
+
+pub(crate) use super::slash::list as commands;
+pub(crate) use super::thread::lines;
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Conversations, Error> {
-    let found = host.query()?.conversations(ask(p.after.as_deref(), p.limit)?).wire()?;
-    Ok(page(found, |row| Conversation {
-        conversation_id: row.conversation_id.to_string(),
+    let query = host.query()?;
+    let found = query.conversations(ask(p.after.as_deref(), p.limit)?).wire()?;
+    let folders = every(|ask| query.workspaces(ask))?;
+    let rows = found.rows.iter().map(|row| shown(&query, &folders, row)).collect::<Result<_, Error>>()?;
+    Ok(wire::Page { rows, next: opt(found.next) })
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Conversation, Error> {
+    let query = host.query()?;
+    let row = query.conversation(conversation(host, &p.conversation)?).wire()?;
+    let row = row.ok_or_else(|| not_found("conversation", &p.conversation))?;
+    shown(&query, &every(|ask| query.workspaces(ask))?, &row)
+}
+
+/// Tasks of one conversation that are counted as waiting.
+const WAITING_MAX: u32 = 100;
+
+fn shown(query: &Query, folders: &[WorkspaceRow], row: &ConversationRow) -> Result<Conversation, Error> {
+    let id = row.conversation_id;
+    let filter =
+        TaskFilter { conversation: Some(id), group: Some(TaskGroup::Waiting), ..TaskFilter::default() };
+    let waiting = query.tasks(&filter, Ask { limit: WAITING_MAX, ..Ask::default() }).wire()?.rows.len();
+    let last = query.messages(id, None, Ask { limit: 1, ..Ask::default() }).wire()?.rows.into_iter().next();
+    let own = folders.iter().find(|folder| Some(folder.workspace_id) == row.workspace_id);
+    Ok(Conversation {
+        conversation_id: id.to_string(),
         title: text(&row.title),
         opened_at: row.opened_at.0,
         updated_at: row.updated_at.0,
@@ -26,29 +59,145 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Conversations, Error> {
         focus_reason: row.focus_reason.clone(),
         last_focus: opt(row.last_focus),
         open_tasks: row.open_tasks,
-    }))
+        waiting: u32::try_from(waiting).unwrap_or(WAITING_MAX),
+        workspace_id: opt(row.workspace_id),
+        folder: own.map(super::task_show::folder),
+        last_said: last.and_then(|line| opt_text(line.text.as_ref())),
+    })
 }
 
 pub(crate) fn open(host: &dyn Host, p: Open) -> Result<Opened, Error> {
-    let conversation = host.kernel()?.open_conversation(&p.title).wire()?;
+    let kernel = host.kernel()?;
+    let folder = p.folder.as_deref().map(str::trim).filter(|folder| !folder.is_empty());
+    let root = folder.map(|folder| host.workspace(&absolute("folder", folder)?)).transpose()?;
+    let workspace = root.map(|root| kernel.workspace(&root).wire()).transpose()?;
+    let conversation = kernel.open_conversation(&p.title, workspace).wire()?;
     Ok(Opened { conversation_id: conversation.to_string() })
 }
 
 pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     let kernel = host.kernel()?;
-    let conversation_id = p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?;
+    let row = meant(host, p.conversation.as_deref())?;
     let task = find_opt(host, p.task.as_deref())?;
-    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let key = p.idempotency_key.clone().unwrap_or_else(|| host.fresh_key());
+    let sender = crate::caller::sender(host, channel(p.channel.as_deref())?);
+    let p = match read(&p.text, sender)? {
+        Written::Command(command, rest) => {
+            let channel = p.channel.clone();
+            let order = Order { row: &row, task, text: &p.text, sender, channel, key: &key };
+            return super::slash::run(host, &order, command, rest);
+        }
+        Written::Words(words) if words.len() == p.text.len() => p,
+        Written::Words(words) => Say { text: words.to_owned(), ..p },
+    };
+    match p.about.as_deref() {
+        None => {}
+        Some("new") => return begin(host, &row, task, &p, key),
+        Some("child") if task.is_some() => {}
+        Some("child") => return Err(usage("a part needs the `task` that it is a part of")),
+        Some(other) => {
+            return Err(usage(format!("what is said cannot be about `{other}`"))
+                .hint("there are `new` and `child`; leave it out to have it bound to what it names"));
+        }
+    }
+    let quotes = p.quotes.as_deref().map(|id| id.trim().parse::<IngressId>());
+    let quotes =
+        quotes.transpose().map_err(|_| not_found("message", p.quotes.as_deref().unwrap_or_default()))?;
+    // Only the first words in a folder can begin its work by themselves: nothing else is there that they may be about.
+    let is_first = row.workspace_id.is_some() && row.focus_task_id.is_none() && row.last_focus.is_none();
+    let begins = if is_first { Some(work(host, &row, None, &p, key.clone())?) } else { None };
     let saying = Saying {
-        conversation_id,
-        text: &p.text,
-        sender: crate::caller::sender(host, channel(p.channel.as_deref())?),
-        task,
+        conversation_id: Some(row.conversation_id),
+        task: task.filter(|_| p.about.is_none()),
+        part_of: task.filter(|_| p.about.is_some()),
         reply_to: p.reply_to.as_deref(),
-        idempotency_key: &key,
+        quotes,
+        begins: begins.as_ref(),
+        ..Saying::of(&p.text, sender, &key)
     };
     let bound = kernel.say(&saying).wire()?;
     told(host, bound)
+}
+
+/// Words that begin work of their own.
+fn begin(
+    host: &dyn Host,
+    row: &ConversationRow,
+    like: Option<TaskId>,
+    p: &Say,
+    key: String,
+) -> Result<Said, Error> {
+    let made = host.kernel()?.submit(&work(host, row, like, p, key)?).wire()?;
+    host.drive(made.task_id)?;
+    Ok(Said {
+        message_id: made.ingress_id.to_string(),
+        resolution: IngressResolution::StartNewRoot,
+        task_id: Some(made.task_id.to_string()),
+        candidates: Vec::new(),
+        rationale: "it was said to be work of its own".to_owned(),
+        told: Vec::new(),
+        conversation_id: row.conversation_id.to_string(),
+    })
+}
+
+/// The work that words begin: in the folder that is named, else that of the task they name, of the conversation, or of the
+/// task that was last in focus in it.
+fn work(
+    host: &dyn Host,
+    row: &ConversationRow,
+    like: Option<TaskId>,
+    p: &Say,
+    key: String,
+) -> Result<Submission, Error> {
+    let query = host.query()?;
+    let of_task = |task: Option<TaskId>| -> Result<Option<WorkspaceId>, Error> {
+        let found = task.map(|task| query.task(task).wire()).transpose()?.flatten();
+        Ok(found.and_then(|task| task.workspace_id))
+    };
+    let known = of_task(like)?.or(row.workspace_id);
+    let known =
+        known.map_or_else(|| of_task(row.focus_task_id.or(row.last_focus)), |known| Ok(Some(known)))?;
+    let named = p.workspace.clone().filter(|folder| !folder.trim().is_empty());
+    let folder = match (named, known) {
+        (Some(named), _) => named,
+        (None, Some(known)) => {
+            let found = every(|ask| query.workspaces(ask))?.into_iter().find(|one| one.workspace_id == known);
+            match found.as_ref().map(super::task_show::folder) {
+                Some(wire::Text::Shown(folder)) => folder,
+                _ => {
+                    return Err(
+                        usage("the folder of this conversation was erased").hint("name a `workspace`")
+                    );
+                }
+            }
+        }
+        (None, None) => {
+            return Err(usage("this conversation has no folder, and work needs one")
+                .hint("name a `workspace`, or open a conversation in a folder"));
+        }
+    };
+    let submit = Submit {
+        goal: p.text.clone(),
+        workspace: folder,
+        reasoner: p.reasoner.clone(),
+        channel: p.channel.clone(),
+        idempotency_key: Some(key),
+        ..Submit::default()
+    };
+    super::task::submission(host, submit, Some(row.conversation_id))
+}
+
+/// The conversation that is named, or the first one.
+fn meant(host: &dyn Host, named: Option<&str>) -> Result<ConversationRow, Error> {
+    let query = host.query()?;
+    let missing = || not_found("conversation", named.unwrap_or("first"));
+    match named {
+        Some(named) => query.conversation(conversation(host, named)?).wire()?.ok_or_else(missing),
+        None => {
+            let first = query.conversations(Ask { limit: 1, ..Ask::default() }.oldest_first()).wire()?;
+            first.rows.into_iter().next().ok_or_else(missing)
+        }
+    }
 }
 
 pub(crate) fn undecided(host: &dyn Host, p: Undecided) -> Result<Messages, Error> {
@@ -70,6 +219,8 @@ fn message(host: &dyn Host, row: &IngressRow) -> Result<Message, Error> {
         text: text(&row.text),
         said_at: row.created_at.0,
         candidates: candidates(host, &row.candidates)?,
+        confidence: row.confidence,
+        margin: row.margin,
         rationale: opt_text(row.rationale.as_ref()),
     })
 }
@@ -82,6 +233,7 @@ pub(crate) fn bind(host: &dyn Host, p: Bind) -> Result<Said, Error> {
     let about = match p.about.as_str() {
         "task" => About::Task(needed()?),
         "child" => About::Child(needed()?),
+        "new" if task.is_none() => return begin_with(host, id, p.message),
         "new" => About::New(needed()?),
         "talk" => About::Talk,
         other => {
@@ -90,6 +242,16 @@ pub(crate) fn bind(host: &dyn Host, p: Bind) -> Result<Said, Error> {
         }
     };
     told(host, kernel.bind_message(id, about).wire()?)
+}
+
+/// An open message begins work in the folder of its conversation.
+fn begin_with(host: &dyn Host, id: IngressId, named: String) -> Result<Said, Error> {
+    let query = host.query()?;
+    let message = query.message(id).wire()?.ok_or_else(|| not_found("message", &named))?;
+    let row = query.conversation(message.conversation_id).wire()?;
+    let row = row.ok_or_else(|| not_found("conversation", &message.conversation_id.to_string()))?;
+    let work = work(host, &row, None, &Say { text: named, ..Say::default() }, format!("bound:{id}"))?;
+    told(host, host.kernel()?.begin_with(id, work).wire()?)
 }
 
 pub(crate) fn focus(host: &dyn Host, p: Focus) -> Result<Focused, Error> {
@@ -110,7 +272,7 @@ pub(crate) fn focus(host: &dyn Host, p: Focus) -> Result<Focused, Error> {
     Ok(Focused { conversation_id: conversation.to_string(), focus_task_id: opt(task) })
 }
 
-fn conversation(host: &dyn Host, named: &str) -> Result<ConversationId, Error> {
+pub(crate) fn conversation(host: &dyn Host, named: &str) -> Result<ConversationId, Error> {
     let unknown = || not_found("conversation", named);
     let id = named.trim().parse::<ConversationId>().map_err(|_| unknown())?;
     host.query()?.conversation(id).wire()?.map(|_| id).ok_or_else(unknown)
@@ -118,6 +280,10 @@ fn conversation(host: &dyn Host, named: &str) -> Result<ConversationId, Error> {
 
 /// What was said goes on as what it was bound to.
 fn told(host: &dyn Host, bound: Bound) -> Result<Said, Error> {
+    let message = host.query()?.message(bound.ingress_id).wire()?;
+    let conversation_id = message.map(|row| row.conversation_id);
+    let conversation_id =
+        conversation_id.ok_or_else(|| not_found("message", &bound.ingress_id.to_string()))?;
     if let Some(task) = bound.task_id {
         host.drive(task)?;
     }
@@ -127,10 +293,12 @@ fn told(host: &dyn Host, bound: Bound) -> Result<Said, Error> {
         task_id: opt(bound.task_id),
         candidates: candidates(host, &bound.candidates)?,
         rationale: bound.rationale,
+        told: Vec::new(),
+        conversation_id: conversation_id.to_string(),
     })
 }
 
-fn candidates(host: &dyn Host, tasks: &[TaskId]) -> Result<Vec<Candidate>, Error> {
+pub(crate) fn candidates(host: &dyn Host, tasks: &[TaskId]) -> Result<Vec<Candidate>, Error> {
     let query = host.query()?;
     let mut found = Vec::new();
     for task in tasks {

@@ -1,7 +1,10 @@
 //! Tasks: how they begin, and lists of them.
 
-pub(crate) use super::task_control::{answer, cancel, edit_goal, note, pause, resume, retry, settle};
+pub(crate) use super::task_control::{
+    answer, cancel, edit_goal, note, pause, resume, retry, set_priority, settle,
+};
 pub(crate) use super::task_show::show;
+pub(crate) use super::task_steps::steps;
 
 use crate::caller::sender;
 use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
@@ -52,6 +55,18 @@ pub(crate) fn submit_in(
     p: Submit,
     conversation_id: Option<ConversationId>,
 ) -> Result<Submitted, Error> {
+    let submission = submission(host, p, conversation_id)?;
+    let submitted = host.kernel()?.submit(&submission).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+/// What a goal comes to as it is handed in.
+pub(crate) fn submission(
+    host: &dyn Host,
+    p: Submit,
+    conversation_id: Option<ConversationId>,
+) -> Result<Submission, Error> {
     let kernel = host.kernel()?;
     let channel = channel(p.channel.as_deref())?;
     let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
@@ -78,7 +93,7 @@ pub(crate) fn submit_in(
     let sender = sender(host, channel);
     let attachments = p.attachments.iter().map(|path| attach(kernel, path, sender));
     let attachments = attachments.collect::<Result<Vec<_>, Error>>()?;
-    let submission = Submission {
+    Ok(Submission {
         goal,
         title,
         workspace_id: kernel.workspace(&root).wire()?,
@@ -96,10 +111,7 @@ pub(crate) fn submit_in(
         attachments,
         steps,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
-    };
-    let submitted = kernel.submit(&submission).wire()?;
-    host.drive(submitted.task_id)?;
-    Ok(of_submitted(&submitted))
+    })
 }
 
 pub(crate) fn of_submitted(submitted: &kernel::command::submit::Submitted) -> Submitted {
@@ -204,7 +216,9 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
     let group = opt_word(p.group.as_deref())?;
     let workspaces =
         p.workspaces.iter().map(|id| word(id)).collect::<Result<Vec<model::WorkspaceId>, Error>>()?;
-    let filter = TaskFilter { statuses, group, workspaces, ..TaskFilter::default() };
+    let conversation = p.conversation.as_deref().map(|named| super::conversations::conversation(host, named));
+    let conversation = conversation.transpose()?;
+    let filter = TaskFilter { statuses, group, workspaces, conversation, ..TaskFilter::default() };
     if let Some(words) = &p.search {
         return search(host, &query, words, &filter, p.after.as_deref(), rows(p.limit)?);
     }

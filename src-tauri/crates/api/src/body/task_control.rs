@@ -1,5 +1,6 @@
 //! What a person does to a task. The kernel records the wish; a driver takes it up.
 
+use super::slash::Heard;
 use super::task::{channel, of_submitted, only_question};
 use crate::caller::sender;
 use crate::convert::word;
@@ -8,7 +9,9 @@ use crate::{Host, Wire as _, usage};
 use kernel::command::person::Signed;
 use model::TaskId;
 use wire::Error;
-use wire::task::{Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Retry, Settle, Submitted};
+use wire::task::{
+    Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Retry, SetPriority, Settle, Submitted,
+};
 
 /// Somebody drives it from here, and this is where it stands.
 fn driven(host: &dyn Host, task: TaskId) -> Result<Done, Error> {
@@ -50,11 +53,15 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let channel = sender(host, channel(p.channel.as_deref())?);
+    let sender = sender(host, channel(p.channel.as_deref())?);
+    let text = match super::slash::of_task(host, task, &p.text, sender, &key)? {
+        Heard::Done(said) => return Ok(Noted { task_id: task.to_string(), ingress_id: said.message_id }),
+        Heard::Words(words) => words,
+    };
     let ingress = match p.mode.as_deref() {
-        None | Some("steer") => kernel.append_note(task, &p.text, channel, &key),
-        Some("queue") => kernel.queue_note(task, &p.text, channel, &key),
-        Some("stop_and_send") => kernel.stop_and_send(task, &p.text, channel, &key),
+        None | Some("steer") => kernel.append_note(task, text, sender, &key),
+        Some("queue") => kernel.queue_note(task, text, sender, &key),
+        Some("stop_and_send") => kernel.stop_and_send(task, text, sender, &key),
         Some(other) => {
             return Err(crate::usage(format!("there is no mode `{other}`"))
                 .hint("there are `steer`, `queue` and `stop_and_send`"));
@@ -63,6 +70,13 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let ingress = ingress.wire()?;
     host.drive(task)?;
     Ok(Noted { task_id: task.to_string(), ingress_id: ingress.to_string() })
+}
+
+pub(crate) fn set_priority(host: &dyn Host, p: SetPriority) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task: TaskId = find(host, &p.task)?;
+    kernel.set_priority(task, word(&p.priority)?).wire()?;
+    driven(host, task)
 }
 
 pub(crate) fn edit_goal(host: &dyn Host, p: EditGoal) -> Result<Done, Error> {

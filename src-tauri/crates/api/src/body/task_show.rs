@@ -32,18 +32,13 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let (tokens_max, cost_micros_max, wall_ms_max) = contract
         .as_ref()
         .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
-    // An answer that was kept is what the proposer said; without one the words are Hermit's own.
-    let by_model = latest.is_some_and(|a| a.answer_ref.is_some())
-        && contract
-            .as_ref()
-            .is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. } | ModelChoice::Guest { .. }));
-    let summary_by = latest
-        .and_then(|a| a.summary.as_ref())
-        .map(|_| if by_model { WordsBy::Model } else { WordsBy::Hermit });
+    let summary_by =
+        latest.and_then(|a| a.summary.as_ref().map(|_| words_by(a.answer_ref.is_some(), contract.as_ref())));
     let verified_by = verified_by(&query, id)?;
     let under_way = crate::runs::under_way(host, &row);
     Ok(Task {
         row: super::task::row(host, &query, &row)?,
+        conversation_id: row.conversation_id.to_string(),
         goal: text(&row.goal),
         channel: row.channel,
         workspace: workspace(host, &row)?,
@@ -71,6 +66,14 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         follows: opt(row.anchor_task_id),
         children: children.iter().map(|child| child.task_id.to_string()).collect(),
     })
+}
+
+/// Whose the last words of a run are: an answer that was kept is what the proposer said; without one the words are Hermit's own.
+pub(super) fn words_by(was_kept: bool, contract: Option<&TaskContract>) -> WordsBy {
+    let by_model = was_kept
+        && contract
+            .is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. } | ModelChoice::Guest { .. }));
+    if by_model { WordsBy::Model } else { WordsBy::Hermit }
 }
 
 /// Receipts of what was done in a task.
@@ -160,7 +163,7 @@ fn waits_for_others(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
 }
 
 /// What the task promised, unless its bytes are gone.
-fn contract(host: &dyn Host, row: &TaskRow) -> Result<Option<TaskContract>, Error> {
+pub(super) fn contract(host: &dyn Host, row: &TaskRow) -> Result<Option<TaskContract>, Error> {
     let Some(artifact) = host.query()?.artifact(row.contract_ref).wire()? else { return Ok(None) };
     let bytes = host.artifacts()?.read(&artifact.content_hash).ok();
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))

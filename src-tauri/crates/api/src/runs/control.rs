@@ -2,6 +2,7 @@
 //! error of the server.
 
 use super::{body, found, look};
+use crate::body::slash::Heard;
 use crate::{Host, Wire as _};
 use kernel::command::approve::Answered;
 use model::approval::{ApprovalStatus, Surface};
@@ -193,6 +194,15 @@ pub fn message(
     }
     let Some(row) = found(host, run_id)? else { return no_run(host) };
     let run = row.task_id;
+    let own = key.clone().unwrap_or_else(|| host.fresh_key());
+    let text = match crate::body::slash::of_task(host, run, &asked.message, Channel::RunApi.into(), &own) {
+        Ok(Heard::Done(said)) => return obeyed(host, run, &said),
+        Ok(Heard::Words(words)) => words,
+        Err(error) if error.code == wire::Code::Conflict => {
+            return told(host, Some(run), Came::Conflict(error.message));
+        }
+        Err(error) => return Err(error),
+    };
     if row.status.is_terminal() {
         return told(host, Some(run), over(&row));
     }
@@ -205,7 +215,7 @@ pub fn message(
         let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
         format!("message:{run}:{}:{digest}", state.absorbed.len())
     });
-    let (text, channel) = (asked.message.as_str(), Channel::RunApi);
+    let channel = Channel::RunApi;
     let came = match asked.mode.as_str() {
         "queue" => refused(
             kernel.queue_note(run, text, channel, &key),
@@ -221,6 +231,18 @@ pub fn message(
     };
     host.drive(run)?;
     told(host, Some(run), came)
+}
+
+/// What a command behind a slash came to: what it tells, and the run that it made.
+fn obeyed(host: &dyn Host, run: TaskId, said: &wire::conversations::Said) -> Result<ControlResult, Error> {
+    let mut lines = vec![said.rationale.clone()];
+    lines.extend(said.told.iter().cloned());
+    lines.extend(
+        said.task_id.iter().filter(|made| **made != run.to_string()).map(|made| format!("run {made}")),
+    );
+    let message = lines.join("\n");
+    let came = told(host, Some(run), Came::Accepted("done"))?;
+    Ok(ControlResult { message: message.clone(), safe_message: message, ..came })
 }
 
 /// `POST /v1/sessions/{session_id}/goal`, about the newest run of the session that has not ended.

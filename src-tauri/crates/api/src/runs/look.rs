@@ -149,6 +149,7 @@ pub fn capabilities(
         event_families: all(Family::ALL.iter()),
         message_modes: own(&super::control::MODES),
         goal_actions: own(&super::control::GOALS),
+        slash_commands: all(words::slash::SlashCommand::ALL.iter()),
         approval_choices: own(&["deny"]),
         profiles: all(Profile::ALL.iter()),
         providers: ["playbook", "recorded"]

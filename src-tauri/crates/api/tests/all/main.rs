@@ -19,4 +19,5 @@ mod proofs;
 mod reads;
 mod refusals;
 mod secrets;
+mod slash;
 mod traces;

@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 use wire::{Access, COMMANDS};
 
 /// Parameters for every reading command over a store that [`story`] has made.
-fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(&'static str, Value)> {
+#[rustfmt::skip]
+fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(&'static str, Value)> {
+    let conversation = home.must("conversations.list", json!({}))["rows"][0]["conversation_id"].clone();
     vec![
         ("task.list", json!({})),
         ("task.list", json!({ "status": ["completed", "blocked"], "limit": 1 })),
         ("task.list", json!({ "search": "wrote" })),
         ("task.list", json!({ "group": "done", "search": "wrote" })),
         ("task.count", json!({})),
+        ("task.steps", json!({ "status": "succeeded" })),
         ("task.show", json!({ "task": task })),
         ("task.questions", json!({})),
         ("task.working_state", json!({ "task": task })),
@@ -22,6 +25,8 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("approvals.packet", json!({ "approval": approval })),
         ("approvals.lines", json!({ "approval": approval, "of": "signed" })),
         ("conversations.list", json!({})),
+        ("conversations.show", json!({ "conversation": conversation })),
+        ("conversations.lines", json!({ "conversation": conversation, "limit": 5 })),
         ("workspaces.list", json!({})),
         ("workspaces.files", json!({ "folder": "/" , "folders": true })),
         ("conversations.undecided", json!({})),
@@ -92,7 +97,7 @@ fn story(seed: u64) -> Story {
 #[test]
 fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let Story { home, task, approval, receipt, artifact } = story(1);
-    let asked = questions(&task, &approval, &receipt, &artifact);
+    let asked = questions(&home, &task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a summary where a
@@ -135,6 +140,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("task.pause", json!({ "task": task })),
         ("task.resume", json!({ "task": task })),
         ("task.cancel", json!({ "task": task })),
+        ("task.set_priority", json!({ "task": task, "priority": "high" })),
         ("task.retry", json!({ "task": task })),
         ("context.compact", json!({ "task": task })),
         ("task.note", json!({ "task": task, "text": "more" })),

@@ -207,6 +207,25 @@ pub enum TaskVerb {
         #[arg(long)]
         unfold: bool,
     },
+    /// Says how urgent a task is.
+    Priority {
+        /// The task.
+        task: String,
+        /// `low`, `normal` or `high`.
+        priority: String,
+    },
+    /// Lists steps that are ready, running or blocked, over all tasks.
+    Steps {
+        /// Those of one task.
+        #[arg(long)]
+        task: Option<String>,
+        /// Those that stand so: `ready`, `running`, `blocked`, `succeeded` and others.
+        #[arg(long)]
+        status: Option<String>,
+        /// So many of each at most.
+        #[arg(long)]
+        limit: Option<u32>,
+    },
     /// Changes the goal of a task.
     Goal {
         /// The task.
@@ -240,10 +259,20 @@ pub enum WorkspaceVerb {
 pub enum ConversationVerb {
     /// Lists conversations, each with the task in focus.
     List(ListArgs),
+    /// Shows what was said and done in a conversation, across its tasks.
+    Show {
+        /// The conversation; the first one unless named.
+        conversation: Option<String>,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// Opens a conversation.
     Open {
         /// Its title.
         title: String,
+        /// The folder whose work is talked about: the first words said begin a task there.
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<std::path::PathBuf>,
     },
     /// Sends a message to the task it is about, or asks you which.
     Say {
@@ -258,6 +287,12 @@ pub enum ConversationVerb {
         /// The identifier of the message it answers.
         #[arg(long, value_name = "ID")]
         reply_to: Option<String>,
+        /// Begins work of its own, whatever else is open.
+        #[arg(long, conflicts_with = "reply_to")]
+        new: bool,
+        /// The folder of such work; the conversation's unless named.
+        #[arg(long, value_name = "FOLDER", requires = "new")]
+        workspace: Option<std::path::PathBuf>,
     },
     /// Lists messages that belong to no task yet.
     Undecided(ListArgs),

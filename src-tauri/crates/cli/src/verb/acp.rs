@@ -102,7 +102,7 @@ impl Editor {
         let channel = Some("acp".to_owned());
         if let Some(task) = prompt.task {
             let (text, task) = (prompt.text.to_owned(), Some(task.to_owned()));
-            let say = Say { conversation: None, text, task, reply_to: None, channel, idempotency_key: None };
+            let say = Say { text, task, channel, ..Say::default() };
             let said = self.session.call(&say)?;
             return said.task_id.ok_or_else(|| Error::new(Code::Failed, plain(&said.rationale)));
         }

@@ -3,13 +3,14 @@
 use super::Came;
 use super::approvals::more;
 use crate::args::ConversationVerb;
-use crate::context::{Context, Signs};
+use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
+use std::path::PathBuf;
 use std::time::Duration;
-use wire::conversations::{Bind, Candidate, Focus, List, Open, Said, Say, Undecided};
+use wire::conversations::{Bind, Candidate, Focus, Line, Lines, List, Open, Said, Say, Undecided};
 use wire::exit;
-use words::task::IngressResolution;
+use words::task::{IngressResolution, MessageKind};
 
 /// What was said has this long to be taken up before this process leaves it to the host or the next one.
 const LOOK: Duration = Duration::from_millis(200);
@@ -34,12 +35,19 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
-        ConversationVerb::Open { title } => writing(context, &Open { title }, |out, opened| {
-            out.line(opened.conversation_id.clone());
-        }),
-        ConversationVerb::Say { text, conversation, task, reply_to } => {
-            let channel = Some("cli".to_owned());
-            said(context, &Say { conversation, text, task, reply_to, channel, idempotency_key: None })
+        ConversationVerb::Show { conversation, list } => thread(context, conversation, list),
+        ConversationVerb::Open { title, workspace } => {
+            writing(context, &Open { title, folder: place(workspace)? }, |out, opened| {
+                out.line(opened.conversation_id.clone());
+            })
+        }
+        ConversationVerb::Say { text, conversation, task, reply_to, new, workspace } => {
+            let (channel, about) = (Some("cli".to_owned()), new.then(|| "new".to_owned()));
+            let workspace = place(workspace)?;
+            said(
+                context,
+                &Say { conversation, text, task, reply_to, about, workspace, channel, ..Say::default() },
+            )
         }
         ConversationVerb::Undecided(args) => {
             let found = context.reading()?.call(&Undecided { after: args.after, limit: args.limit })?;
@@ -66,6 +74,73 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
     }
 }
 
+/// What was said and done, the newest last, as one reads.
+fn thread(context: &Context, named: Option<String>, args: crate::args::ListArgs) -> Came {
+    let session = context.reading()?;
+    let conversation = match named {
+        Some(named) => named,
+        None => first(&session.call(&List { after: None, limit: None })?)?,
+    };
+    let asked = Lines { conversation, task: None, after: args.after, limit: args.limit };
+    context.out.answer(&session.call(&asked)?, |out, found| {
+        if found.rows.is_empty() {
+            out.line("Nothing was said here yet.");
+        }
+        let mut of = None;
+        for line in found.rows.iter().rev() {
+            let task = line.task.as_ref().map(|task| task.task_id.as_str());
+            if task != of {
+                of = task;
+                if let Some(task) = &line.task {
+                    out.say(
+                        Tone::Bold,
+                        format!("{}  {} ({})", plain(&task.title.to_string()), task.task_id, task.status),
+                    );
+                }
+            }
+            out.line(format!("  {}  {}", time(line.at), words(line)));
+        }
+        more(out, found.next.as_deref());
+    })?;
+    Ok(exit::DONE)
+}
+
+/// The conversation that was opened first.
+fn first(found: &wire::conversations::Conversations) -> Result<String, wire::Error> {
+    let oldest = found.rows.last().map(|row| row.conversation_id.clone());
+    oldest.ok_or_else(|| wire::Error::new(wire::Code::NotFound, "there is no conversation yet"))
+}
+
+/// One line: who, and what.
+fn words(line: &Line) -> String {
+    let said = line.text.as_ref().map(|text| plain(&text.to_string())).unwrap_or_default();
+    match line.kind {
+        MessageKind::Message => {
+            let open = line.heard.as_ref().is_some_and(|heard| heard.is_open);
+            format!("You: {said}{}", if open { "  (it is open what this is about)" } else { "" })
+        }
+        MessageKind::Question => format!("Asks: {said}"),
+        MessageKind::Approval => {
+            let stands = line.approval.map(|status| status.to_string()).unwrap_or_default();
+            format!("Asks to allow: {said}  {} {stands}", line.ref_id)
+        }
+        MessageKind::Receipt => {
+            let came = line.result.map(|code| code.to_string()).unwrap_or_default();
+            format!("Did: {said}  {} {came}", line.ref_id)
+        }
+        MessageKind::Answer => format!("Agent: {said}"),
+        MessageKind::Ended => {
+            let ended = line.ended.map(|status| status.to_string()).unwrap_or_default();
+            format!("Ended: {ended} {said}").trim_end().to_owned()
+        }
+    }
+}
+
+/// A folder that a person named, absolute, for whichever process holds the store.
+fn place(named: Option<PathBuf>) -> Result<Option<String>, wire::Error> {
+    named.map(|folder| absolute(&folder)).transpose()
+}
+
 fn writing<C: wire::Command>(context: &Context, asked: &C, show: impl FnOnce(&Output, &C::Answer)) -> Came {
     let session = context.writing(Signs::No)?;
     let answer = session.call(asked);
@@ -83,15 +158,25 @@ fn said<C: wire::Command<Answer = Said>>(context: &Context, asked: &C) -> Came {
         }
     });
     session.close();
-    context.out.answer(&answer?, |out, said| match &said.task_id {
+    context.out.answer(&answer?, |out, said| {
+        for line in &said.told {
+            out.line(plain(line));
+        }
+        came(out, said);
+    })?;
+    Ok(exit::DONE)
+}
+
+/// What became of what was said.
+fn came(out: &Output, said: &Said) {
+    match &said.task_id {
         Some(task) => out.line(format!("{task}: {}", plain(&said.rationale))),
         None if said.resolution == IngressResolution::PendingDisambiguation => {
             out.line(format!("Saved. Which task is it about? {}", plain(&said.rationale)));
             ways(out, &said.message_id, &said.candidates);
         }
         None => out.line(plain(&said.rationale)),
-    })?;
-    Ok(exit::DONE)
+    }
 }
 
 /// The commands that settle an open message.

@@ -15,7 +15,9 @@ use model::policy::Verdict;
 use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
-use wire::task::{Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show};
+use wire::task::{
+    Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, SetPriority, Show, Steps,
+};
 use wire::{Error, exit};
 use words::act::ActionState;
 use words::task::Origin;
@@ -26,13 +28,45 @@ const LOOK: Duration = Duration::from_millis(200);
 /// A cancelled or paused task has this long to come to rest before this process leaves it.
 const REST: Duration = Duration::from_secs(30);
 
+/// Steps that have not ended, or those that stand as they were asked for.
+fn steps(context: &Context, task: Option<String>, status: Option<String>, limit: Option<u32>) -> Came {
+    let wanted = status
+        .map_or_else(|| ["running", "blocked", "ready"].map(str::to_owned).to_vec(), |status| vec![status]);
+    let session = context.reading()?;
+    let mut found = wire::task::StepList { rows: Vec::new(), next: None };
+    for status in wanted {
+        let part = session.call(&Steps { task: task.clone(), status: Some(status), after: None, limit })?;
+        found.rows.extend(part.rows);
+    }
+    context.out.answer(&found, |out, found| {
+        if found.rows.is_empty() {
+            out.line("No step is ready, running or blocked.");
+            return;
+        }
+        let rows = found.rows.iter().map(|row| {
+            let words = [&row.task_title, &row.title].map(|text| plain(&text.to_string()));
+            let [title, step] = words;
+            vec![
+                row.status.to_string(),
+                row.priority.to_string(),
+                row.task_id.clone(),
+                title,
+                step,
+                row.reason.clone(),
+            ]
+        });
+        table(out, &["status", "priority", "task", "title", "step", "why"], &rows.collect::<Vec<_>>());
+    })?;
+    Ok(exit::DONE)
+}
+
 /// `hermit task`.
 pub fn task(context: &Context, verb: TaskVerb) -> Came {
     match verb {
         TaskVerb::List { status, group, search, workspace, after, limit } => {
             let workspaces = workspace.map(|folder| super::workspace::project(context, &folder));
             let workspaces = workspaces.transpose()?.unwrap_or_default();
-            list(context, List { status, group, search, workspaces, after, limit })
+            list(context, List { status, group, search, workspaces, after, limit, ..List::default() })
         }
         TaskVerb::Show { task } => {
             let session = context.reading()?;
@@ -45,6 +79,10 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
         TaskVerb::Cancel { task, reason } => {
             wish(context, |session| session.call(&Cancel { task: task.clone(), reason: reason.clone() }))
         }
+        TaskVerb::Priority { task, priority } => wish(context, |session| {
+            session.call(&SetPriority { task: task.clone(), priority: priority.clone() })
+        }),
+        TaskVerb::Steps { task, status, limit } => steps(context, task, status, limit),
         TaskVerb::Goal { task, goal } => wish(context, |session| {
             let channel = Some("cli".to_owned());
             session.call(&EditGoal { task: task.clone(), goal: goal.clone(), channel })

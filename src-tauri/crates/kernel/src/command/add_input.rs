@@ -14,7 +14,7 @@ use model::body::{DuplicateRefused, IngressBound, TaskGoalChanged, TaskInputAdde
 use model::fault::Point;
 use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
-use model::{Body, Event, EventId, IngressId, Sensitive, TaskId, limits};
+use model::{Body, ClarificationId, Event, EventId, IngressId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
 /// Words for a task, as they came in.
@@ -25,6 +25,18 @@ pub(crate) struct Words<'w> {
     pub(crate) key: &'w str,
     pub(crate) resolution: IngressResolution,
     pub(crate) why: &'w str,
+    pub(crate) answers: Answers<'w>,
+}
+
+/// What words refer to, as far as their sender or the kernel knows (HK-8.1.2-3).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Answers<'w> {
+    /// The question of a task that they answer.
+    pub(crate) prompt: Option<ClarificationId>,
+    /// What their sender says that they answer.
+    pub(crate) reply_to: Option<&'w str>,
+    /// The earlier message that they quote.
+    pub(crate) quotes: Option<IngressId>,
 }
 
 impl Words<'_> {
@@ -203,6 +215,10 @@ impl Kernel {
             explicit_task_ref: about,
             referenced_artifact_refs: Vec::new(),
             chosen_task_id: about,
+            prompt_ref: words.answers.prompt,
+            reply_to_ref: words.answers.reply_to.map(str::to_owned),
+            quoted_message_ref: words.answers.quotes,
+            parent_task_id: None,
             rationale: None,
             idempotency_key: words.key.to_owned(),
         };
@@ -215,6 +231,7 @@ impl Kernel {
             rationale: Sensitive::from(words.why.to_owned()),
             confidence: None,
             margin: None,
+            anchor: None,
         });
         self.go_on_in(&mut w, state);
         Ok((w, ingress_id))
@@ -253,5 +270,6 @@ pub(crate) fn noted<'w>(text: &'w str, sender: impl Into<Sender>, key: &'w str) 
             limits::NOTE_BYTES_MAX
         )));
     }
-    Ok(Words { text, sender: sender.into(), key, resolution: IngressResolution::AppendNote, why: NAMED })
+    let (sender, resolution, answers) = (sender.into(), IngressResolution::AppendNote, Answers::default());
+    Ok(Words { text, sender, key, resolution, why: NAMED, answers })
 }

@@ -1,6 +1,6 @@
 //! A person says what an open message is about. Its words stay those of whoever sent them.
 
-use super::add_input::Words;
+use super::add_input::{Answers, Words};
 use super::ingress::{Bound, bound, broken, once};
 use super::submit::Submission;
 use crate::Error;
@@ -25,20 +25,16 @@ pub enum About {
     Talk,
 }
 
+const SAID: &str = "a person said what it is about";
+
 impl Kernel {
     /// A person says what an open message is about. It is bound once.
     ///
     /// # Errors
     /// [`Error::NotFound`], and [`Error::Conflict`] when it is bound already.
     pub fn bind_message(&self, ingress_id: IngressId, about: About) -> Result<Bound, Error> {
-        let row = self.query()?.message(ingress_id).map_err(broken)?;
-        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
-        if row.status == IngressStatus::Bound {
-            return Err(Error::Conflict("the message is bound already".to_owned()));
-        }
-        let text = row.text.shown().cloned();
-        let text = text.ok_or_else(|| Error::Conflict("the message was erased".to_owned()))?;
-        let (why, sender) = ("a person said what it is about", self.sender_of(&row)?);
+        let (row, text) = self.open_message(ingress_id)?;
+        let (why, sender) = (SAID, self.sender_of(&row)?);
         match about {
             About::Task(task) if self.has_ended(task)? => {
                 self.follow(task, ingress_id, &text, sender, why, row.candidates)
@@ -71,6 +67,30 @@ impl Kernel {
         }
     }
 
+    /// An open message begins this work, whose goal are its words: they stay those of whoever sent them.
+    ///
+    /// # Errors
+    /// As [`Kernel::bind_message`], and as [`Kernel::submit`].
+    pub fn begin_with(&self, ingress_id: IngressId, work: Submission) -> Result<Bound, Error> {
+        let (row, goal) = self.open_message(ingress_id)?;
+        let sender = self.sender_of(&row)?;
+        let (channel, by, conversation_id) = (sender.channel, Some(sender.by), Some(row.conversation_id));
+        let work = Submission { goal, channel, by, conversation_id, ..work };
+        self.make(&work, ingress_id, SAID, row.candidates)
+    }
+
+    /// A message of which nobody has said yet what it is about, and its words.
+    fn open_message(&self, ingress_id: IngressId) -> Result<(IngressRow, String), Error> {
+        let row = self.query()?.message(ingress_id).map_err(broken)?;
+        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
+        if row.status == IngressStatus::Bound {
+            return Err(Error::Conflict("the message is bound already".to_owned()));
+        }
+        let text = row.text.shown().cloned();
+        let text = text.ok_or_else(|| Error::Conflict("the message was erased".to_owned()))?;
+        Ok((row, text))
+    }
+
     /// An open message becomes input of a task at work.
     fn add_to(
         &self,
@@ -85,7 +105,7 @@ impl Kernel {
         let (_, inbox) = self.inbox(Some(row.conversation_id))?;
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), sender)?;
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
-        let words = Words { text, sender, key: "", resolution, why };
+        let words = Words { text, sender, key: "", resolution, why, answers: Answers::default() };
         bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
         self.go_on_in(&mut w, &state);
         let mut tx = self.tx_from(&cell, state, w);
@@ -96,7 +116,7 @@ impl Kernel {
     }
 
     /// Work of its own in the folder and by the reasoner of another task; of what that one knows it gets nothing.
-    fn work_like(
+    pub(super) fn work_like(
         &self,
         task: TaskId,
         text: &str,

@@ -1,6 +1,6 @@
 //! A person answers a question (reconciliation C25).
 
-use super::add_input::{Words, noted};
+use super::add_input::{Answers, Words, noted};
 use crate::Error;
 use crate::drive::asked::is_asked_by_server;
 use crate::kernel::Kernel;
@@ -31,6 +31,7 @@ impl Kernel {
             sender.into(),
             &key,
             "the question was named outright",
+            Answers::default(),
         )
     }
 
@@ -43,6 +44,7 @@ impl Kernel {
         sender: Sender,
         key: &str,
         why: &str,
+        answers: Answers<'_>,
     ) -> Result<(), Error> {
         sender.speaks_for_the_person("answer a question")?;
         let cell = self.cell(task_id)?;
@@ -55,7 +57,8 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         // One commit: an answer on record that the question never got could not be given again.
-        let words = Words { why, ..noted(text, sender, key)? };
+        let answers = Answers { prompt: Some(clarification_id), ..answers };
+        let words = Words { why, answers, ..noted(text, sender, key)? };
         let (w, ingress_id) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
         tx.at(Point::ClarificationAnswer);

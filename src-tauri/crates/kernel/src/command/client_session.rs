@@ -28,7 +28,10 @@ impl Kernel {
         let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
         let inbox_task_id = TaskId::fresh(clock, entropy);
         let title = Sensitive::from(title.to_owned());
-        w.push_keyed(Some(session_key(name)), ConversationOpened { conversation_id, inbox_task_id, title });
+        w.push_keyed(
+            Some(session_key(name)),
+            ConversationOpened { conversation_id, inbox_task_id, title, workspace_id: None },
+        );
         match self.commit(w) {
             Ok(_) => Ok(conversation_id),
             Err(Error::Ledger(ledger::Error::Duplicate { .. })) => {

@@ -8,12 +8,12 @@ use crate::state::{AttemptState, TaskState, Turn};
 use crate::tx::{After, Tx};
 use model::artifact::{ArtifactClass, ArtifactKind};
 use model::attempt::AttemptStatus;
-use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested};
+use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested, TaskPriorityChanged};
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
-use model::task::{Origin, StepStatus, TaskStatus};
-use model::{Sensitive, TaskId};
+use model::task::{Origin, Priority, StepStatus, TaskStatus};
+use model::{Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
 impl Kernel {
@@ -51,6 +51,33 @@ impl Kernel {
         tx.set_task(TaskStatus::Ready, "resumed by a person", None)?;
         tx.commit()?;
         Ok(())
+    }
+
+    /// Says how urgent a task is; whoever hands out places reads it. The same again changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it has ended.
+    pub fn set_priority(&self, task_id: TaskId, priority: Priority) -> Result<bool, Error> {
+        let cell = self.cell(task_id)?;
+        let mut tx = self.begin_tx(&cell, Point::TaskPause, PrincipalType::User)?;
+        if tx.task.status.is_terminal() {
+            return Err(Error::Conflict(format!("the task is {} already", tx.task.status)));
+        }
+        if tx.task.priority == priority {
+            return Ok(false);
+        }
+        tx.push(TaskPriorityChanged { about_task_id: task_id, priority });
+        tx.commit()?;
+        Ok(true)
+    }
+
+    /// How urgent a task is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn priority(&self, task_id: TaskId) -> Result<Priority, Error> {
+        let row = self.query()?.task(task_id).map_err(|e| Error::Broken(e.to_string()))?;
+        row.map(|row| row.priority).ok_or_else(|| Error::NotFound { kind: "task", id: task_id.to_string() })
     }
 
     /// Asks a task to end. An effect under way is established first.
@@ -128,7 +155,16 @@ impl Kernel {
         let reasoning = self.reasoning_of(state, contract.model.clone())?;
         let reason = state.attempt().and_then(AttemptState::ended);
         let outcome = reason.map_or("ended", crate::drive::in_words);
-        let left = state.artifacts.values().filter(|a| a.kind == ArtifactKind::Answer).map(|a| a.artifact_id);
+        let is_left = |a: &&model::artifact::Artifact| {
+            a.kind == ArtifactKind::Answer
+                || (a.class == ArtifactClass::Source && a.kind == ArtifactKind::BinaryAttachment)
+        };
+        let left = state
+            .artifacts
+            .values()
+            .filter(is_left)
+            .map(|a| a.artifact_id)
+            .take(limits::ANCHOR_ARTIFACTS_MAX);
         let attachments = state
             .artifacts
             .values()

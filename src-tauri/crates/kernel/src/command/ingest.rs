@@ -77,6 +77,10 @@ impl Kernel {
             explicit_task_ref: None,
             referenced_artifact_refs: vec![at.artifact_id],
             chosen_task_id: None,
+            prompt_ref: None,
+            reply_to_ref: None,
+            quoted_message_ref: None,
+            parent_task_id: None,
             rationale: None,
             idempotency_key: ingress_id.to_string(),
         };
@@ -89,6 +93,7 @@ impl Kernel {
             rationale: Sensitive::from("files given outright belong to the inbox".to_owned()),
             confidence: None,
             margin: None,
+            anchor: None,
         });
         self.commit(w)?;
         Ok((at, byte_size))

@@ -6,8 +6,9 @@
 //! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
 //! and never refuse an act; only an answer to the approval itself does.
 
-use super::add_input::Words;
+use super::add_input::{Answers, Words};
 use super::bind::of_a_person;
+use super::named::Named;
 use super::ranking::{Ranking, ranked};
 use super::submit::Submission;
 use crate::Error;
@@ -20,7 +21,7 @@ use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
 use model::task::{Origin, TaskStatus};
 use model::{
-    ApprovalId, Body, ClarificationId, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, limits,
+    Body, ClarificationId, ConversationId, Event, IngressId, Sensitive, TaskId, WorkspaceId, limits,
 };
 use projections::Query;
 use projections::query::{Ask, TaskFilter};
@@ -39,8 +40,37 @@ pub struct Saying<'s> {
     pub task: Option<TaskId>,
     /// What it answers: a task, approval, question, receipt or message, by its identifier.
     pub reply_to: Option<&'s str>,
+    /// The earlier message that it quotes.
+    pub quotes: Option<IngressId>,
+    /// The task that it begins a part of.
+    pub part_of: Option<TaskId>,
+    /// What it begins where nothing else can be meant: no task was begun in the conversation yet.
+    pub begins: Option<&'s Submission>,
     /// The same key twice is the same message.
     pub idempotency_key: &'s str,
+}
+
+impl<'s> Saying<'s> {
+    /// Words that name nothing, in the first conversation. `idempotency_key`: the same twice is the same message.
+    pub fn of(text: &'s str, sender: impl Into<Sender>, idempotency_key: &'s str) -> Self {
+        let (conversation_id, task, part_of, reply_to) = (None, None, None, None);
+        let (quotes, begins) = (None, None);
+        Self {
+            conversation_id,
+            text,
+            sender: sender.into(),
+            task,
+            reply_to,
+            quotes,
+            part_of,
+            begins,
+            idempotency_key,
+        }
+    }
+
+    fn answers(&self) -> Answers<'s> {
+        Answers { prompt: None, reply_to: self.reply_to, quotes: self.quotes }
+    }
 }
 
 /// What a message turned out to be.
@@ -63,14 +93,20 @@ enum Meant {
     One(TaskId, String),
     Answer(TaskId, ClarificationId, String),
     Several(Ranking, String),
+    Begins(Submission),
+    Part(TaskId),
 }
 
 impl Kernel {
-    /// Opens a conversation.
+    /// Opens a conversation, in a folder or in none.
     ///
     /// # Errors
     /// [`Error::Input`] for a title that is none, and what the store says.
-    pub fn open_conversation(&self, title: &str) -> Result<ConversationId, Error> {
+    pub fn open_conversation(
+        &self,
+        title: &str,
+        workspace_id: Option<WorkspaceId>,
+    ) -> Result<ConversationId, Error> {
         let title: String = title.trim().lines().next().unwrap_or_default().chars().take(120).collect();
         if title.is_empty() {
             return Err(Error::Input("a conversation needs a title".to_owned()));
@@ -80,7 +116,8 @@ impl Kernel {
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
         let inbox_task_id = TaskId::fresh(clock, entropy);
-        w.push(ConversationOpened { conversation_id, inbox_task_id, title: Sensitive::from(title) });
+        let title = Sensitive::from(title);
+        w.push(ConversationOpened { conversation_id, inbox_task_id, title, workspace_id });
         self.commit(w)?;
         Ok(conversation_id)
     }
@@ -116,6 +153,7 @@ impl Kernel {
     /// recorded then.
     pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
         let (conversation_id, _) = self.inbox(saying.conversation_id)?;
+        self.quotable(saying)?;
         let Saying { text, sender, idempotency_key: key, .. } = *saying;
         super::add_input::noted(text, sender, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
@@ -123,12 +161,12 @@ impl Kernel {
         }
         match self.meant(saying, conversation_id)? {
             Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
-                self.answer_as(task, question, saying.text, sender, key, &why)?;
+                self.answer_as(task, question, saying.text, sender, key, &why, saying.answers())?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
                 let resolution = IngressResolution::AppendNote;
-                let words = Words { text, sender, key, resolution, why: &why };
+                let words = Words { text, sender, key, resolution, why: &why, answers: saying.answers() };
                 self.said(task, words, |tx, ingress_id| {
                     tx.push(words.added(task, ingress_id));
                     Ok(())
@@ -136,23 +174,54 @@ impl Kernel {
                 self.bound_by_key(key, resolution, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) => {
-                let ingress_id = self.take_down(saying, conversation_id, Some(task), None)?;
+                // Until the task is made it is open, with this one candidate: a crash in between leaves it to a person.
+                let open = (Ranking::unranked(vec![task]), why.clone());
+                let ingress_id = self.take_down(saying, conversation_id, Some(task), open)?;
                 let why = format!("{why}; it has ended, so a task follows it");
                 self.follow(task, ingress_id, text, sender, &why, Vec::new())
+            }
+            Meant::Part(parent) => {
+                let why = "it was said to be a part of the task";
+                let open = (Ranking::unranked(vec![parent]), why.to_owned());
+                let ingress_id = self.take_down(saying, conversation_id, None, open)?;
+                let mut work = self.work_like(parent, text, sender, ingress_id)?;
+                work.parent_task_id = Some(parent);
+                self.make(&work, ingress_id, why, vec![parent])
+            }
+            Meant::Begins(work) => {
+                let (goal, idempotency_key) = (text.to_owned(), key.to_owned());
+                let conversation_id = Some(conversation_id);
+                let goal = Submission { goal, idempotency_key, conversation_id, ..work };
+                let made = self.submit(&goal)?;
+                let why = "the first words of a conversation begin its work".to_owned();
+                self.bound_by_key(key, IngressResolution::StartNewRoot, Some(made.task_id), why)
             }
             Meant::Several(ranking, why) => {
                 let candidates = ranking.tasks.clone();
                 let open = (ranking, why.clone());
-                let ingress_id = self.take_down(saying, conversation_id, None, Some(open))?;
+                let ingress_id = self.take_down(saying, conversation_id, None, open)?;
                 let resolution = IngressResolution::PendingDisambiguation;
                 Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
             }
         }
     }
 
+    /// A message that is quoted is there, and of this conversation or bound to a task.
+    fn quotable(&self, saying: &Saying<'_>) -> Result<(), Error> {
+        let Some(quoted) = saying.quotes else { return Ok(()) };
+        match self.query()?.message(quoted).map_err(broken)? {
+            Some(_) => Ok(()),
+            None => Err(Error::NotFound { kind: "message", id: quoted.to_string() }),
+        }
+    }
+
     /// What the words are about, by the order of HK-8.1.3.
     fn meant(&self, saying: &Saying<'_>, conversation: ConversationId) -> Result<Meant, Error> {
         let query = self.query()?;
+        if let Some(parent) = saying.part_of {
+            self.cell(parent)?;
+            return Ok(Meant::Part(parent));
+        }
         if let Some(task) = saying.task {
             self.cell(task)?;
             return self.one(&query, task, "the task was named outright".to_owned());
@@ -163,6 +232,12 @@ impl Kernel {
                 || Err(missing()),
                 |named| self.of_named(&query, named, format!("it answers `{reply}`")),
             );
+        }
+        // A quotation leads to its task, where it has one (HK-8.1.3-2, the second of the order).
+        if let Some(quoted) = saying.quotes
+            && let Some(task) = query.message(quoted).map_err(broken)?.and_then(|row| row.chosen_task_id)
+        {
+            return self.one(&query, task, "it quotes a message of the task".to_owned());
         }
         for word in saying.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
             if let Some(named) = self.named(&query, word)? {
@@ -182,6 +257,7 @@ impl Kernel {
                 let why = "no task is open here; it may follow the last one, or be something new";
                 Ok(Meant::Several(Ranking::unranked(vec![last]), why.to_owned()))
             }
+            ([], None) if let Some(work) = saying.begins => Ok(Meant::Begins(work.clone())),
             ([], None) => Ok(Meant::Several(Ranking::default(), "there is no task here yet".to_owned())),
             (several, _) => {
                 let ranking = ranked(saying.text, several, limits::CANDIDATES_MAX);
@@ -216,31 +292,6 @@ impl Kernel {
         }
     }
 
-    /// The thing an identifier names, when there is one.
-    fn named(&self, query: &Query, word: &str) -> Result<Option<Named>, Error> {
-        if let Ok(task) = word.parse::<TaskId>() {
-            return Ok(query.task(task).map_err(broken)?.map(|row| Named::Task(row.task_id)));
-        }
-        if let Ok(id) = word.parse::<ApprovalId>() {
-            return Ok(query.approval(id).map_err(broken)?.map(|row| Named::Approval(row.task_id)));
-        }
-        if let Ok(id) = word.parse::<ReceiptId>() {
-            return Ok(query.receipt(id).map_err(broken)?.map(|row| Named::Task(row.task_id)));
-        }
-        if let Ok(id) = word.parse::<ClarificationId>() {
-            let row = query.question(id).map_err(broken)?;
-            return Ok(row.map(|row| match row.status {
-                model::ingress::ClarificationStatus::Pending => Named::Question(row.task_id, id),
-                _ => Named::Task(row.task_id),
-            }));
-        }
-        if let Ok(id) = word.parse::<IngressId>() {
-            let row = query.message(id).map_err(broken)?;
-            return Ok(row.and_then(|row| row.chosen_task_id).map(Named::Task));
-        }
-        Ok(None)
-    }
-
     /// Root tasks of a conversation that have not ended, those worked on last first.
     fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskRow>, Error> {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
@@ -263,7 +314,7 @@ impl Kernel {
         saying: &Saying<'_>,
         conversation_id: ConversationId,
         named: Option<TaskId>,
-        open: Option<(Ranking, String)>,
+        (Ranking { tasks, confidence, margin }, why): (Ranking, String),
     ) -> Result<IngressId, Error> {
         let (_, inbox) = self.inbox(Some(conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
@@ -283,21 +334,24 @@ impl Kernel {
             explicit_task_ref: named,
             referenced_artifact_refs: Vec::new(),
             chosen_task_id: None,
+            prompt_ref: None,
+            reply_to_ref: saying.reply_to.map(str::to_owned),
+            quoted_message_ref: saying.quotes,
+            parent_task_id: saying.part_of,
             rationale: None,
             idempotency_key: saying.idempotency_key.to_owned(),
         };
         w.receive(record, saying.sender);
-        if let Some((Ranking { tasks, confidence, margin }, why)) = open {
-            w.push(IngressBound {
-                ingress_id,
-                resolution: IngressResolution::PendingDisambiguation,
-                chosen_task_id: None,
-                candidates: tasks,
-                rationale: Sensitive::from(why),
-                confidence: Some(confidence),
-                margin: Some(margin),
-            });
-        }
+        w.push(IngressBound {
+            ingress_id,
+            resolution: IngressResolution::PendingDisambiguation,
+            chosen_task_id: None,
+            candidates: tasks,
+            rationale: Sensitive::from(why),
+            confidence: Some(confidence),
+            margin: Some(margin),
+            anchor: None,
+        });
         self.commit(w)?;
         Ok(ingress_id)
     }
@@ -345,7 +399,7 @@ impl Kernel {
     }
 
     /// What a message came to that was heard before.
-    fn heard_before(&self, event: model::EventId, key: &str, text: &str) -> Result<Bound, Error> {
+    pub(super) fn heard_before(&self, event: model::EventId, key: &str, text: &str) -> Result<Bound, Error> {
         let stored = self.reader.event(event)?;
         let stored = stored.ok_or_else(|| Error::Broken(format!("event `{event}` is missing")))?;
         let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
@@ -380,13 +434,6 @@ impl Kernel {
     }
 }
 
-/// What an identifier stands for.
-enum Named {
-    Task(TaskId),
-    Question(TaskId, ClarificationId),
-    Approval(TaskId),
-}
-
 /// Bound once: the key is taken then.
 pub(super) fn bound(
     w: &mut Writeup<'_>,
@@ -397,9 +444,16 @@ pub(super) fn bound(
     why: &str,
 ) {
     let rationale = Sensitive::from(why.to_owned());
-    let (confidence, margin) = (None, None);
-    let body =
-        IngressBound { ingress_id, resolution, chosen_task_id, candidates, rationale, confidence, margin };
+    let body = IngressBound {
+        ingress_id,
+        resolution,
+        chosen_task_id,
+        candidates,
+        rationale,
+        confidence: None,
+        margin: None,
+        anchor: None,
+    };
     w.push_keyed(Some(format!("bind:{ingress_id}")), body);
 }
 

@@ -222,6 +222,10 @@ impl Kernel {
             explicit_task_ref: None,
             referenced_artifact_refs: vec![message.artifact_id],
             chosen_task_id: None,
+            prompt_ref: None,
+            reply_to_ref: None,
+            quoted_message_ref: None,
+            parent_task_id: submission.parent_task_id,
             rationale: None,
             idempotency_key: submission.idempotency_key.clone(),
         };
@@ -322,6 +326,7 @@ impl Kernel {
                 rationale: Sensitive::from(why.to_owned()),
                 confidence: None,
                 margin: None,
+                anchor: submission.continuation_anchor.clone(),
             },
         );
         // Only what a person began takes the focus, and no task derived from another (HK-13.6).

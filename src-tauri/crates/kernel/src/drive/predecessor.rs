@@ -13,6 +13,8 @@ use std::sync::atomic::Ordering;
 
 /// Receipts of the predecessor that are told, the newest.
 const RECEIPTS_MAX: usize = 12;
+/// Artifacts of the predecessor that are told.
+const LEFT_MAX: usize = 16;
 
 /// What was told of the predecessor, and in which attempt.
 pub(crate) type Told = (AttemptId, Material);
@@ -46,7 +48,7 @@ impl Kernel {
 
     fn read_predecessor(&self, anchor: &ContinuationAnchor, state: &TaskState) -> Result<Material, Error> {
         let ended = anchor.outcome_summary.shown().map_or("(erased)", String::as_str);
-        let ended = format!("It ended: {}, {ended}\n", anchor.outcome_status);
+        let ended = format!("It ended: {}, {ended}\n", anchor.outcome_status) + &because(anchor);
         let cell = match self.cell(anchor.anchor_task_id) {
             Ok(cell) => cell,
             // What a person severed from the log is told by nobody; how it ended is on record here.
@@ -68,8 +70,9 @@ impl Kernel {
                 &own
             }
         };
-        let text =
-            format!("It was asked: {}\n{ended}", before.goal_text()) + &self.deeds_and_words(before)?;
+        let text = format!("It was asked: {}\n{ended}", before.goal_text())
+            + &left(anchor, before)
+            + &self.deeds_and_words(before)?;
         let answer = before.attempt().and_then(AttemptState::final_answer);
         let answer = answer.and_then(|at| before.artifacts.get(&at.artifact_id));
         let artifact_id = answer.map_or(before.task.task_contract_ref, |answer| answer.artifact_id);
@@ -124,6 +127,24 @@ impl Kernel {
             _ => Err(error.into()),
         }
     }
+}
+
+/// Why this task goes on from that one, in one line.
+fn because(anchor: &ContinuationAnchor) -> String {
+    let why = anchor.selection_reason.shown().map_or("(erased)", String::as_str);
+    format!("This task goes on from it because: {}\n", why.lines().next().unwrap_or_default())
+}
+
+/// What it left and was given, by name and artifact: what a person or a receipt can be asked for.
+fn left(anchor: &ContinuationAnchor, before: &TaskState) -> String {
+    let known = anchor.source_artifact_refs.iter().filter_map(|id| before.artifacts.get(id));
+    let lines = known.take(LEFT_MAX).map(|artifact| {
+        let name = artifact.task_local_alias.as_ref().and_then(|name| name.shown().cloned());
+        let name = name.unwrap_or_else(|| artifact.kind.to_string());
+        let (id, bytes) = (artifact.artifact_id, artifact.byte_size);
+        format!("It left: {}, {bytes} bytes, {id}\n", name.lines().next().unwrap_or_default())
+    });
+    lines.collect()
 }
 
 fn material(artifact_id: model::ArtifactId, sensitivity: Sensitivity, text: String) -> Material {

@@ -27,6 +27,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
                 title: b.title.clone(),
                 opened_at: seen.at(),
                 updated_at: seen.at(),
+                workspace_id: b.workspace_id,
             })
             .map(drop),
         Body::FocusChanged(b) => focus(seen, b.conversation_id, b.focus_task_id, &b.reason),
@@ -158,6 +159,10 @@ fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
         rationale: r.rationale.clone(),
         created_at: r.created_at,
         updated_at: r.created_at,
+        prompt_ref: r.prompt_ref,
+        reply_to_ref: r.reply_to_ref.clone(),
+        quoted_message_ref: r.quoted_message_ref,
+        parent_task_id: r.parent_task_id,
     })?;
     seen.add(NewMessage {
         conversation_id: r.conversation_id,
@@ -188,6 +193,8 @@ fn bound(seen: &Seen<'_>, b: &IngressBound) -> Result<(), Error> {
         row.chosen_task_id = b.chosen_task_id;
         row.candidates.clone_from(&b.candidates);
         row.rationale = Some(b.rationale.clone());
+        (row.confidence, row.margin) = (b.confidence.or(row.confidence), b.margin.or(row.margin));
+        row.anchor_task_id = b.anchor.as_ref().map(|anchor| anchor.anchor_task_id);
         row.updated_at = seen.at();
         (row.seq, row.conversation_id, row.channel)
     })?;

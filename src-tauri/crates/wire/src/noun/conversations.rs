@@ -2,16 +2,30 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
+use crate::task::Reasoner;
 use crate::{Page, Text};
+use words::act::ResultCode;
 use words::knowledge::TrustTier;
+use words::policy::ApprovalStatus;
 use words::store::Channel;
-use words::task::{IngressResolution, RunStatus};
+use words::task::{
+    ClarificationStatus, IngressResolution, MessageKind, Role, RunStatus, TaskStatus, TerminationReason,
+    WordsBy,
+};
 
 params! {
     /// All of them, the newest first.
     List { after: Option<String>, limit: Option<u32> }
+    /// One of them.
+    Show { conversation: String }
+    /// What was said and done in one, the newest first; of one of its tasks alone when that is named.
+    Lines { conversation: String, task: Option<String>, after: Option<String>, limit: Option<u32> }
     /// A new one.
-    Open { title: String }
+    Open {
+        title: String,
+        /// The folder whose work is talked about, absolute: the first words said begin a task there.
+        folder: Option<String>,
+    }
     /// Free words.
     Say {
         /// The first one when absent.
@@ -21,6 +35,16 @@ params! {
         task: Option<String>,
         /// The identifier of what it answers: a task, approval, question, receipt or message.
         reply_to: Option<String>,
+        /// The identifier of the earlier message that it quotes.
+        quotes: Option<String>,
+        /// `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it
+        /// names when absent.
+        about: Option<String>,
+        /// The folder of such work, absolute; the conversation's, or that of the task last in focus, when absent.
+        workspace: Option<String>,
+        /// Who proposes in such work.
+        #[serde(default)]
+        reasoner: Reasoner,
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
@@ -32,9 +56,11 @@ params! {
         /// `task`: input for it, or a task that follows it when it has ended. `child`: work of its own under it.
         /// `new`: work of its own, in its folder and by its reasoner. `talk`: no work.
         about: String,
-        /// Which task; needed unless it is `talk`.
+        /// Which task; needed unless it is `talk`, or `new` in a conversation that has a folder.
         task: Option<String>,
     }
+    /// See the table.
+    Commands {}
     /// The task a person turns to; none turns away.
     Focus { conversation: Option<String>, task: Option<String> }
 }
@@ -50,6 +76,69 @@ answers! {
         focus_reason: String,
         last_focus: Option<String>,
         open_tasks: u32,
+        /// Of these, those that wait for a person.
+        waiting: u32,
+        /// Its folder, if it has one.
+        workspace_id: Option<String>,
+        folder: Option<Text>,
+        /// What was said in it last.
+        last_said: Option<Text>,
+    }
+    /// One line of a conversation: what was said, asked, done, or how it ended.
+    Line {
+        /// Its place in the log, which no other line has.
+        seq: u64,
+        kind: MessageKind,
+        role: Role,
+        at: i64,
+        text: Option<Text>,
+        /// The message, question, approval, receipt, attempt or task that it tells of.
+        ref_id: String,
+        task: Option<LineTask>,
+        /// Of a message.
+        heard: Option<Heard>,
+        /// Of a question.
+        question: Option<ClarificationStatus>,
+        choices: Vec<Text>,
+        /// Of a request for approval.
+        approval: Option<ApprovalStatus>,
+        /// Of a receipt.
+        result: Option<ResultCode>,
+        /// Of words at the end of a run: whose they are.
+        said_by: Option<WordsBy>,
+        /// Of the end of a run of the loop.
+        termination: Option<TerminationReason>,
+        /// Of the end of a task.
+        ended: Option<TaskStatus>,
+    }
+    /// The task of a line.
+    LineTask {
+        task_id: String,
+        title: Text,
+        status: RunStatus,
+        /// The ended task that it goes on from.
+        follows: Option<String>,
+        parent_task_id: Option<String>,
+    }
+    /// What became of a message.
+    Heard {
+        channel: Channel,
+        trust: Option<TrustTier>,
+        resolution: IngressResolution,
+        /// Nobody can tell yet what it is about.
+        is_open: bool,
+        /// A task has it as its input, and has not taken it up yet.
+        is_waiting: bool,
+        candidates: Vec<Candidate>,
+        /// How many of a thousand of its words the first candidate's title and goal hold.
+        confidence: Option<u16>,
+        /// How far the first is ahead of the second, of a thousand.
+        margin: Option<u16>,
+        rationale: Option<Text>,
+        /// The question of a task that it answers.
+        answers: Option<String>,
+        reply_to: Option<String>,
+        quotes: Option<String>,
     }
     /// It is open.
     Opened { conversation_id: String }
@@ -61,6 +150,19 @@ answers! {
         candidates: Vec<Candidate>,
         /// Why, in words.
         rationale: String,
+        /// What a command tells whoever gave it.
+        told: Vec<String>,
+        /// The conversation it stands in, or that a command opened.
+        conversation_id: String,
+    }
+    /// The commands behind a slash.
+    CommandList { commands: Vec<SlashRow> }
+    /// One of them.
+    SlashRow {
+        name: String,
+        /// What stands behind it; empty where nothing does.
+        takes: String,
+        about: String,
     }
     /// A task that words might be about.
     Candidate { task_id: String, title: Text, status: RunStatus, updated_at: i64 }
@@ -74,6 +176,10 @@ answers! {
         text: Text,
         said_at: i64,
         candidates: Vec<Candidate>,
+        /// How many of a thousand of its words the first candidate's title and goal hold.
+        confidence: Option<u16>,
+        /// How far the first is ahead of the second, of a thousand.
+        margin: Option<u16>,
         rationale: Option<Text>,
     }
     /// Where the focus is now.
@@ -82,5 +188,7 @@ answers! {
 
 /// A part of the list.
 pub type Conversations = Page<Conversation>;
+/// A part of the list.
+pub type LineList = Page<Line>;
 /// A part of the list.
 pub type Messages = Page<Message>;

@@ -9,8 +9,8 @@ use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
 use words::task::{
-    AttemptStatus, ClarificationStatus, Origin, Priority, RefusedBy, RunStatus, TaskStatus,
-    TerminationReason, UndoneExtent, WaitsFor, WordsBy,
+    AttemptStatus, ClarificationStatus, Origin, Priority, RefusedBy, RunStatus, StepKind, StepStatus,
+    TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
 };
 
 /// Who proposes.
@@ -139,6 +139,8 @@ params! {
         /// Only tasks in these folders, by the identifiers of `workspaces.list`; empty is any.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         workspaces: Vec<String>,
+        /// Only tasks of this conversation.
+        conversation: Option<String>,
         after: Option<String>,
         limit: Option<u32>,
     }
@@ -168,6 +170,22 @@ params! {
     }
     /// See the table.
     EditGoal { task: String, goal: String, channel: Option<String> }
+
+    /// See the table.
+    SetPriority {
+        task: String,
+        /// `low`, `normal`, `high`.
+        priority: String,
+    }
+
+    /// Which steps, the newest first.
+    Steps {
+        task: Option<String>,
+        /// `ready`, `running`, `blocked` and others; any when absent.
+        status: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
 
     /// An answer; without `question` it is for the only open one.
     Answer { task: String, question: Option<String>, text: String, channel: Option<String> }
@@ -262,6 +280,8 @@ answers! {
     /// One task.
     Task {
         row: TaskRow,
+        /// The conversation it belongs to.
+        conversation_id: String,
         goal: Text,
         channel: Channel,
         /// The folder, unless it was erased.
@@ -347,6 +367,27 @@ answers! {
         instead_rules: Option<String>,
     }
 
+    /// One step of a task.
+    StepRow {
+        step_id: String,
+        kind: StepKind,
+        title: Text,
+        status: StepStatus,
+        reason: String,
+        /// Steps of the same task that must have succeeded first.
+        depends_on: Vec<String>,
+        attempts: u32,
+        max_attempts: u32,
+        created_at: i64,
+        updated_at: i64,
+        task_id: String,
+        task_title: Text,
+        /// How its task stands.
+        run_status: RunStatus,
+        priority: Priority,
+        workspace: Option<Text>,
+    }
+
     /// One question put to a person.
     Question {
         question_id: String,
@@ -372,6 +413,8 @@ answers! {
 
 /// A part of the list of tasks.
 pub type Tasks = Page<TaskRow>;
+/// A part of the list of steps.
+pub type StepList = Page<StepRow>;
 /// A part of the list of questions.
 pub type QuestionList = Page<Question>;
 /// A part of the list of working states.

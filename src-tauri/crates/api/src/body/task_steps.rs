@@ -1,0 +1,43 @@
+//! Steps by how they stand, over all tasks (HK-8.2, HK-21-2).
+
+use crate::convert::{all, ask, opt, opt_word, text};
+use crate::ids::find_opt;
+use crate::{Host, Wire as _};
+use std::collections::BTreeMap;
+use wire::Error;
+use wire::task::{StepList, StepRow, Steps};
+
+pub(crate) fn steps(host: &dyn Host, p: Steps) -> Result<StepList, Error> {
+    let task = find_opt(host, p.task.as_deref())?;
+    let query = host.query()?;
+    let found =
+        query.steps(task, opt_word(p.status.as_deref())?, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let mut tasks = BTreeMap::new();
+    let mut rows = Vec::new();
+    for step in &found.rows {
+        if !tasks.contains_key(&step.task_id) {
+            let Some(row) = query.task(step.task_id).wire()? else { continue };
+            let folder = super::task_show::workspace(host, &row)?;
+            tasks.insert(step.task_id, (row, folder));
+        }
+        let Some((row, folder)) = tasks.get(&step.task_id) else { continue };
+        rows.push(StepRow {
+            step_id: step.step_id.to_string(),
+            kind: step.kind,
+            title: text(&step.title),
+            status: step.status,
+            reason: step.reason.clone(),
+            depends_on: all(&step.depends_on),
+            attempts: step.attempts,
+            max_attempts: step.max_attempts,
+            created_at: step.created_at.0,
+            updated_at: step.updated_at.0,
+            task_id: step.task_id.to_string(),
+            task_title: text(&row.title),
+            run_status: row.run_status,
+            priority: row.priority,
+            workspace: folder.clone(),
+        });
+    }
+    Ok(wire::Page { rows, next: opt(found.next) })
+}

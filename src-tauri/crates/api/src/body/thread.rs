@@ -1,0 +1,102 @@
+//! What was said and done in a conversation, line by line, across its tasks.
+
+use super::conversations::{candidates, conversation};
+use crate::convert::{ask, opt, opt_text, opt_word, text};
+use crate::ids::find_opt;
+use crate::{Host, Wire as _};
+use model::ingress::IngressStatus;
+use projections::Query;
+use projections::rows::{MessageRow, QuestionRow};
+use wire::Error;
+use wire::conversations::{Heard, Line, LineList, LineTask, Lines};
+use words::task::MessageKind;
+
+pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LineList, Error> {
+    let id = conversation(host, &p.conversation)?;
+    let task = find_opt(host, p.task.as_deref())?;
+    let query = host.query()?;
+    let found = query.messages(id, task, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let rows = found.rows.iter().map(|row| line(host, &query, row)).collect::<Result<Vec<_>, Error>>()?;
+    Ok(wire::Page { rows, next: opt(found.next) })
+}
+
+fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error> {
+    let mut told = Line {
+        seq: row.seq,
+        kind: row.kind,
+        role: row.role,
+        at: row.at.0,
+        text: opt_text(row.text.as_ref()),
+        ref_id: row.ref_id.clone(),
+        task: task_of(query, row)?,
+        heard: None,
+        question: None,
+        choices: Vec::new(),
+        approval: None,
+        result: None,
+        said_by: None,
+        termination: None,
+        ended: None,
+    };
+    match row.kind {
+        MessageKind::Message => told.heard = heard(host, query, row)?,
+        MessageKind::Question => {
+            if let Some(question) = question(query, &row.ref_id)? {
+                told.question = Some(question.status);
+                told.choices = question.choices.iter().map(text).collect();
+            }
+        }
+        MessageKind::Approval => {
+            let approval = row.ref_id.parse().ok().map(|id| query.approval(id)).transpose().wire()?.flatten();
+            told.approval = approval.map(|approval| approval.status);
+        }
+        MessageKind::Receipt => told.result = opt_word(Some(&row.note))?,
+        MessageKind::Answer => {
+            told.termination = opt_word(Some(&row.note))?;
+            let task = row.task_id.map(|id| query.task(id)).transpose().wire()?.flatten();
+            let contract = task.map(|task| super::task_show::contract(host, &task)).transpose()?.flatten();
+            told.said_by = Some(super::task_show::words_by(row.artifact_ref.is_some(), contract.as_ref()));
+        }
+        MessageKind::Ended => told.ended = opt_word(Some(&row.note))?,
+    }
+    Ok(told)
+}
+
+fn task_of(query: &Query, row: &MessageRow) -> Result<Option<LineTask>, Error> {
+    let Some(id) = row.task_id else { return Ok(None) };
+    let found = query.task(id).wire()?;
+    Ok(found.map(|task| LineTask {
+        task_id: id.to_string(),
+        title: text(&task.title),
+        status: task.run_status,
+        follows: opt(task.anchor_task_id),
+        parent_task_id: opt(task.parent_task_id),
+    }))
+}
+
+fn question(query: &Query, id: &str) -> Result<Option<QuestionRow>, Error> {
+    let Ok(id) = id.parse() else { return Ok(None) };
+    query.question(id).wire()
+}
+
+/// What became of a message.
+fn heard(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Option<Heard>, Error> {
+    let Ok(id) = row.ref_id.parse() else { return Ok(None) };
+    let Some(message) = query.message(id).wire()? else { return Ok(None) };
+    let is_open = message.status == IngressStatus::PendingDisambiguation;
+    Ok(Some(Heard {
+        channel: message.channel,
+        trust: message.trust_tier,
+        resolution: message.resolution,
+        is_open,
+        is_waiting: message.waits_for.is_some(),
+        // Of what was decided, what else it might have been about is in the log.
+        candidates: if is_open { candidates(host, &message.candidates)? } else { Vec::new() },
+        confidence: message.confidence,
+        margin: message.margin,
+        rationale: opt_text(message.rationale.as_ref()),
+        answers: opt(message.prompt_ref),
+        reply_to: message.reply_to_ref,
+        quotes: opt(message.quoted_message_ref),
+    }))
+}

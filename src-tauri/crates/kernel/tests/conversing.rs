@@ -1,0 +1,227 @@
+//! Conversations in a folder: what the first words begin, what a message says that it answers and quotes, and how what it
+//! became is told again from the log.
+
+use crate::story::{completed, events, log, packs, state};
+use kernel::command::bind::About;
+use kernel::command::ingest::Incoming;
+use kernel::command::ingress::{Bound, Saying};
+use kernel::command::submit::{Attachment, Reasoning, Submission};
+use kernel::{DriveOutcome, Error, Waiting};
+use model::artifact::TrustTier;
+use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
+use model::task::TaskStatus;
+use model::{Body, ConversationId, IngressId, TaskId};
+use projections::query::{Ask, TaskFilter};
+use serde_json::json;
+use testkit::{World, done, say};
+
+fn record(world: &World, id: IngressId) -> IngressRecord {
+    let found = log(world.kernel()).into_iter().find_map(|(_, body)| match body {
+        Body::IngressReceived(b) if b.record.ingress_id == id => Some(b.record),
+        _ => None,
+    });
+    found.expect("it is on record")
+}
+
+fn work(world: &World) -> Submission {
+    world.reasoners.script("scripted", vec![done("1"), done("2"), done("3")]);
+    world.submission("", Reasoning::Scripted { name: "scripted".to_owned() })
+}
+
+fn tasks_in(world: &World, conversation: ConversationId) -> Vec<TaskId> {
+    let filter = TaskFilter { conversation: Some(conversation), ..TaskFilter::default() };
+    let found = world.kernel().query().unwrap().tasks(&filter, Ask::ALL.oldest_first()).unwrap();
+    found.rows.into_iter().map(|row| row.task_id).collect()
+}
+
+#[test]
+fn the_first_words_in_a_folder_begin_its_work_and_the_next_are_about_it() {
+    let mut world = World::new(3_501);
+    let begins = work(&world);
+    let there = world.kernel().open_conversation("the downloads", Some(begins.workspace_id)).unwrap();
+    let row = world.kernel().query().unwrap().conversation(there).unwrap().unwrap();
+    assert_eq!(row.workspace_id, Some(begins.workspace_id));
+    let first = Saying {
+        conversation_id: Some(there),
+        begins: Some(&begins),
+        ..Saying::of("sort them", Channel::App, "one")
+    };
+    let begun = world.kernel().say(&first).unwrap();
+    assert_eq!(begun.resolution, IngressResolution::StartNewRoot);
+    let task = begun.task_id.expect("a task");
+    assert_eq!(tasks_in(&world, there), [task]);
+    assert_eq!(state(&world, task).goal_text(), "sort them");
+    world.reopen();
+    assert_eq!(world.kernel().say(&first).unwrap().task_id, Some(task), "the same message is the same task");
+    // Now something is there that words may be about: nothing begins by itself any more.
+    let next = Saying { text: "by year", idempotency_key: "two", ..first.clone() };
+    let bound = world.kernel().say(&next).unwrap();
+    assert_eq!((bound.resolution, bound.task_id), (IngressResolution::AppendNote, Some(task)));
+    assert_eq!(tasks_in(&world, there), [task]);
+    // An identifier that stands in the first words goes before: they are about what they name.
+    let elsewhere = world.kernel().open_conversation("another", Some(begins.workspace_id)).unwrap();
+    let text = format!("tell {task} to hurry");
+    let named = Saying { conversation_id: Some(elsewhere), text: &text, idempotency_key: "three", ..first };
+    assert_eq!(world.kernel().say(&named).unwrap().task_id, Some(task));
+    assert!(tasks_in(&world, elsewhere).is_empty());
+}
+
+#[test]
+fn an_open_message_begins_work_with_the_words_and_the_trust_of_its_sender() {
+    let world = World::new(3_502);
+    let begins = work(&world);
+    let there = world.kernel().open_conversation("the downloads", None).unwrap();
+    let saying = Saying { conversation_id: Some(there), ..Saying::of("sort them", Channel::Webhook, "one") };
+    let open = world.kernel().say(&saying).unwrap();
+    assert_eq!(open.resolution, IngressResolution::PendingDisambiguation);
+    let made = world.kernel().begin_with(open.ingress_id, begins.clone()).unwrap();
+    let task = state(&world, made.task_id.expect("a task"));
+    assert_eq!((task.goal_text(), task.task.conversation_id), ("sort them".to_owned(), there));
+    assert_eq!(task.goal_tier(), TrustTier::Untrusted, "a person who binds it does not vouch for it");
+    let again = world.kernel().begin_with(open.ingress_id, begins);
+    assert!(matches!(again, Err(Error::Conflict(_))), "it is bound once");
+}
+
+#[conforms::conforms("HK-8.1.2-3")]
+#[test]
+fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surely_it_was_bound() {
+    let mut world = World::new(3_503);
+    let asks = vec![say("ask", json!({ "question": "left or right?" })), done("ok"), done("ok")];
+    let task = world.script("pick a side", asks);
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
+    let earlier = world.kernel().say(&Saying {
+        task: Some(task),
+        reply_to: None,
+        ..Saying::of("x", Channel::Webhook, "w")
+    });
+    let earlier = earlier.unwrap().ingress_id;
+    let named = question.to_string();
+    let answer =
+        Saying { reply_to: Some(&named), quotes: Some(earlier), ..Saying::of("left", Channel::App, "a") };
+    let answer = world.kernel().say(&answer).unwrap().ingress_id;
+    let part = Saying { part_of: Some(task), ..Saying::of("and check it", Channel::App, "p") };
+    let part = world.kernel().say(&part).unwrap();
+    assert_eq!(part.resolution, IngressResolution::ForkChild);
+    assert_eq!(state(&world, part.task_id.unwrap()).task.parent_task_id, Some(task));
+    world.script("another side", vec![done("ok")]);
+    let conversation = state(&world, task).task.conversation_id;
+    world.kernel().turn_to(conversation, None).unwrap();
+    let open = world.kernel().say(&Saying::of("another thing", Channel::App, "o")).unwrap().ingress_id;
+    world.reopen();
+    let said = record(&world, answer);
+    assert_eq!((said.prompt_ref, said.reply_to_ref), (Some(question), Some(named.clone())));
+    assert_eq!((said.quoted_message_ref, said.explicit_task_ref), (Some(earlier), Some(task)));
+    assert!(said.actor.is_some() && said.chosen_task_id == Some(task));
+    assert_eq!(record(&world, part.ingress_id).parent_task_id, Some(task));
+    // The views are folded from the same events, and tell the same.
+    let query = world.kernel().query().unwrap();
+    let row = query.message(answer).unwrap().unwrap();
+    assert_eq!(
+        (row.prompt_ref, row.reply_to_ref, row.quoted_message_ref),
+        (Some(question), Some(named), Some(earlier))
+    );
+    assert_eq!(query.message(part.ingress_id).unwrap().unwrap().parent_task_id, Some(task));
+    let row = query.message(open).unwrap().unwrap();
+    assert_eq!((row.confidence, row.margin, row.candidates.len()), (Some(500), Some(500), 2));
+    assert!(row.rationale.is_some());
+    let missing = Saying {
+        quotes: Some(IngressId::fresh(&*world.kernel().ports().clock, &*world.kernel().ports().entropy)),
+        ..Saying::of("y", Channel::App, "y")
+    };
+    assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
+}
+
+/// The anchor of the task that a message made is on record with both, and what it names is there.
+fn is_anchored(world: &World, made: &Bound, first: TaskId) {
+    let task = made.task_id.unwrap();
+    let created = events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
+        Body::TaskCreated(b) => b.task.continuation_anchor,
+        _ => None,
+    });
+    let anchor = created.expect("the anchor is in the event that makes the task");
+    let ingress = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
+        Body::IngressBound(b) if b.ingress_id == made.ingress_id => Some(b),
+        _ => None,
+    });
+    let ingress = ingress.expect("it is bound");
+    assert_eq!(ingress.anchor.as_ref(), Some(&anchor), "and in the record of its message");
+    assert_eq!(ingress.chosen_task_id, Some(task));
+    assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, TaskStatus::Completed));
+    let before = state(world, first);
+    let left: Vec<Option<String>> = anchor
+        .source_artifact_refs
+        .iter()
+        .map(|id| before.artifacts[id].task_local_alias.as_ref().and_then(|name| name.shown().cloned()))
+        .collect();
+    assert_eq!(left.len(), 2, "what it was given and what it answered: {left:?}");
+    let row = world.kernel().query().unwrap().message(made.ingress_id).unwrap().unwrap();
+    assert_eq!((row.anchor_task_id, row.status), (Some(first), IngressStatus::Bound));
+}
+
+/// A task that was given a table, and has ended.
+fn counted(world: &World) -> TaskId {
+    world.reasoners.script("count", vec![done("there are 7"), done("8"), done("9"), done("10")]);
+    let bytes = b"a,b\n1,2\n";
+    let incoming = Incoming {
+        name: "table.csv".to_owned(),
+        uri: "/elsewhere/table.csv".to_owned(),
+        media_type: "text/csv",
+        bytes: &mut &bytes[..],
+        trust_tier: TrustTier::Untrusted,
+    };
+    let (put, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
+    let file = Attachment {
+        name: "table.csv".to_owned(),
+        sha256: put.sha256,
+        byte_size: bytes.len() as u64,
+        trust_tier: TrustTier::Untrusted,
+    };
+    let submission = Submission {
+        attachments: vec![file],
+        ..world.submission("count", Reasoning::Scripted { name: "count".to_owned() })
+    };
+    let first = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive(first), completed());
+    first
+}
+
+#[conforms::conforms("HK-8.1.1-8", "HK-10.5-6")]
+#[test]
+fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no_transcript() {
+    let mut world = World::new(3_504);
+    let first = counted(&world);
+    let said = Saying { task: Some(first), ..Saying::of("and the odd ones?", Channel::App, "a") };
+    let next = world.kernel().say(&said).unwrap();
+    let follower = next.task_id.expect("a task");
+    // Another way to the same: a person binds an open message.
+    let conversation = state(&world, first).task.conversation_id;
+    assert_eq!(world.drive(follower), completed());
+    world.kernel().turn_to(conversation, None).unwrap();
+    let open = world.kernel().say(&Saying::of("and more?", Channel::App, "b")).unwrap();
+    let bound = world.kernel().bind_message(open.ingress_id, About::Task(first)).unwrap();
+    world.reopen();
+    for made in [&next, &bound] {
+        is_anchored(&world, made, first);
+    }
+    let pack = packs(world.kernel(), follower).remove(0);
+    let told = pack
+        .items
+        .iter()
+        .find(|item| item.title.starts_with("the task before"))
+        .expect("the anchor is in the pack");
+    for words in [
+        "It ended: completed",
+        "because: the task was named outright",
+        "It left: table.csv, 8 bytes, art_",
+        "there are 7",
+    ] {
+        assert!(told.text.contains(words), "{words}: {}", told.text);
+    }
+    // What it left is in the pack as what it is, too, not only by name.
+    let file = pack.items.iter().find(|item| item.text.contains("1,2"));
+    assert!(
+        file.is_some(),
+        "{:?}",
+        pack.items.iter().map(|item| (&item.title, &item.text)).collect::<Vec<_>>()
+    );
+}

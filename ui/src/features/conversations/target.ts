@@ -1,0 +1,52 @@
+// Where words go that name nothing themselves: said before they are sent, and never guessed.
+import type { Conversation } from "~/ipc/generated/conversations";
+import type { TaskRow } from "~/ipc/generated/task";
+import { said } from "~/screen/words";
+
+export type Target =
+  /** Input of a task at work. */
+  | { kind: "input"; task: TaskRow }
+  /** A task that follows one that has ended. */
+  | { kind: "follow"; task: TaskRow }
+  /** Work of its own. */
+  | { kind: "new" }
+  /** Hermit binds it by what it names, or asks. */
+  | { kind: "ask" };
+
+export const keyOf = (target: Target): string => (target.kind === "input" || target.kind === "follow" ? `${target.kind}:${target.task.task_id}` : target.kind);
+
+const isOpen = (row: TaskRow) => row.ended_at === null;
+const isRoot = (row: TaskRow) => row.parent_task_id === null;
+
+/** Everything that words may go to here, the likeliest first. `canFollow`: whether the last task hears words. */
+export function targetsOf(conversation: Conversation, tasks: readonly TaskRow[], canFollow: boolean): readonly Target[] {
+  const roots = tasks.filter(isRoot);
+  const open = roots.filter(isOpen);
+  const input = (task: TaskRow): Target => ({ kind: "input", task });
+  const focus = tasks.find((task) => task.task_id === conversation.focus_task_id && isOpen(task));
+  const last = tasks.find((task) => task.task_id === conversation.last_focus) ?? roots.find((task) => !isOpen(task));
+  const rest = open.filter((task) => task !== focus).map(input);
+  const begin: Target[] = conversation.folder !== null || last !== undefined || focus !== undefined ? [{ kind: "new" }] : [];
+  const follow: Target[] = last !== undefined && !isOpen(last) && canFollow ? [{ kind: "follow", task: last }] : [];
+  const ask: Target = { kind: "ask" };
+  if (focus !== undefined) return [input(focus), ...rest, ...begin, ...follow, ask];
+  if (open.length === 1) return [...rest, ...begin, ...follow, ask];
+  if (open.length > 1) return [ask, ...rest, ...begin, ...follow];
+  return [...follow, ...begin, ask];
+}
+
+/** A target as a person reads it. */
+export function nameOf(target: Target): string {
+  switch (target.kind) {
+    case "input":
+      return `For: ${said(target.task.title)}`;
+    case "follow":
+      return `Goes on from: ${said(target.task.title)}`;
+    case "new":
+      return "A new task";
+    case "ask":
+      return "Hermit finds out, or asks you";
+    default:
+      return target satisfies never;
+  }
+}

@@ -1,0 +1,45 @@
+// What a task is doing at this moment: for how long, and the words as they come.
+import { useEffect, useState } from "react";
+import { useThought } from "~/ipc/client";
+import type { Task } from "~/ipc/generated/task";
+import { Mark } from "~/primitives/Icon";
+import { Words } from "~/primitives/Words";
+import styles from "./Task.module.css";
+
+/** Who proposes, as it is called on the screen. */
+export function agentOf(task: { reasoner: string }): "Model" | "Playbook" | "Hermit" | "Agent" {
+  if (task.reasoner.startsWith("playbook")) return "Playbook";
+  if (task.reasoner.startsWith("guest:")) return "Agent";
+  return task.reasoner.startsWith("rollback") ? "Hermit" : "Model";
+}
+
+/** What it is doing now: for how long, and the words as they come. */
+export function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
+  const agent = agentOf(task);
+  const now = useNow();
+  const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
+  // A model that answers in the form of a request has no words to read along.
+  const thought = useThought(task.row.task_id, task.thinking ?? null);
+  const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
+  return (
+    <div className={styles.message} aria-busy="true">
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : doing === "" ? "working" : <Words of={doing} />}</span><span>{elapsed(now - started)}</span></div>
+      {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
+      {isWords && <p><Words of={draft} /></p>}
+    </div>
+  );
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+function elapsed(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  return s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
