@@ -4,30 +4,9 @@
     reason = "fields are typed by nouns that carry the documentation; each event has its own line"
 )]
 
-use crate::action::{ActionClass, Reversibility};
-use crate::approval::{Approval, ApprovalScope, Surface};
-use crate::artifact::{Artifact, ArtifactRef, TrustTier};
-use crate::attempt::{
-    AttemptPhase, AttemptStatus, IterationRecord, StepAttempt, TerminationReason, WorkspaceLease,
-};
-use crate::decision::Decision;
+use crate::Error;
 use crate::event::EntityType;
-use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
-use crate::knowledge::{Belief, MemoryRecord};
-use crate::policy::{RiskBand, Verdict};
-use crate::principal::Principal;
-use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
-use crate::sampling::SamplingTerms;
-use crate::secret::SecretPlace;
-use crate::standing::StandingScope;
 pub use crate::task::Boundary;
-use crate::task::{ChildTask, Priority, Step, StepStatus, Task, TaskStatus};
-use crate::tool_server::ToolTerms;
-use crate::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
-    DecisionId, Error, EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId,
-    ReceiptId, Slot, StepId, TaskId, UnixMs, WitnessId, WorkspaceId,
-};
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,6 +16,9 @@ pub use words::act::TrialOutcome;
 pub use words::store::{KeyPurpose, ProjectSource};
 
 type Text = Sensitive<String>;
+
+mod nouns;
+use nouns::*;
 
 #[macro_use]
 mod registry;

@@ -255,16 +255,13 @@ class Teller {
         break;
       }
       case "attempt.context_compacted": {
-        const summary = record(body["summary"]);
-        const lines = count(number(body["lines"]), "line");
-        this.#add(event, "phase", `Turns 1 to ${number(body["through"])} summed up in ${lines}`, { kind: "summary", id: word(summary["artifact_id"]) }, { tone: "mute" });
+        const text = `Turns 1 to ${number(body["through"])} summed up in ${count(number(body["lines"]), "line")}`;
+        this.#add(event, "phase", text, { kind: "summary", id: word(record(body["summary"])["artifact_id"]) }, { tone: "mute" });
         break;
       }
-      case "attempt.tools_found": {
-        const found = list(body["tools"]).map((tool) => word(tool));
-        this.#add(event, "phase", `Looked for tools, “${word(body["query"])}”: ${found.join(", ")}`, here, { mark: "running", tone: "mute" });
+      case "attempt.tools_found":
+        this.#add(event, "phase", `Looked for tools, “${word(body["query"])}”: ${list(body["tools"]).map((tool) => word(tool)).join(", ")}`, here, { mark: "running", tone: "mute" });
         break;
-      }
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;

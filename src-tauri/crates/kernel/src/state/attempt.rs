@@ -329,10 +329,11 @@ impl AttemptState {
 fn in_one_line(iteration: u32, record: &model::attempt::IterationRecord) -> Option<(u32, String)> {
     let decision = record.model_decision.shown().map_or("(erased)", String::as_str);
     let tool = record.tool_invocation.as_deref().unwrap_or("nothing");
-    match record.error.as_ref().and_then(|e| e.shown()) {
-        Some(error) if decision == tool => Some((iteration, format!("{tool}: {error}"))),
-        Some(error) => Some((iteration, format!("{tool}: {decision} -> {error}"))),
+    let line = match record.error.as_ref().and_then(|e| e.shown()) {
+        Some(error) if decision == tool => Some(format!("{tool}: {error}")),
+        Some(error) => Some(format!("{tool}: {decision} -> {error}")),
         None if decision == tool => None,
-        None => Some((iteration, format!("{tool}: {decision}"))),
-    }
+        None => Some(format!("{tool}: {decision}")),
+    };
+    line.map(|line| (iteration, line))
 }

@@ -5,7 +5,7 @@ use crate::{Draft, Family};
 use model::Sensitive;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::body::{Body, ModelFailed, TaskStatusChanged};
+use model::body::{Body, ContextCompacted, ModelFailed, TaskStatusChanged};
 use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
 use serde_json::{Value, json};
@@ -48,10 +48,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
-        Body::ContextCompacted(b) => {
-            let text = format!("turns 1 to {} are summed up in {} lines", b.through, b.lines);
-            vec![step(event, "context_compacted", json!(text))]
-        }
+        Body::ContextCompacted(b) => vec![step(event, "context_compacted", summed_up(b))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;
@@ -183,4 +180,8 @@ fn message(code: &str) -> &'static str {
         "budget_spent" => "its budget is spent",
         _ => "the run failed",
     }
+}
+
+fn summed_up(b: &ContextCompacted) -> Value {
+    json!(format!("turns 1 to {} are summed up in {} lines", b.through, b.lines))
 }
