@@ -105,8 +105,8 @@ pub fn text(lines: &[SummaryLine], left_out: u32) -> String {
             SummaryLineKind::Answer => "asked",
             SummaryLineKind::Done => "done",
             SummaryLineKind::Error => "failed",
-            SummaryLineKind::Seen => "looked at",
-            SummaryLineKind::Quote => "read",
+            SummaryLineKind::Seen => "looked",
+            SummaryLineKind::Quote => "quoted",
         };
         text.push_str(&format!("- turn {}, {word}: {}\n", line.iteration, line.text));
     }

@@ -42,7 +42,7 @@ fn tell(out: &Output, found: &ContextSummary, unfold: bool) {
         found.trust.as_str().replace('_', " ")
     ));
     for line in &found.lines {
-        out.line(format!("  turn {:>3}  {:<9}  {}", line.iteration, kind(line.kind), plain(&line.text)));
+        out.line(format!("  turn {:>3}  {:<8}  {}", line.iteration, kind(line.kind), plain(&line.text)));
         if unfold {
             unfolded(out, line);
         }
@@ -71,7 +71,7 @@ const fn kind(kind: SummaryLineKind) -> &'static str {
         SummaryLineKind::Answer => "asked",
         SummaryLineKind::Done => "done",
         SummaryLineKind::Error => "failed",
-        SummaryLineKind::Seen => "looked at",
-        SummaryLineKind::Quote => "read",
+        SummaryLineKind::Seen => "looked",
+        SummaryLineKind::Quote => "quoted",
     }
 }

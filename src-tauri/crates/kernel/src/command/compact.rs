@@ -333,7 +333,10 @@ impl Turns {
     /// Takes an event; whether the turn `through` is closed with it, and so all that was asked for.
     fn take(&mut self, at: EventId, body: &Body, through: u32) -> bool {
         match body {
-            Body::ContextCompiled(b) => (self.iteration, self.open) = (b.iteration, Open::default()),
+            Body::ContextCompiled(b) => {
+                (self.iteration, self.open) = (b.iteration, Open::default());
+                return false;
+            }
             Body::ActionRequested(b) => self.open.did = Some(words(&b.summary)),
             Body::ApprovalDenied(b) => {
                 let said = b.feedback.as_ref().map(words);
