@@ -40,3 +40,4 @@ pub mod secret;
 pub mod standing;
 pub mod submit;
 pub mod tools;
+mod unbound;

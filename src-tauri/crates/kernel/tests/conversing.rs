@@ -1,19 +1,21 @@
 //! Conversations in a folder: what the first words begin, what a message says that it answers and quotes, and how what it
 //! became is told again from the log.
 
-use crate::story::{completed, events, log, packs, state};
+use crate::story::{completed, events, log, packs, rebuilt, state};
 use kernel::command::bind::About;
 use kernel::command::ingest::Incoming;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::{Attachment, Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::TrustTier;
+use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
-use model::task::TaskStatus;
+use model::task::{Priority, TaskStatus};
 use model::{Body, ConversationId, IngressId, TaskId};
 use projections::query::{Ask, TaskFilter};
 use serde_json::json;
-use testkit::{World, done, say};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::{Edge, Mode, World, done, say};
 
 fn record(world: &World, id: IngressId) -> IngressRecord {
     let found = log(world.kernel()).into_iter().find_map(|(_, body)| match body {
@@ -224,4 +226,97 @@ fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no
         "{:?}",
         pack.items.iter().map(|item| (&item.title, &item.text)).collect::<Vec<_>>()
     );
+    // The views say the same when they are folded from the log anew.
+    let (views, log) = rebuilt(&mut world);
+    assert_eq!(views, log);
+}
+
+#[test]
+fn a_goal_given_in_another_conversation_is_bound_once_whenever_the_host_died() {
+    for edge in [Edge::Before, Edge::After] {
+        let mut world = World::new(3_551);
+        let begins = work(&world);
+        let there = world.kernel().open_conversation("the downloads", Some(begins.workspace_id)).unwrap();
+        let first = Saying {
+            conversation_id: Some(there),
+            begins: Some(&begins),
+            ..Saying::of("sort them", Channel::App, "one")
+        };
+        world.faults.plan(Point::IngressBind, edge, Mode::Abort, 1);
+        let died = catch_unwind(AssertUnwindSafe(|| world.kernel().say(&first)));
+        assert!(world.faults.fired(), "{died:?}");
+        world.faults.clear();
+        world.reopen();
+        let bound = world.kernel().bind_unbound().unwrap();
+        let again = world.kernel().say(&first).unwrap();
+        assert_eq!(tasks_in(&world, there), [again.task_id.expect("a task")], "{edge:?} {bound:?}");
+    }
+    // Where nobody bound it when the store was opened, the same message sent again does.
+    let mut world = World::new(3_552);
+    let begins = work(&world);
+    let there = world.kernel().open_conversation("the downloads", Some(begins.workspace_id)).unwrap();
+    let first = Saying {
+        conversation_id: Some(there),
+        begins: Some(&begins),
+        ..Saying::of("sort them", Channel::App, "one")
+    };
+    world.faults.plan(Point::IngressBind, Edge::Before, Mode::Abort, 1);
+    let _ = catch_unwind(AssertUnwindSafe(|| world.kernel().say(&first)));
+    world.faults.clear();
+    world.reopen();
+    let again = world.kernel().say(&first).unwrap();
+    assert_eq!(tasks_in(&world, there), [again.task_id.expect("a task")]);
+}
+
+#[test]
+fn a_program_begins_nothing_by_its_first_words_and_takes_no_first_place() {
+    let world = World::new(3_553);
+    let begins = work(&world);
+    let there = world.kernel().open_conversation("the downloads", Some(begins.workspace_id)).unwrap();
+    let said = Saying {
+        conversation_id: Some(there),
+        begins: Some(&begins),
+        ..Saying::of("delete the backups", Channel::Webhook, "one")
+    };
+    let bound = world.kernel().say(&said).unwrap();
+    assert_eq!((bound.resolution, bound.task_id), (IngressResolution::PendingDisambiguation, None));
+    assert_eq!(tasks_in(&world, there), []);
+    let urgent = |channel, key: &str| {
+        let goal = format!("be first: {key}");
+        let submission = Submission {
+            goal,
+            priority: Priority::High,
+            channel,
+            idempotency_key: key.to_owned(),
+            ..work(&world)
+        };
+        let task = world.kernel().submit(&submission).unwrap().task_id;
+        state(&world, task).task.priority
+    };
+    assert_eq!(urgent(Channel::Webhook, "two"), Priority::Normal);
+    assert_eq!(urgent(Channel::App, "three"), Priority::High);
+}
+
+#[test]
+fn a_key_is_one_message_whatever_it_is_said_to() {
+    let world = World::new(3_554);
+    let begins = work(&world);
+    let kernel = world.kernel();
+    let there = kernel.open_conversation("the downloads", Some(begins.workspace_id)).unwrap();
+    let goal = Submission { goal: "first".to_owned(), idempotency_key: "a".to_owned(), ..begins.clone() };
+    let task = kernel.submit(&goal).unwrap().task_id;
+    let note =
+        Saying { conversation_id: Some(there), task: Some(task), ..Saying::of("by year", Channel::App, "b") };
+    assert_eq!(kernel.say(&note).unwrap().task_id, Some(task));
+    let other = Submission { goal: "by year".to_owned(), idempotency_key: "b".to_owned(), ..begins.clone() };
+    assert!(matches!(kernel.submit(&other), Err(Error::Conflict(_))), "words to a task are no goal as well");
+    let new = Saying {
+        conversation_id: Some(there),
+        begins: Some(&begins),
+        ..Saying::of("by size", Channel::App, "c")
+    };
+    let made = kernel.say(&new).unwrap().task_id.expect("a task");
+    let to_another = Saying { task: Some(task), begins: None, ..new.clone() };
+    assert!(matches!(kernel.say(&to_another), Err(Error::Conflict(_))), "nor a goal words to a task");
+    assert_eq!(kernel.say(&new).unwrap().task_id, Some(made));
 }

@@ -105,7 +105,8 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
         quotes.transpose().map_err(|_| not_found("message", p.quotes.as_deref().unwrap_or_default()))?;
     // Only the first words in a folder can begin its work by themselves: nothing else is there that they may be about.
     let is_first = row.workspace_id.is_some() && row.focus_task_id.is_none() && row.last_focus.is_none();
-    let begins = if is_first { Some(work(host, &row, None, &p, key.clone())?) } else { None };
+    let names = task.is_some() || p.reply_to.is_some() || quotes.is_some();
+    let begins = if is_first && !names { Some(work(host, &row, None, &p, key.clone())?) } else { None };
     let saying = Saying {
         conversation_id: Some(row.conversation_id),
         task: task.filter(|_| p.about.is_none()),

@@ -157,6 +157,7 @@ impl Kernel {
         let Saying { text, sender, idempotency_key: key, .. } = *saying;
         super::add_input::noted(text, sender, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
+            self.begun_before(first.event_id, saying)?;
             return self.heard_before(first.event_id, key, text);
         }
         match self.meant(saying, conversation_id)? {
@@ -257,7 +258,11 @@ impl Kernel {
                 let why = "no task is open here; it may follow the last one, or be something new";
                 Ok(Meant::Several(Ranking::unranked(vec![last]), why.to_owned()))
             }
-            ([], None) if let Some(work) = saying.begins => Ok(Meant::Begins(work.clone())),
+            ([], None)
+                if let Some(work) = saying.begins.filter(|_| saying.sender.origin() == Origin::Person) =>
+            {
+                Ok(Meant::Begins(work.clone()))
+            }
             ([], None) => Ok(Meant::Several(Ranking::default(), "there is no task here yet".to_owned())),
             (several, _) => {
                 let ranking = ranked(saying.text, several, limits::CANDIDATES_MAX);
@@ -396,6 +401,23 @@ impl Kernel {
             None => IngressResolution::StartNewRoot,
         };
         Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
+    }
+
+    /// A goal that was heard before is bound now, where a crash came between; said to a task it is another request.
+    fn begun_before(&self, event: model::EventId, saying: &Saying<'_>) -> Result<(), Error> {
+        let Some(stored) = self.reader.event(event)? else { return Ok(()) };
+        let Body::IngressReceived(b) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
+            return Ok(());
+        };
+        let Some(submission) = self.stored_submission(&b.record)? else { return Ok(()) };
+        if saying.task.is_some() || saying.part_of.is_some() {
+            return Err(super::add_input::used_before(saying.idempotency_key));
+        }
+        let row = self.query()?.message(b.record.ingress_id).map_err(broken)?;
+        if row.is_some_and(|row| row.chosen_task_id.is_some()) {
+            return Ok(());
+        }
+        self.submit(&submission).map(drop)
     }
 
     /// What a message came to that was heard before.

@@ -22,7 +22,6 @@ use model::{
     ArtifactId, Body, ConversationId, Event, IngressId, Sensitive, TaskId, UnixMs, WorkspaceId, limits,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Everything a goal comes with. Stored word for word before anything follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +126,7 @@ impl Submission {
     }
 }
 
-const OUTRIGHT: &str = "a goal given outright starts a task of its own";
+pub(super) const OUTRIGHT: &str = "a goal given outright starts a task of its own";
 
 impl Kernel {
     /// Takes a goal in and makes its task.
@@ -237,12 +236,11 @@ impl Kernel {
     /// A key names one request. What was erased since is compared with nothing.
     fn same_request(&self, now: &Submission, record: &IngressRecord) -> Result<(), Error> {
         self.same_words(&now.idempotency_key, &record.raw_text, &now.goal)?;
-        let Some(message) = record.referenced_artifact_refs.first() else { return Ok(()) };
-        let Some(row) = self.query()?.artifact(*message).map_err(|e| Error::Broken(e.to_string()))? else {
-            return Ok(());
-        };
-        let Ok(stored) = self.artifacts.read(&row.content_hash) else { return Ok(()) };
-        let Ok(first) = serde_json::from_slice::<Submission>(&stored) else { return Ok(()) };
+        // Words that were said to a task, or commands, are no goal.
+        if record.referenced_artifact_refs.is_empty() {
+            return Err(used_before(&now.idempotency_key));
+        }
+        let Some(first) = self.stored_submission(record)? else { return Ok(()) };
         let same = |now: &Submission| {
             first.workspace_id == now.workspace_id
                 && first.profile == now.profile
@@ -358,7 +356,7 @@ impl Kernel {
             title: Sensitive::from(title(submission)),
             goal: Sensitive::from(submission.goal.clone()),
             status: TaskStatus::Created,
-            priority: submission.priority,
+            priority: submission.priority.min(most_urgent(submission)),
             owner_principal_id: w.actor.actor_id,
             policy_profile_ref: submission.profile,
             task_contract_ref: contract_ref,
@@ -419,46 +417,6 @@ impl Kernel {
         }
         Ok(())
     }
-
-    /// Messages that were recorded and never bound: a crash came between. They are bound now, from their own words.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn bind_unbound(&self) -> Result<Vec<TaskId>, Error> {
-        let (_, inbox) = self.inbox(None)?;
-        let mut open: BTreeMap<IngressId, ArtifactId> = BTreeMap::new();
-        let mut content: BTreeMap<ArtifactId, seal::Digest> = BTreeMap::new();
-        let mut after = 0;
-        loop {
-            let page = self.reader.events(inbox, after, 1_000)?;
-            let Some(last) = page.last() else { break };
-            after = last.task_seq;
-            for stored in &page {
-                match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
-                    Body::ArtifactCreated(b) => {
-                        content.insert(b.artifact.artifact_id, b.artifact.content_hash);
-                    }
-                    Body::IngressReceived(b) => {
-                        if let Some(id) = b.record.referenced_artifact_refs.first() {
-                            open.insert(b.record.ingress_id, *id);
-                        }
-                    }
-                    Body::IngressBound(b) => drop(open.remove(&b.ingress_id)),
-                    _ => {}
-                }
-            }
-        }
-        let mut bound = Vec::new();
-        for (ingress_id, artifact_id) in open {
-            let Some(digest) = content.get(&artifact_id) else { continue };
-            // Notes and other messages are stored under the same kind and are no submissions.
-            let Ok(submission) = serde_json::from_slice::<Submission>(&self.artifacts.read(digest)?) else {
-                continue;
-            };
-            bound.push(self.bind(&submission, ingress_id, OUTRIGHT, Vec::new())?);
-        }
-        Ok(bound)
-    }
 }
 
 pub(super) fn check(submission: &Submission) -> Result<(), Error> {
@@ -478,6 +436,12 @@ pub(super) fn check(submission: &Submission) -> Result<(), Error> {
 
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
+}
+
+/// Before everything else is what a person put there, and its parts.
+fn most_urgent(submission: &Submission) -> Priority {
+    let by_a_person = submission.sender().origin() == Origin::Person;
+    if by_a_person || submission.parent_task_id.is_some() { Priority::High } else { Priority::Normal }
 }
 
 pub(super) fn title(submission: &Submission) -> String {
