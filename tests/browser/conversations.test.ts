@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { part } from "../../ui/verifier/test/conforms";
 import { type Call, model } from "./model";
 import { conforms, pictures } from "./kept";
 import { World } from "./world";
@@ -82,7 +83,7 @@ test("a conversation is opened in a folder, and its first words begin a task the
   await log().getByRole("link", { name: "Review" }).waitFor();
 });
 
-test("a draft, a reload and a kill in the middle leave the same story", conforms("RA-S-2", async () => {
+test("a draft, a reload and a kill in the middle leave the same story", conforms(part("RA-S-2"), async () => {
   const before = await told();
   expect(before.filter((line) => line === "Write a summary of the photos").length, "said once, and the title of its task").toBe(2);
   await message().fill("half a thou");

@@ -119,9 +119,9 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
             || source.path.starts_with("ui/src/test/");
         for word in ["localStorage", "sessionStorage", "indexedDB"] {
             // What lets it in is the page's own, and gone with its tab. What a person has begun to write is said to nobody
-            // yet, and gone when it is sent (decision 197).
+            // yet, and gone when it was taken (decision 197).
             let session = source.path == "ui/src/host/http.ts" && word == "sessionStorage";
-            let drafts = source.path == "ui/src/features/conversations/drafts.ts" && word == "localStorage";
+            let drafts = source.path == "ui/src/screen/drafts.ts" && word == "localStorage";
             assert!(
                 looks || session || drafts || !source.text.contains(word),
                 "`{word}` stands in {}: a page keeps only how it looks and calls, its session, and drafts",

@@ -7,6 +7,7 @@ import { Icon, type IconName, Mark } from "~/primitives/Icon";
 import { Key } from "~/primitives/Tag";
 import { Button } from "~/primitives/Button";
 import { OTHER_KEYS, PLACES, askHalt, onPalette } from "~/screen/commands";
+import { isComposing } from "~/screen/keyboard";
 import { toggleTheme } from "~/screen/theme";
 import { meant, useServerPrompts } from "~/features/tools/prompts";
 import styles from "./Palette.module.css";
@@ -88,6 +89,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
     void list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [chosen, entries]);
   const pressed = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
     if (event.key === "ArrowDown") setAt(Math.min(entries.length - 1, chosen + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, chosen - 1));
     else if (event.key === "Enter") entries[chosen]?.act();

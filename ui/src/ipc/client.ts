@@ -6,6 +6,7 @@ import {
   keepPreviousData,
   useInfiniteQuery,
   useMutation,
+  useMutationState,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
@@ -108,12 +109,19 @@ export function usePages<N extends Listing>(name: N, params: Omit<Params<N>, "af
   return Object.assign(asked, { further }) as unknown as UseQueryResult<Pages<RowOf<N>>, Refused> & { further: () => void };
 }
 
-/** A command that changes something. What it changes comes back as notices; `also` is for hosts without them. */
-export function useAct<N extends CommandName>(name: N) {
+interface Acting<N extends CommandName> {
+  /** What it is done for, by which `useSending` finds it. */
+  of?: string;
+  /** Runs once it was done, also when whoever asked for it is no longer on the screen. */
+  taken?: (answer: Answer<N>, params: Params<N>) => void;
+}
+
+/** A command that changes something. What it changes comes back as notices, and is asked again for hosts without them. */
+export function useAct<N extends CommandName>(name: N, { of, taken }: Acting<N> = {}) {
   const host = useHost();
   const client = useQueryClient();
   return useMutation<Answer<N>, Refused, Params<N>>({
-    mutationKey: [name],
+    mutationKey: of === undefined ? [name] : [name, of],
     mutationFn: async (params) => {
       try {
         return await host.call(name, params);
@@ -121,8 +129,18 @@ export function useAct<N extends CommandName>(name: N) {
         throw refusal(thrown);
       }
     },
+    ...(taken === undefined ? {} : { onSuccess: taken }),
     onSettled: () => client.invalidateQueries(),
   });
+}
+
+/** The words on their way for something, whichever part of the page sent them. */
+export function useSending(of: string): string | null {
+  const texts = useMutationState({
+    filters: { status: "pending", predicate: (one) => one.options.mutationKey?.[1] === of },
+    select: (one) => (one.state.variables as { text?: string } | undefined)?.text ?? "",
+  });
+  return texts[0] ?? null;
 }
 
 /** A file that a command makes: at a place on the host's machine, or as a download. */

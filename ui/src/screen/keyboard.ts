@@ -1,7 +1,12 @@
-import { useEffect, useRef } from "react";
+import { type KeyboardEvent as ReactKey, useEffect, useRef } from "react";
 import { PLACES, isTyping, openPalette } from "./commands";
 
 const LEADER_MS = 900;
+
+/** Whether a key belongs to letters that are being composed. WebKit tells the Enter that ends them by its code alone. */
+export function isComposing(event: ReactKey): boolean {
+  return event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229;
+}
 
 /** The keys of the whole app. None of them decides anything. */
 export function useKeyboard(go: (path: string) => void, help: () => void): void {

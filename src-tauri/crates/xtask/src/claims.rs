@@ -144,11 +144,11 @@ fn in_pages(text: &str) -> Vec<(String, bool, String)> {
         } else if line.starts_with("});") {
             group.clear();
         }
-        let Some((before, _)) =
-            line.split_once("conforms(\"").filter(|_| line.trim_start().starts_with("test("))
-        else {
+        let mark = ["conforms(\"", "conforms(part(\""].iter().filter_map(|mark| line.split_once(mark));
+        let Some((before, _)) = mark.min_by_key(|(before, _)| before.len()) else { continue };
+        if !line.trim_start().starts_with("test(") {
             continue;
-        };
+        }
         let list = &text[at + before.len()..];
         let list = list.split("=>").next().unwrap_or(list);
         let name = format!("{group}{}", quoted(line));
@@ -201,12 +201,14 @@ mod tests {
     #[test]
     fn marks_of_pages_are_read_with_their_group() {
         let text = "describe(\"group\", () => {\n  test(\"a thing, whole\", conforms(\"HK-1-1\", part(\"HK-1-2\"), async () => {\n  }));\n});\n\
-            test(\"another\", conforms(\"RX-1-1\", () => \"HK-9-9\"));\n";
+            test(\"another\", conforms(\"RX-1-1\", () => \"HK-9-9\"));\n\
+            test(\"a part alone\", conforms(part(\"RX-1-2\"), async () => {\n";
         let claim = |id: &str, part, test: &str| (id.to_owned(), part, test.to_owned());
         let all = [
             claim("HK-1-1", false, "group > a thing whole"),
             claim("HK-1-2", true, "group > a thing whole"),
             claim("RX-1-1", false, "another"),
+            claim("RX-1-2", true, "a part alone"),
         ];
         assert_eq!(in_pages(text), all);
     }

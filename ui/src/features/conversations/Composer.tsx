@@ -1,24 +1,25 @@
 // Where a person writes: to whom it goes stands above it, Enter sends, and what was begun is kept.
-import { type KeyboardEvent, useCallback, useEffect, useId, useRef, useState } from "react";
-import { agentOf } from "~/features/task/Working";
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { PromptPicker } from "~/features/tools/PromptPicker";
-import { useAct, useAsk } from "~/ipc/client";
+import { useAct, useSending } from "~/ipc/client";
 import type { Conversation, Say } from "~/ipc/generated/conversations";
-import type { TaskRow } from "~/ipc/generated/task";
+import { oneOf } from "~/ipc/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Select, TextArea } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
-import { Failed } from "~/primitives/States";
+import { Failed, Trouble } from "~/primitives/States";
 import { Prose, Words } from "~/primitives/Words";
-import { useKey } from "~/screen/keyboard";
-import { chosen, isCommand, meant } from "~/screen/slash";
+import { type Quoted, isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
+import { isComposing, useKey } from "~/screen/keyboard";
+import { isCommand } from "~/screen/slash";
 import { said } from "~/screen/words";
-import { useDraftOf } from "./drafts";
-import { type Target, keyOf, nameOf, targetsOf } from "./target";
+import { Menu, useMenu } from "./Menu";
+import { type Target, type Tasks, keyOf, nameOf, targetsOf } from "./target";
 import styles from "./Conversations.module.css";
 
 /** When words are heard by a task at work. The host knows the same three. */
-type Mode = "steer" | "queue" | "stop_and_send";
+const MODE = ["steer", "queue", "stop_and_send"] as const;
+type Mode = (typeof MODE)[number];
 const MODES: readonly { value: Mode; label: string }[] = [
   { value: "steer", label: "Add now" }, { value: "queue", label: "Queue" }, { value: "stop_and_send", label: "Interrupt" },
 ];
@@ -41,138 +42,124 @@ function sayOf(target: Target, conversation: string, text: string): Say {
   }
 }
 
-export interface Quoted { id: string; text: string }
+/** Whom words go to: whoever a person chose, as long as they are there, and otherwise the likeliest, once that is known. */
+function useTarget(conversation: Conversation, tasks: Tasks, before: string | null) {
+  const [wanted, setWanted] = useState<string | null>(null);
+  const targets = tasks.rows === null ? [] : targetsOf(conversation, tasks.rows, tasks.canFollow);
+  const key = wanted ?? before;
+  const target = key !== null ? targets.find((one) => keyOf(one) === key) : tasks.isWhole ? targets[0] : undefined;
+  const isReading = tasks.error === null && !tasks.isWhole;
+  const because = target !== undefined ? null : isReading ? "Its tasks are being read" : tasks.rows === null ? "Its tasks could not be read" : "Choose who hears it";
+  return { target, targets, because, choose: setWanted };
+}
 
-export function Composer({ conversation, tasks, quoted, unquote, sent, open }: {
-  conversation: Conversation; tasks: readonly TaskRow[]; quoted: Quoted | null; unquote: () => void; sent: (text: string | null) => void; open: (conversation: string) => void;
+/** Sends, and knows what was sent again. What was taken leaves nothing behind, whether this is still on the screen or not. */
+function useSend(id: string) {
+  const note = useAct("task.note", { of: id, taken: (_, { idempotency_key }) => isTaken(id, idempotency_key) });
+  const say = useAct("conversations.say", { of: id, taken: (_, { idempotency_key }) => isTaken(id, idempotency_key) });
+  return { note, say, failed: say.error ?? note.error };
+}
+
+export function Composer({ conversation, tasks, quoted, unquote, open }: {
+  conversation: Conversation; tasks: Tasks; quoted: Quoted | null; unquote: () => void; open: (conversation: string) => void;
 }) {
   const id = conversation.conversation_id;
   const [text, setText] = useDraftOf(id);
-  const [wanted, setWanted] = useState<string | null>(null);
-  const [mode, setMode] = useState<Mode>("steer");
+  const before = useUnanswered(id);
+  const { target, targets, because: unsure, choose } = useTarget(conversation, tasks, before?.to ?? null);
+  const [picked, setMode] = useState<Mode | null>(null);
+  const mode = picked ?? oneOf(MODE, before?.mode) ?? "steer";
   const field = useRef<HTMLTextAreaElement>(null);
   const [told, setTold] = useState<readonly string[]>([]);
-  const [at, setAt] = useState(0);
-  const menu = useId();
-  const commands = useAsk("conversations.commands", {});
-  const offered = meant(text, commands.data?.commands ?? []);
-  const marked = offered[Math.min(at, offered.length - 1)];
-  const note = useAct("task.note");
-  const say = useAct("conversations.say");
-  // The same words sent again after an error are the same message.
-  const once = useRef<{ text: string; key: string } | null>(null);
-  const last = conversation.focus_task_id === null ? conversation.last_focus : null;
-  const before = useAsk("task.show", { task: last ?? "" }, { enabled: last !== null });
-  const canFollow = before.data === undefined || agentOf(before.data) === "Model";
-  const targets = targetsOf(conversation, tasks, canFollow);
-  const target = targets.find((one) => keyOf(one) === wanted) ?? targets[0] ?? { kind: "ask" };
-  const isAtWork = target.kind === "input" && target.task.run_status !== "awaiting_clarify";
-  const isSending = say.isPending || note.isPending;
-  const because = text.trim() === "" ? "Write something first" : isSending ? "Sending" : null;
+  const menu = useMenu(text, (words) => { setText(words); field.current?.focus(); });
+  const { note, say, failed } = useSend(id);
+  const isSending = useSending(id) !== null;
+  const isAtWork = target?.kind === "input" && target.task.run_status !== "awaiting_clarify";
+  const because = text.trim() === "" ? "Write something first" : isSending ? "Sending" : unsure;
   useKey("m", useCallback(() => field.current?.focus(), []));
   useEffect(() => {
     if (quoted !== null) field.current?.focus();
   }, [quoted]);
   const send = () => {
-    if (because !== null) return;
+    if (because !== null || target === undefined) return;
     const words = text.trim();
-    if (once.current?.text !== words) once.current = { text: words, key: crypto.randomUUID() };
-    const { key } = once.current;
-    sent(words);
-    const after = {
-      onSuccess: () => {
-        // What was written meanwhile stays.
-        if (field.current?.value.trim() === words) setText("");
-        once.current = null;
-        setWanted(null);
-        unquote();
-      },
-      onSettled: () => sent(null),
-    };
+    const when = isAtWork && !isCommand(words) ? mode : "steer";
+    const key = sends(id, { text: words, to: keyOf(target), mode: when, quoted });
+    const done = () => { choose(null); unquote(); };
     setTold([]);
-    if (isAtWork && mode !== "steer" && !isCommand(words) && target.kind === "input") note.mutate({ task: target.task.task_id, text: words, mode, channel: "app", idempotency_key: key }, after);
+    if (when !== "steer" && target.kind === "input") note.mutate({ task: target.task.task_id, text: words, mode: when, channel: "app", idempotency_key: key }, { onSuccess: done });
     else say.mutate({ ...sayOf(target, id, words), idempotency_key: key, ...(quoted === null ? {} : { quotes: quoted.id }) }, {
-      ...after,
       onSuccess: (came) => {
-        after.onSuccess();
+        done();
         setTold(came.told ?? []);
         if (came.conversation_id !== undefined && came.conversation_id !== id) open(came.conversation_id);
       },
     });
   };
-  const take = (command: (typeof offered)[number]) => {
-    setText(chosen(command));
-    setAt(0);
-    field.current?.focus();
-  };
   const pressed = (event: KeyboardEvent) => {
-    if (marked !== undefined && !event.nativeEvent.isComposing) {
-      const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? offered.length - 1 : 0;
-      if (step !== 0) {
-        event.preventDefault();
-        setAt((Math.min(at, offered.length - 1) + step) % offered.length);
-        return;
-      }
-      // What is typed whole is sent; what is not is completed first.
-      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && text !== `/${marked.name}`)) {
-        event.preventDefault();
-        take(marked);
-        return;
-      }
-    }
-    if (event.key === "Enter" && !event.shiftKey && !event.altKey && !event.nativeEvent.isComposing) {
+    if (isComposing(event) || menu.pressed(event)) return;
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       send();
     }
     if (event.key === "Escape" && quoted !== null) unquote();
   };
-  const failed = say.error ?? note.error;
   return (
     <div className={styles.composer}>
       {quoted !== null && (
         <p className={styles.quoted}><Icon name="right" size={12} /><span><Words of={quoted.text} /></span><Button look="quiet" icon="cross" aria-label="Do not quote it" onClick={unquote} /></p>
       )}
-      {told.length > 0 && (
-        <div className={styles.told} role="status">
-          <ul>{told.map((line, n) => <li key={n}><Prose of={line} /></li>)}</ul>
-          <Button look="quiet" icon="cross" aria-label="Close" onClick={() => setTold([])} />
-        </div>
-      )}
-      {marked !== undefined && (
-        <ul className={styles.menu} id={menu} role="listbox" aria-label="Commands">
-          {offered.map((one) => (
-            <li key={one.name} id={`${menu}-${one.name}`} role="option" aria-selected={one === marked} onMouseDown={(event) => { event.preventDefault(); take(one); }}>
-              <b>/{one.name}</b>{one.takes !== "" && <i>{one.takes}</i>}<span>{one.about}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {told.length > 0 && <Told lines={told} close={() => setTold([])} />}
+      <Menu of={menu} />
       <TextArea
-        aria-controls={marked === undefined ? undefined : menu} aria-activedescendant={marked === undefined ? undefined : `${menu}-${marked.name}`} aria-autocomplete="list"
+        aria-controls={menu.marked === undefined ? undefined : menu.id} aria-activedescendant={menu.marked === undefined ? undefined : `${menu.id}-${menu.marked.name}`} aria-autocomplete="list"
         label="Message" hideLabel rows={2} placeholder={placeholder(target)} value={text} ref={field}
-        onChange={(event) => { setText(event.target.value); setAt(0); }} onKeyDown={pressed}
+        onChange={(event) => setText(event.target.value)} onKeyDown={pressed}
       />
       <PromptPicker text={text} folder={said(conversation.folder)} draft={setText} />
       <div className={styles.sending}>
-        <Select label="Who hears it" hideLabel value={keyOf(target)} options={targets.map((one) => ({ value: keyOf(one), label: nameOf(one) }))} onChange={(event) => setWanted(event.target.value)} />
+        <Hears target={target} targets={targets} choose={choose} />
         {isAtWork && <Segmented<Mode> label="When it is read" value={mode} options={MODES} onChange={setMode} />}
         <span className={styles.hint}>{isAtWork ? HEARD[mode] : ""}</span>
         <Button look="person" because={because} onClick={send} title="Enter sends, Shift and Enter begins a line">Send</Button>
       </div>
+      {tasks.error !== null && <Trouble error={tasks.error} what="its tasks" again={tasks.again} />}
       {failed !== null && <Failed error={failed} />}
     </div>
   );
 }
 
-function placeholder(target: Target): string {
-  switch (target.kind) {
+/** What a command told. */
+function Told({ lines, close }: { lines: readonly string[]; close: () => void }) {
+  return (
+    <div className={styles.told} role="status">
+      <ul>{lines.map((line, n) => <li key={n}><Prose of={line} /></li>)}</ul>
+      <Button look="quiet" icon="cross" aria-label="Close" onClick={close} />
+    </div>
+  );
+}
+
+/** Who hears it; where nobody can be named yet, nobody is. */
+function Hears({ target, targets, choose }: { target: Target | undefined; targets: readonly Target[]; choose: (key: string) => void }) {
+  const options = targets.map((one) => ({ value: keyOf(one), label: nameOf(one) }));
+  const none = { value: "", label: targets.length === 0 ? "Not known yet" : "Choose who hears it" };
+  return (
+    <Select
+      label="Who hears it" hideLabel value={target === undefined ? "" : keyOf(target)} options={target === undefined ? [none, ...options] : options}
+      onChange={(event) => event.target.value !== "" && choose(event.target.value)}
+    />
+  );
+}
+
+function placeholder(target: Target | undefined): string {
+  switch (target?.kind) {
     case "input":
       return target.task.run_status === "awaiting_clarify" ? "Answer its question" : "Tell it more";
     case "follow":
       return "Ask for something next. The new task knows how the last one ended.";
     case "new":
       return "What should be done?";
-    case "ask":
+    case "ask": case undefined:
       return "Write a message";
     default:
       return target satisfies never;

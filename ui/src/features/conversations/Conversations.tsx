@@ -1,6 +1,6 @@
 // Conversations: all of them, and the one that is open beside the list.
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { usePages } from "~/ipc/client";
 import type { Conversation } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
@@ -23,7 +23,11 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
   const asked = usePages("conversations.list", { limit: 100 });
   const rows = useMemo(() => [...(asked.data?.rows ?? [])].sort((a, b) => b.updated_at - a.updated_at), [asked.data]);
   const go = useCallback((at: string | undefined) => void navigate({ to: "/conversations", search: at === undefined ? {} : { at }, replace: true }), [navigate]);
-  const shownId = chosen ?? rows[0]?.conversation_id;
+  // What is shown stays until a person chooses another, whatever is said elsewhere meanwhile. The address does not name it:
+  // at a phone an address without one is the list.
+  const [kept, keep] = useState<string>();
+  const shownId = chosen ?? kept ?? rows[0]?.conversation_id;
+  if (shownId !== undefined && shownId !== NEW && shownId !== kept) keep(shownId);
   const at = rows.findIndex((row) => row.conversation_id === shownId);
   useSteps(rows, at, useCallback((row: Conversation) => go(row.conversation_id), [go]));
   const { shown, rest } = useParts(rows, { reach: at, pages: { more: asked.data?.more === true, further: asked.further } });

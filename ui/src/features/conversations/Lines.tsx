@@ -10,9 +10,9 @@ import { Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
+import type { Quoted } from "~/screen/drafts";
 import { done } from "~/screen/tense";
 import { approvalLook, capital, isOver, plain, result, run, said } from "~/screen/words";
-import type { Quoted } from "./Composer";
 import { Decide } from "./Decide";
 import styles from "./Conversations.module.css";
 

@@ -1,5 +1,5 @@
 // Commands behind a slash in the composer: the host says which there are, and what one tells stands where it was written.
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { TALK, WAITS, doneTask, scene, taskRow } from "~/test/scene";
 import { show } from "~/test/show";
@@ -47,4 +47,44 @@ test("a command goes to the host whenever it is read, and a branch leads to its 
   await user.type(field, "/branch another way{Enter}");
   await waitFor(() => expect(router.state.location.search).toMatchObject({ at: "cnv_branch" }));
   expect(host.asked.some((one) => one.name === "task.note")).toBe(false);
+});
+
+test("Tab completes what is not whole and goes on from what is, also back; Escape closes the list", async () => {
+  const { user } = open();
+  const field = (await screen.findByLabelText("Message")) as HTMLTextAreaElement;
+  await user.type(field, "/he");
+  await screen.findByRole("listbox", { name: "Commands" });
+  await user.tab({ shift: true });
+  expect(document.activeElement).not.toBe(field);
+  expect(field.value).toBe("/he");
+  await user.click(field);
+  await user.tab();
+  expect(field.value).toBe("/help");
+  expect(document.activeElement).toBe(field);
+  expect(screen.getByRole("listbox", { name: "Commands" })).toBeTruthy();
+  await user.tab();
+  expect(document.activeElement).not.toBe(field);
+  await user.click(field);
+  await user.keyboard("{Escape}");
+  expect(screen.queryByRole("listbox")).toBeNull();
+  expect(field.value).toBe("/help");
+  await user.keyboard("{Backspace}");
+  expect(screen.getByRole("listbox", { name: "Commands" })).toBeTruthy();
+});
+
+test("letters that are being composed complete nothing and send nothing, whichever way a browser says so", async () => {
+  const { host } = open();
+  const field = (await screen.findByLabelText("Message")) as HTMLTextAreaElement;
+  await screen.findByRole("option", { name: /^For: / });
+  fireEvent.change(field, { target: { value: "/he" } });
+  await screen.findByRole("listbox", { name: "Commands" });
+  for (const composing of [{ isComposing: true }, { keyCode: 229 }]) {
+    fireEvent.keyDown(field, { key: "Enter", ...composing });
+    expect(field.value).toBe("/he");
+  }
+  fireEvent.change(field, { target: { value: "にほん" } });
+  fireEvent.keyDown(field, { key: "Enter", keyCode: 229 });
+  expect(host.asked.some((one) => one.name === "conversations.say")).toBe(false);
+  fireEvent.keyDown(field, { key: "Enter", keyCode: 13 });
+  await waitFor(() => expect(host.asked.some((one) => one.name === "conversations.say")).toBe(true));
 });

@@ -1,23 +1,25 @@
 // One conversation: everything said and done in it across its tasks, what is at work, and where a person writes.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useAct, useAsk, usePages } from "~/ipc/client";
+import { useAct, useAsk, usePages, useSending } from "~/ipc/client";
 import type { Conversation, Line } from "~/ipc/generated/conversations";
+import type { TaskRow } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { type Quoted, useUnanswered } from "~/screen/drafts";
 import { folderName, said } from "~/screen/words";
-import { Composer, type Quoted } from "./Composer";
+import { Composer } from "./Composer";
 import { type Acts, Row } from "./Lines";
 import { Now } from "./Now";
+import { useTasks } from "./target";
 import styles from "./Conversations.module.css";
 
 /** Lines in one part. */
 const PART = 50;
-/** Tasks of a conversation that a person may write to. */
-const TASKS = 100;
 /** Nearer to the end than this, a person reads along. */
 const NEAR_PX = 80;
+const NONE: readonly TaskRow[] = [];
 
 export function Thread({ id, back, open }: { id: string; back: () => void; open: (id: string) => void }) {
   const asked = useAsk("conversations.show", { conversation: id });
@@ -32,14 +34,16 @@ export function Thread({ id, back, open }: { id: string; back: () => void; open:
 function Opened({ conversation, open }: { conversation: Conversation; open: (id: string) => void }) {
   const id = conversation.conversation_id;
   const lines = usePages("conversations.lines", { conversation: id, limit: PART });
-  const tasks = useAsk("task.list", { conversation: id, limit: TASKS });
+  const tasks = useTasks(conversation);
   const focus = useAct("conversations.focus");
-  const [quoted, setQuoted] = useState<Quoted | null>(null);
-  const [sending, setSending] = useState<string | null>(null);
+  const before = useUnanswered(id);
+  const [picked, setQuoted] = useState<Quoted | null>();
+  const quoted = picked === undefined ? before?.quoted ?? null : picked;
+  const sending = useSending(id);
   const rows = useMemo(() => [...(lines.data?.rows ?? [])].reverse(), [lines.data]);
-  const here = tasks.data?.rows ?? [];
+  const here = tasks.rows ?? NONE;
   const { mutate: move } = focus;
-  const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, said(row.title)])), [tasks.data]);
+  const titles = useMemo(() => new Map(here.map((row) => [row.task_id, said(row.title)])), [here]);
   const acts = useMemo((): Acts => ({
     focus: conversation.focus_task_id, hasFolder: conversation.folder !== null, quote: setQuoted,
     turnTo: (task) => move({ conversation: id, task }), titleOf: (task) => titles.get(task) ?? "an earlier task",
@@ -56,7 +60,7 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
       </header>
       {focus.error !== null && <Failed error={focus.error} />}
       <Log asked={lines} rows={rows} acts={acts} sending={sending}><Now tasks={here} /></Log>
-      <Composer conversation={conversation} tasks={here} quoted={quoted} unquote={useCallback(() => setQuoted(null), [])} sent={setSending} open={open} />
+      <Composer conversation={conversation} tasks={tasks} quoted={quoted} unquote={useCallback(() => setQuoted(null), [])} open={open} />
     </>
   );
 }

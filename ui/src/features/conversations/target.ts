@@ -1,4 +1,7 @@
 // Where words go that name nothing themselves: said before they are sent, and never guessed.
+import { useMemo } from "react";
+import { agentOf } from "~/features/task/Working";
+import { useAsk } from "~/ipc/client";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { TaskRow } from "~/ipc/generated/task";
 import { said } from "~/screen/words";
@@ -49,4 +52,43 @@ export function nameOf(target: Target): string {
     default:
       return target satisfies never;
   }
+}
+
+/** Tasks of a conversation that a person may write to, the newest. */
+const TASKS = 100;
+
+export interface Tasks {
+  /** None while they are not known. */
+  rows: readonly TaskRow[] | null;
+  /** Whether the one that the conversation turned to last is known too, without which nobody can tell whom words are for. */
+  isWhole: boolean;
+  /** Whether the last one hears words. */
+  canFollow: boolean;
+  error: { code?: string; message: string; hint?: string } | null;
+  again: () => void;
+}
+
+const NONE: readonly TaskRow[] = [];
+
+/** The newest tasks of a conversation, and the one that it turned to last by its identifier, wherever it stands. */
+export function useTasks(conversation: Conversation): Tasks {
+  const list = useAsk("task.list", { conversation: conversation.conversation_id, limit: TASKS });
+  const rows = list.data?.rows ?? NONE;
+  const focus = conversation.focus_task_id;
+  const named = focus ?? conversation.last_focus;
+  // Of the last one it is asked by whom it was done, too.
+  const isAsked = named !== null && (focus === null || (list.data !== undefined && !rows.some((row) => row.task_id === focus)));
+  const one = useAsk("task.show", { task: named ?? "" }, { enabled: isAsked });
+  const found = isAsked ? one.data : undefined;
+  const all = useMemo(() => (found === undefined || rows.some((row) => row.task_id === found.row.task_id) ? rows : [...rows, found.row]), [rows, found]);
+  return {
+    rows: list.data === undefined ? null : all,
+    isWhole: list.data !== undefined && (!isAsked || found !== undefined),
+    canFollow: focus !== null || found === undefined || agentOf(found) === "Model",
+    error: list.error ?? (isAsked ? one.error : null),
+    again: () => {
+      if (list.error !== null) void list.refetch();
+      if (one.error !== null) void one.refetch();
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
-import { useAct, useAsk, useDraft, useHost } from "~/ipc/client";
+import { useAct, useAsk, useDraft, useHost, useSending } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -12,6 +12,8 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
+import { isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
+import { isComposing } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
 import { modelName, originName, plain, said } from "~/screen/words";
 import { PromptPicker } from "../tools/PromptPicker";
@@ -156,38 +158,42 @@ const MODES = [
 ] as const;
 
 function Composer({ task, live }: { task: Task; live: boolean }) {
-  const note = useAct("task.note");
-  const say = useAct("conversations.say");
+  const id = task.row.task_id;
+  const note = useAct("task.note", { of: id, taken: (_, { idempotency_key }) => isTaken(id, idempotency_key) });
+  const say = useAct("conversations.say", { of: id, taken: (_, { idempotency_key }) => isTaken(id, idempotency_key) });
+  const isSending = useSending(id) !== null;
   const navigate = useNavigate();
-  const [mode, setMode] = useState<(typeof MODES)[number]["value"]>("steer");
-  const [text, setText] = useState("");
+  const [text, setText] = useDraftOf(id);
+  const before = useUnanswered(id);
+  const [picked, setMode] = useState<(typeof MODES)[number]["value"] | null>(null);
+  const mode = picked ?? MODES.find((one) => one.value === before?.mode)?.value ?? "steer";
   const ended = task.row.ended_at !== null;
-  const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : say.isPending || note.isPending ? "Sending" : null;
+  const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : isSending ? "Sending" : null;
+  const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted: null });
   const follow = () => {
     // A playbook hears no words: what follows it is a task for a model, in the same folder.
     if (agentOf(task) !== "Model") {
       void navigate({ to: "/tasks/new", search: { folder: said(task.workspace), goal: text.trim() } });
+      setText("");
       return;
     }
-    say.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, {
+    say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("follow") }, {
       onSuccess: (made) => {
-        setText("");
         if (made.task_id !== null) void navigate({ to: "/task/$id", params: { id: made.task_id } });
       },
     });
   };
   // Commands are the host's, the same as in a conversation; what one tells stands below.
-  const command = () => say.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, {
+  const command = () => say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("command") }, {
     onSuccess: (came) => {
-      setText("");
-      if (came.task_id !== null && came.task_id !== task.row.task_id) void navigate({ to: "/task/$id", params: { id: came.task_id } });
+      if (came.task_id !== null && came.task_id !== id) void navigate({ to: "/task/$id", params: { id: came.task_id } });
     },
   });
   const send = () => {
     if (because !== null) return;
     if (isCommand(text)) command();
     else if (ended) follow();
-    else note.mutate({ task: task.row.task_id, text: text.trim(), mode, channel: "app" }, { onSuccess: () => setText("") });
+    else note.mutate({ task: id, text: text.trim(), mode, channel: "app", idempotency_key: key("input") });
   };
   const failed = note.error ?? say.error;
   return (
@@ -195,7 +201,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
       <TextArea
         label={ended ? "Continue with a follow-up" : "Message"} hideLabel rows={2} placeholder={ended ? "Ask for something next. The follow-up knows how this task ended." : "Message the agent"}
         value={text} onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(); }}
+        onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !isComposing(event)) send(); }}
       />
       <PromptPicker text={text} folder={said(task.workspace)} draft={setText} />
       <div className={styles.composing}>

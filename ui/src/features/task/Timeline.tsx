@@ -2,6 +2,7 @@
 // story is, only the rows in sight exist; what is chosen anywhere else is brought into sight here.
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isTyping } from "~/screen/commands";
+import { isComposing } from "~/screen/keyboard";
 import { brief } from "~/screen/words";
 import type { Event } from "~/ipc/generated/task_events";
 import type { useEvents } from "./events";
@@ -96,6 +97,7 @@ function Find({ words, setWords, found, at, go, close }: {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
   const pressed = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
     if (event.key === "Enter" || event.key === "ArrowDown" || event.key === "ArrowUp") go(event.key === "ArrowUp" || event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") close();
     else return;

@@ -1,12 +1,12 @@
 // What is told of a task and its receipts is what came of it: refused is not done, and a standing grant is no yes of today.
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { FileChange } from "~/ipc/generated/changes";
 import type { StandingGrant } from "~/ipc/generated/grants";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
 import type { Task, TaskRow } from "~/ipc/generated/task";
-import { DONE, RECEIPT, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
+import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
 const GRANT = "grt_01a20000000070008000000000000011";
@@ -41,7 +41,7 @@ test("a task goes on after its end: the words become a task that follows it", as
   const { user, router } = show(host, `/task/${DONE}`);
   await user.type(await screen.findByLabelText("Continue with a follow-up"), "and now the other folder");
   await user.click(screen.getByRole("button", { name: "Follow up" }));
-  await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.say")?.params).toEqual({ task: DONE, text: "and now the other folder", channel: "app" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.say")?.params).toEqual({ task: DONE, text: "and now the other folder", channel: "app", idempotency_key: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }));
   await waitFor(() => expect(router.state.location.pathname).toContain("task_01a2000000007000800000000000000a"));
 });
 
@@ -156,4 +156,26 @@ test("a receipt names what policy and the person refused of its task, and tells 
   expect(blocked).not.toContain("npm test");
   const facts = screen.getByText("What was blocked").closest("dl");
   expect(facts?.textContent?.match(/ended with status 1/gi)).toHaveLength(1);
+});
+
+test("words to a task that were not taken are the same message when they are sent again, after a reload too, and an Enter that ends a composition sends nothing", async () => {
+  const at = () => {
+    const host = scene();
+    return { host, ...show(host, `/task/${WAITS}`) };
+  };
+  const sent = (host: ReturnType<typeof scene>) => host.asked.filter((one) => one.name === "task.note").map((one) => one.params);
+  const first = at();
+  const field = await screen.findByLabelText("Message");
+  await first.user.type(field, "hurry");
+  fireEvent.keyDown(field, { key: "Enter", ctrlKey: true, keyCode: 229 });
+  expect(sent(first.host)).toEqual([]);
+  await first.user.click(screen.getByRole("button", { name: "Queue" }));
+  await first.user.click(screen.getByRole("button", { name: "Send" }));
+  await screen.findByRole("alert");
+  first.unmount();
+  const again = at();
+  expect(((await screen.findByLabelText("Message")) as HTMLTextAreaElement).value).toBe("hurry");
+  await again.user.click(screen.getByRole("button", { name: "Send" }));
+  await waitFor(() => expect(sent(again.host)).toEqual(sent(first.host)));
+  expect(sent(again.host)).toMatchObject([{ mode: "queue", text: "hurry" }]);
 });

@@ -5,6 +5,7 @@ import { Button } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Words } from "~/primitives/Words";
+import { isComposing } from "~/screen/keyboard";
 import styles from "./Tasks.module.css";
 
 /** Goals to begin with: what each is called, and its words. */
@@ -46,10 +47,10 @@ export function GoalField({ label, folder, value, onChange }: { label: string; f
     });
   };
   const press = (event: KeyboardEvent) => {
-    if (paths.length === 0) return;
+    if (paths.length === 0 || isComposing(event)) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0) setChosen((at + step + paths.length) % paths.length);
-    else if (event.key === "Enter" || event.key === "Tab") put(paths[at] ?? "");
+    else if (event.key === "Enter" || (event.key === "Tab" && !event.shiftKey)) put(paths[at] ?? "");
     else if (event.key === "Escape") setClosed(true);
     else return;
     event.preventDefault();

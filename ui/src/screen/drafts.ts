@@ -1,0 +1,108 @@
+// What a person has begun to write, and what of it was sent and is not known to be taken: kept by this browser, whatever
+// happens to the page, and read by every part of it that shows it.
+import { useCallback, useMemo, useSyncExternalStore } from "react";
+
+export interface Quoted { id: string; text: string }
+
+/** Words as they were sent. The same words to the same target are the same message, however often they are sent. */
+export interface Sent {
+  text: string;
+  /** To what: the key of a target. */
+  to: string;
+  /** When they are heard. */
+  mode: string;
+  quoted: Quoted | null;
+}
+/** The same with the key by which the host knows the message again. */
+export interface Sending extends Sent { key: string }
+
+const DRAFT = "hermit.draft.";
+const SENDING = "hermit.sending.";
+/** A message takes no more; a longer draft is kept by the page alone. */
+const KEPT_MAX = 65_536;
+
+/** What the browser does not keep lives as long as the page. */
+const unkept = new Map<string, string>();
+const listeners = new Set<() => void>();
+
+function read(name: string): string {
+  const here = unkept.get(name);
+  if (here !== undefined) return here;
+  try {
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** Nothing is kept of nothing. */
+function keep(name: string, value: string): void {
+  unkept.delete(name);
+  try {
+    if (value === "" || value.length > KEPT_MAX) localStorage.removeItem(name);
+    else localStorage.setItem(name, value);
+  } catch {
+    // It is full, or keeps nothing.
+  }
+  if (read(name) !== value) unkept.set(name, value);
+  for (const listener of listeners) listener();
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  // Another page of this browser.
+  addEventListener("storage", listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener("storage", listener);
+  };
+}
+
+function parsed(raw: string): Sending | null {
+  try {
+    const found = raw === "" ? null : (JSON.parse(raw) as Partial<Sending> | null);
+    const isWhole = found != null && [found.text, found.to, found.mode, found.key].every((one) => typeof one === "string");
+    if (!isWhole) return null;
+    const isQuote = found.quoted != null && typeof found.quoted.id === "string" && typeof found.quoted.text === "string";
+    return { ...(found as Sending), quoted: isQuote ? (found.quoted as Quoted) : null };
+  } catch {
+    return null;
+  }
+}
+
+/** The draft of a conversation or task, and what sets it. An emptied one was given up, and what was sent of it is no more meant. */
+export function useDraftOf(of: string): [string, (text: string) => void] {
+  const text = useSyncExternalStore(listen, () => read(DRAFT + of));
+  const set = useCallback((next: string) => {
+    if (next.trim() === "") keep(SENDING + of, "");
+    keep(DRAFT + of, next);
+  }, [of]);
+  return [text, set];
+}
+
+/** What was sent and is not known to be taken, as long as the draft has the same words. */
+export function useUnanswered(of: string): Sending | null {
+  const raw = useSyncExternalStore(listen, () => read(SENDING + of));
+  const text = useSyncExternalStore(listen, () => read(DRAFT + of)).trim();
+  return useMemo(() => {
+    const found = parsed(raw);
+    return found?.text === text ? found : null;
+  }, [raw, text]);
+}
+
+/** Writes down what is about to be sent; its key is the one that it had before, if it is the same message. */
+export function sends(of: string, sent: Sent): string {
+  const before = parsed(read(SENDING + of));
+  const isSame = before !== null && before.text === sent.text && before.to === sent.to && before.mode === sent.mode && before.quoted?.id === sent.quoted?.id;
+  const key = isSame ? before.key : crypto.randomUUID();
+  keep(SENDING + of, JSON.stringify({ ...sent, key }));
+  return key;
+}
+
+/** It was taken: nothing is left of it. What was written meanwhile stays. */
+export function isTaken(of: string, key: string | null | undefined): void {
+  const sent = parsed(read(SENDING + of));
+  if (sent === null || sent.key !== key) return;
+  keep(SENDING + of, "");
+  if (read(DRAFT + of).trim() === sent.text) keep(DRAFT + of, "");
+}
