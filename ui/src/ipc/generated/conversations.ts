@@ -16,7 +16,8 @@ export interface Show {
 
 /** What was said and done in one, the newest first; of one of its tasks alone when that is named. */
 export interface Lines {
-  conversation: string;
+  /** The first one when absent. */
+  conversation?: string | null;
   task?: string | null;
   after?: string | null;
   limit?: number | null;

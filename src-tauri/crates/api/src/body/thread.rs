@@ -4,20 +4,31 @@ use super::conversations::{candidates, conversation};
 use crate::convert::{ask, opt, opt_text, opt_word, text};
 use crate::ids::find_opt;
 use crate::{Host, Wire as _};
+use model::ConversationId;
 use model::ingress::IngressStatus;
-use projections::Query;
 use projections::rows::{MessageRow, QuestionRow};
+use projections::{Ask, Query};
 use wire::Error;
 use wire::conversations::{Heard, Line, LineList, LineTask, Lines};
 use words::task::MessageKind;
 
 pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LineList, Error> {
-    let id = conversation(host, &p.conversation)?;
     let task = find_opt(host, p.task.as_deref())?;
     let query = host.query()?;
+    let id = match p.conversation.as_deref() {
+        Some(named) => conversation(host, named)?,
+        None => first(&query)?,
+    };
     let found = query.messages(id, task, ask(p.after.as_deref(), p.limit)?).wire()?;
     let rows = found.rows.iter().map(|row| line(host, &query, row)).collect::<Result<Vec<_>, Error>>()?;
     Ok(wire::Page { rows, next: opt(found.next) })
+}
+
+/// The conversation that was opened first, however many there are.
+fn first(query: &Query) -> Result<ConversationId, Error> {
+    let found = query.conversations(Ask { limit: 1, ..Ask::default() }.oldest_first()).wire()?;
+    let first = found.rows.into_iter().next().map(|row| row.conversation_id);
+    first.ok_or_else(|| Error::new(wire::Code::NotFound, "there is no conversation yet"))
 }
 
 fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error> {

@@ -149,6 +149,20 @@ fn an_unknown_command_changes_nothing_and_names_those_that_there_are() {
     );
 }
 
+#[test]
+fn lines_of_no_named_conversation_are_those_of_the_first_however_many_came_later() {
+    let home = Home::new(3_605);
+    for at in 0..3 {
+        home.must("conversations.open", json!({ "title": format!("later {at}") }));
+    }
+    let first =
+        home.must("conversations.say", json!({ "text": "hurry", "channel": "app" }))["conversation_id"]
+            .clone();
+    let told = home.must("conversations.lines", json!({}));
+    assert_eq!(told, home.must("conversations.lines", json!({ "conversation": first })));
+    assert_eq!(told["rows"][0]["text"], "hurry");
+}
+
 #[conforms::conforms("HK-21-2")]
 #[test]
 fn steps_of_all_tasks_are_listed_by_how_they_stand_and_how_urgent_a_task_is_can_be_changed() {

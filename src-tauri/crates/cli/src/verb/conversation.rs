@@ -5,12 +5,14 @@ use super::approvals::more;
 use crate::args::ConversationVerb;
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
-use crate::text::{plain, time};
+use crate::text::{capital, plain, time};
 use std::path::PathBuf;
 use std::time::Duration;
 use wire::conversations::{Bind, Candidate, Focus, Line, Lines, List, Open, Said, Say, Undecided};
 use wire::exit;
-use words::task::{IngressResolution, MessageKind};
+use words::knowledge::TrustTier;
+use words::store::Channel;
+use words::task::{IngressResolution, MessageKind, Role, WordsBy};
 
 /// What was said has this long to be taken up before this process leaves it to the host or the next one.
 const LOOK: Duration = Duration::from_millis(200);
@@ -77,11 +79,7 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
 /// What was said and done, the newest last, as one reads.
 fn thread(context: &Context, named: Option<String>, args: crate::args::ListArgs) -> Came {
     let session = context.reading()?;
-    let conversation = match named {
-        Some(named) => named,
-        None => first(&session.call(&List { after: None, limit: None })?)?,
-    };
-    let asked = Lines { conversation, task: None, after: args.after, limit: args.limit };
+    let asked = Lines { conversation: named, task: None, after: args.after, limit: args.limit };
     context.out.answer(&session.call(&asked)?, |out, found| {
         if found.rows.is_empty() {
             out.line("Nothing was said here yet.");
@@ -105,10 +103,17 @@ fn thread(context: &Context, named: Option<String>, args: crate::args::ListArgs)
     Ok(exit::DONE)
 }
 
-/// The conversation that was opened first.
-fn first(found: &wire::conversations::Conversations) -> Result<String, wire::Error> {
-    let oldest = found.rows.last().map(|row| row.conversation_id.clone());
-    oldest.ok_or_else(|| wire::Error::new(wire::Code::NotFound, "there is no conversation yet"))
+/// Whose message it is, by the channel that it came over, and whether anybody confirms who sent it.
+fn sender(line: &Line) -> String {
+    let Some(heard) = line.heard.as_ref().filter(|_| line.role == Role::User) else {
+        return if line.role == Role::User { "You" } else { "Hermit" }.to_owned();
+    };
+    let name = match heard.channel {
+        Channel::App | Channel::Cli => "You".to_owned(),
+        other => capital(&other.to_string().replace('_', " ")),
+    };
+    let unconfirmed = heard.trust == Some(TrustTier::Untrusted);
+    if unconfirmed { format!("{name} (sent by a sender that nobody confirms)") } else { name }
 }
 
 /// One line: who, and what.
@@ -117,7 +122,7 @@ fn words(line: &Line) -> String {
     match line.kind {
         MessageKind::Message => {
             let open = line.heard.as_ref().is_some_and(|heard| heard.is_open);
-            format!("You: {said}{}", if open { "  (it is open what this is about)" } else { "" })
+            format!("{}: {said}{}", sender(line), if open { "  (it is open what this is about)" } else { "" })
         }
         MessageKind::Question => format!("Asks: {said}"),
         MessageKind::Approval => {
@@ -128,7 +133,10 @@ fn words(line: &Line) -> String {
             let came = line.result.map(|code| code.to_string()).unwrap_or_default();
             format!("Did: {said}  {} {came}", line.ref_id)
         }
-        MessageKind::Answer => format!("Agent: {said}"),
+        MessageKind::Answer if line.said_by == Some(WordsBy::Model) => {
+            format!("Agent (not verified): {said}")
+        }
+        MessageKind::Answer => format!("Hermit: {said}"),
         MessageKind::Ended => {
             let ended = line.ended.map(|status| status.to_string()).unwrap_or_default();
             format!("Ended: {ended} {said}").trim_end().to_owned()
@@ -189,4 +197,46 @@ fn ways(out: &Output, message: &str, candidates: &[Candidate]) {
         ));
     }
     out.line(format!("  hermit conversation bind {message} talk   just a remark"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+    use serde_json::{Value, json};
+
+    /// A line as a host tells it, with these fields otherwise.
+    fn told(more: &Value) -> String {
+        let mut line = json!({
+            "seq": 1, "kind": "message", "role": "user", "at": 0, "text": "hurry", "ref_id": "ing_1", "task": null, "heard": null,
+            "question": null, "choices": [], "approval": null, "result": null, "said_by": null, "termination": null, "ended": null,
+        });
+        for (name, value) in more.as_object().unwrap() {
+            line[name] = value.clone();
+        }
+        words(&serde_json::from_value(line).unwrap())
+    }
+
+    fn heard(channel: &str, trust: &str) -> Value {
+        json!({ "heard": {
+            "channel": channel, "trust": trust, "resolution": "append_note", "is_open": false, "is_waiting": false, "candidates": [],
+            "confidence": null, "margin": null, "rationale": null, "answers": null, "reply_to": null, "quotes": null,
+        } })
+    }
+
+    #[test]
+    fn a_message_is_told_by_its_channel_and_one_that_nobody_confirms_says_so() {
+        assert_eq!(told(&heard("cli", "user_asserted")), "You: hurry");
+        assert_eq!(told(&heard("app", "user_asserted")), "You: hurry");
+        assert_eq!(told(&heard("run_api", "user_asserted")), "Run api: hurry");
+        let webhook = "Webhook (sent by a sender that nobody confirms): hurry";
+        assert_eq!(told(&heard("webhook", "untrusted")), webhook);
+    }
+
+    #[test]
+    fn last_words_of_a_model_are_not_verified_and_hermits_own_are_its_own() {
+        let answer = |by: Value| told(&json!({ "kind": "answer", "role": "agent", "said_by": by }));
+        assert_eq!(answer(json!("model")), "Agent (not verified): hurry");
+        assert_eq!(answer(json!("hermit")), "Hermit: hurry");
+        assert_eq!(answer(Value::Null), "Hermit: hurry");
+    }
 }

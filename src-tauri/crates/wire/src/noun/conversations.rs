@@ -19,7 +19,13 @@ params! {
     /// One of them.
     Show { conversation: String }
     /// What was said and done in one, the newest first; of one of its tasks alone when that is named.
-    Lines { conversation: String, task: Option<String>, after: Option<String>, limit: Option<u32> }
+    Lines {
+        /// The first one when absent.
+        conversation: Option<String>,
+        task: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
     /// A new one.
     Open {
         title: String,
