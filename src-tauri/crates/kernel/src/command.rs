@@ -10,7 +10,7 @@ pub mod checkpoint;
 pub mod clarify;
 pub mod client_session;
 pub mod collect;
-mod commanded;
+pub mod commanded;
 pub mod compact;
 pub mod control;
 pub mod copies;

@@ -312,3 +312,20 @@ fn principals_of_services_are_registered_once_however_often_the_store_is_opened(
     world.reopen();
     assert_eq!(known(&world), first);
 }
+
+#[test]
+fn a_command_is_taken_from_whoever_speaks_for_the_person_and_of_nobody_else() {
+    let world = World::new(1_331);
+    let task = world.script("sort them", vec![done("ok")]);
+    for channel in [Channel::Webhook, Channel::Mcp, Channel::Scheduler, Channel::System] {
+        let before = log(world.kernel()).len();
+        let key = format!("stop:{channel}");
+        let refused = world.kernel().commanded(&Saying::of("/stop", channel, &key), Some(task), "ends it");
+        assert!(matches!(refused, Err(Error::Refused(_))), "{channel}: {refused:?}");
+        assert_eq!(log(world.kernel()).len(), before, "{channel}: nothing is recorded");
+    }
+    let taken = world.kernel().commanded(&Saying::of("/stop", Channel::Cli, "stop"), Some(task), "ends it");
+    assert!(!taken.unwrap().is_repeat);
+    let again = world.kernel().commanded(&Saying::of("/stop", Channel::Cli, "stop"), Some(task), "ends it");
+    assert!(again.unwrap().is_repeat);
+}

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -198,6 +198,12 @@ export interface Done {
 export interface Noted {
   task_id: string;
   ingress_id: string;
+  /** What the words were, where they were a command. */
+  resolution: IngressResolution | null;
+  /** What a command did, and what it tells whoever gave it. */
+  told: string[] | null;
+  /** The task that a command made. */
+  made: string | null;
 }
 
 /** One line of the list. */

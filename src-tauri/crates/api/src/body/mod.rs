@@ -25,6 +25,7 @@ pub(crate) mod proof;
 pub(crate) mod receipts;
 pub(crate) mod secrets;
 pub(crate) mod slash;
+mod slash_target;
 pub(crate) mod store;
 pub(crate) mod task;
 mod task_control;

@@ -1,12 +1,16 @@
 //! Commands behind a slash: each is recorded, and done by the governed command that it stands for. Every surface asks here.
+//! What was recorded and not done, because it was refused or its host died, is done when the same key comes again.
 
 use crate::convert::opt;
 use crate::{Host, Wire as _, usage};
+use kernel::command::commanded::Commanded;
 use kernel::command::ingress::Saying;
 use kernel::sender::Sender;
 use model::artifact::TrustTier;
+use model::attempt::AttemptStatus;
 use model::ingress::IngressResolution;
-use model::{ConversationId, TaskId};
+use model::task::TaskStatus;
+use model::{Body, TaskId};
 use projections::rows::{ConversationRow, TaskRow};
 use wire::context::Compact;
 use wire::conversations::{CommandList, Commands, Said, SlashRow};
@@ -22,7 +26,7 @@ const RECEIPTS_MAX: u32 = 12;
 pub(crate) struct Order<'o> {
     /// The conversation.
     pub row: &'o ConversationRow,
-    /// The task it is about; else the one in focus, else the last.
+    /// The task that is named; else it is found ([`super::slash_target`]).
     pub task: Option<TaskId>,
     /// Everything that was written.
     pub text: &'o str,
@@ -80,42 +84,100 @@ pub(crate) fn of_task<'t>(
     }
 }
 
+/// Whether words are a command.
+pub(crate) fn is_command(text: &str) -> bool {
+    matches!(written(text), Ok(Written::Command(..)))
+}
+
+/// Whether they are a command that makes something: work that stands twice when it is done twice.
+pub(crate) fn makes(text: &str) -> bool {
+    use SlashCommand::{Branch, Retry, Undo};
+    matches!(written(text), Ok(Written::Command(Retry | Undo | Branch, _)))
+}
+
 pub(crate) fn run(
     host: &dyn Host,
     order: &Order<'_>,
     command: SlashCommand,
     rest: &str,
 ) -> Result<Said, Error> {
-    let about = order.task.or(order.row.focus_task_id).or(order.row.last_focus);
     if !command.takes().is_empty() && rest.is_empty() {
         return Err(usage(format!("`/{command}` needs {} behind it", command.takes())));
     }
-    if command != SlashCommand::Help && about.is_none() {
-        return Err(usage(format!(
-            "`/{command}` is about a task, and none was begun in this conversation yet"
-        ))
-        .hint("name a `task`, or say what should be done"));
-    }
+    let kernel = host.kernel()?;
     let saying = Saying {
         conversation_id: Some(order.row.conversation_id),
         ..Saying::of(order.text, order.sender, order.key)
     };
-    let (message, is_new) = host.kernel()?.commanded(&saying, about, command.about()).wire()?;
+    let recorded = match kernel.commanded_before(&saying).wire()? {
+        Some(before) => before,
+        None => {
+            let about = super::slash_target::about(host, order, command)?;
+            if let Some(task) = about {
+                may_be_done(host, command, task)?;
+            }
+            kernel.commanded(&saying, about, command.about()).wire()?
+        }
+    };
     let mut said = Said {
-        message_id: message.to_string(),
+        message_id: recorded.ingress_id.to_string(),
         resolution: IngressResolution::Control,
-        task_id: opt(about),
+        task_id: opt(recorded.about),
         candidates: Vec::new(),
         rationale: command.about().to_owned(),
         told: Vec::new(),
         conversation_id: order.row.conversation_id.to_string(),
     };
-    match about {
-        _ if !is_new => {}
-        None => said.told = help(),
-        Some(task) => done(host, order, command, rest, task, &mut said)?,
+    let Some(about) = recorded.about else {
+        said.told = help();
+        return Ok(said);
+    };
+    let made = if recorded.is_repeat { kernel.made_by(&made_key(order)).wire()? } else { None };
+    if let Some(made) = made {
+        host.drive(made)?;
+        let conversation = task(host, made)?.conversation_id;
+        (said.task_id, said.conversation_id) = (Some(made.to_string()), conversation.to_string());
+    } else if recorded.is_repeat && was_done(host, &recorded, command, rest)? {
+        host.drive(about)?;
+    } else {
+        done(host, order, command, rest, about, &mut said)?;
     }
     Ok(said)
+}
+
+/// The key of what a command makes.
+fn made_key(order: &Order<'_>) -> String {
+    format!("slash:{}", order.key)
+}
+
+/// What a task's status refuses is refused before it is recorded.
+fn may_be_done(host: &dyn Host, command: SlashCommand, about: TaskId) -> Result<(), Error> {
+    use SlashCommand::{Goal, Pause, Resume, Stop};
+    let status = task(host, about)?.status;
+    let (may, only) = match command {
+        Pause => (matches!(status, TaskStatus::Running | TaskStatus::Blocked), "is at work"),
+        Resume => (status == TaskStatus::Paused, "is paused"),
+        Stop | Goal => (!status.is_terminal(), "has not ended"),
+        _ => (true, ""),
+    };
+    if may {
+        return Ok(());
+    }
+    let only = format!("the task is {status}; `/{command}` is for a task that {only}");
+    Err(Error::new(Code::Conflict, only))
+}
+
+/// Whether a command that came before was done since. What makes a task has a key of its own instead.
+fn was_done(host: &dyn Host, recorded: &Commanded, command: SlashCommand, rest: &str) -> Result<bool, Error> {
+    let does = |body: &Body| match (command, body) {
+        (SlashCommand::Pause, Body::TaskPauseRequested(_))
+        | (SlashCommand::Stop, Body::TaskCancelRequested(_)) => true,
+        (SlashCommand::Resume, Body::TaskStatusChanged(b)) => b.from == TaskStatus::Paused,
+        (SlashCommand::Goal, Body::TaskGoalChanged(b)) => b.goal.shown().is_none_or(|goal| goal == rest),
+        (SlashCommand::Retry, Body::AttemptStatusChanged(b)) => b.to == AttemptStatus::Superseded,
+        _ => false,
+    };
+    host.kernel()?.was_done(recorded, does).wire()
 }
 
 fn done(
@@ -126,7 +188,7 @@ fn done(
     about: TaskId,
     said: &mut Said,
 ) -> Result<(), Error> {
-    let (task, channel, key) = (about.to_string(), order.channel.clone(), format!("slash:{}", order.key));
+    let (task, channel, key) = (about.to_string(), order.channel.clone(), made_key(order));
     match command {
         SlashCommand::Help => said.told = help(),
         SlashCommand::Retry => {
@@ -139,7 +201,11 @@ fn done(
             said.task_id = Some(super::receipts::rollback(host, asked)?.task_id);
         }
         SlashCommand::Explain => said.told = explained(host, about)?,
-        SlashCommand::Branch => branch(host, order, about, rest, key, said)?,
+        SlashCommand::Branch => {
+            let (made, into) = host.kernel()?.branch(about, rest, order.sender, key).wire()?;
+            host.drive(made.task_id)?;
+            (said.task_id, said.conversation_id) = (Some(made.task_id.to_string()), into.to_string());
+        }
         SlashCommand::Goal => {
             drop(super::task::edit_goal(host, EditGoal { task, goal: rest.to_owned(), channel })?)
         }
@@ -171,25 +237,6 @@ fn help() -> Vec<String> {
     };
     let own = "`//` begins words that begin with a slash".to_owned();
     SlashCommand::ALL.iter().map(line).chain([own]).collect()
-}
-
-/// Another conversation in the same folder, whose work begins here.
-fn branch(
-    host: &dyn Host,
-    order: &Order<'_>,
-    about: TaskId,
-    words: &str,
-    key: String,
-    said: &mut Said,
-) -> Result<(), Error> {
-    let kernel = host.kernel()?;
-    let row = task(host, about)?;
-    let title: String = words.lines().next().unwrap_or_default().chars().take(120).collect();
-    let into: ConversationId = kernel.open_conversation(&title, row.workspace_id).wire()?;
-    let made = kernel.branch(about, words, into, order.sender, key).wire()?;
-    host.drive(made.task_id)?;
-    (said.task_id, said.conversation_id) = (Some(made.task_id.to_string()), into.to_string());
-    Ok(())
 }
 
 fn task(host: &dyn Host, id: TaskId) -> Result<TaskRow, Error> {

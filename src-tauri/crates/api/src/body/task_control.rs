@@ -9,6 +9,7 @@ use crate::{Host, Wire as _, usage};
 use kernel::command::person::Signed;
 use model::TaskId;
 use wire::Error;
+use wire::conversations::Said;
 use wire::task::{
     Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Retry, SetPriority, Settle, Submitted,
 };
@@ -55,7 +56,7 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let sender = sender(host, channel(p.channel.as_deref())?);
     let text = match super::slash::of_task(host, task, &p.text, sender, &key)? {
-        Heard::Done(said) => return Ok(Noted { task_id: task.to_string(), ingress_id: said.message_id }),
+        Heard::Done(said) => return Ok(commanded(task, *said)),
         Heard::Words(words) => words,
     };
     let ingress = match p.mode.as_deref() {
@@ -69,7 +70,26 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     };
     let ingress = ingress.wire()?;
     host.drive(task)?;
-    Ok(Noted { task_id: task.to_string(), ingress_id: ingress.to_string() })
+    Ok(Noted {
+        task_id: task.to_string(),
+        ingress_id: ingress.to_string(),
+        resolution: None,
+        told: None,
+        made: None,
+    })
+}
+
+/// What a command came to, as the note that it was written in.
+fn commanded(task: TaskId, said: Said) -> Noted {
+    let task_id = task.to_string();
+    let told = [said.rationale].into_iter().chain(said.told).collect();
+    Noted {
+        made: said.task_id.filter(|made| *made != task_id),
+        task_id,
+        ingress_id: said.message_id,
+        resolution: Some(said.resolution),
+        told: Some(told),
+    }
 }
 
 pub(crate) fn set_priority(host: &dyn Host, p: SetPriority) -> Result<Done, Error> {

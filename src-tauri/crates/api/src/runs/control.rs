@@ -2,7 +2,7 @@
 //! error of the server.
 
 use super::{body, found, look};
-use crate::body::slash::Heard;
+use crate::body::slash::{Heard, is_command, makes, of_task};
 use crate::{Host, Wire as _};
 use kernel::command::approve::Answered;
 use model::approval::{ApprovalStatus, Surface};
@@ -194,8 +194,18 @@ pub fn message(
     }
     let Some(row) = found(host, run_id)? else { return no_run(host) };
     let run = row.task_id;
-    let own = key.clone().unwrap_or_else(|| host.fresh_key());
-    let text = match crate::body::slash::of_task(host, run, &asked.message, Channel::RunApi.into(), &own) {
+    let kernel = host.kernel()?;
+    let key = match key {
+        Some(key) => key,
+        // Where a command stands for a state, the state tells whether it is done; it may be wanted again.
+        None if is_command(&asked.message) && !makes(&asked.message) => host.fresh_key(),
+        None => {
+            let state = kernel.task(run).wire()?;
+            let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
+            format!("message:{run}:{}:{digest}", state.absorbed.len())
+        }
+    };
+    let text = match of_task(host, run, &asked.message, Channel::RunApi.into(), &key) {
         Ok(Heard::Done(said)) => return obeyed(host, run, &said),
         Ok(Heard::Words(words)) => words,
         Err(error) if error.code == wire::Code::Conflict => {
@@ -209,12 +219,6 @@ pub fn message(
     if row.cancel_requested {
         return told(host, Some(run), Came::Conflict("the run is being cancelled".to_owned()));
     }
-    let kernel = host.kernel()?;
-    let state = kernel.task(run).wire()?;
-    let key = key.unwrap_or_else(|| {
-        let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
-        format!("message:{run}:{}:{digest}", state.absorbed.len())
-    });
     let channel = Channel::RunApi;
     let came = match asked.mode.as_str() {
         "queue" => refused(

@@ -20,4 +20,5 @@ mod reads;
 mod refusals;
 mod secrets;
 mod slash;
+mod slash_again;
 mod traces;

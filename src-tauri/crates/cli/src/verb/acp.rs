@@ -19,10 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use wire::conversations::Say;
+use wire::conversations::{Said, Say};
 use wire::task::{Cancel, Reasoner, Show, Submit, Task};
 use wire::{Code, Error, exit};
 use words::act::ActionClass;
+use words::slash::{SlashCommand, Written, written};
 use words::task::WaitsFor;
 
 /// How long a task is waited for before what came is told.
@@ -85,7 +86,13 @@ impl Works for Editor {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Stop, String> {
         let heard = self.session.listen();
-        let task = self.begin(prompt).map_err(|e| in_words(&e))?;
+        let task = match self.begin(prompt).map_err(|e| in_words(&e))? {
+            Begun::Task(task) => task,
+            Begun::Told(lines) => {
+                tell(Told::Says(&format!("{}\n", lines.join("\n"))));
+                return Ok(Stop::Ended);
+            }
+        };
         tell(Told::Task(&task));
         let acts =
             Acts { progress: Progress::new(Results::Told), began: 0, printed: String::new(), open: false };
@@ -98,14 +105,29 @@ impl Works for Editor {
 
 impl Editor {
     /// A task of its own, or more about the one that the session is about.
-    fn begin(&self, prompt: &Prompt<'_>) -> Result<String, Error> {
+    fn begin(&self, prompt: &Prompt<'_>) -> Result<Begun, Error> {
         let channel = Some("acp".to_owned());
         if let Some(task) = prompt.task {
             let (text, task) = (prompt.text.to_owned(), Some(task.to_owned()));
-            let say = Say { text, task, channel, ..Say::default() };
-            let said = self.session.call(&say)?;
-            return said.task_id.ok_or_else(|| Error::new(Code::Failed, plain(&said.rationale)));
+            let said = self.session.call(&Say { text, task, channel, ..Say::default() })?;
+            let branched = matches!(written(prompt.text), Ok(Written::Command(SlashCommand::Branch, _)));
+            return began(said, branched);
         }
+        let goal = match written(prompt.text) {
+            Ok(Written::Words(words)) => words.to_owned(),
+            Ok(Written::Command(SlashCommand::Help, _)) => {
+                let lines = SlashCommand::ALL.iter().map(|one| format!("- `/{one}` {}", one.about()));
+                return Ok(Begun::Told(lines.collect()));
+            }
+            Ok(Written::Command(command, _)) => {
+                let why = format!("`/{command}` is about a task, and this session has none yet");
+                return Err(Error::new(Code::Usage, why).hint("say first what should be done"));
+            }
+            Err(unknown) => {
+                return Err(Error::new(Code::Usage, unknown.to_string())
+                    .hint("begin with `//` to say words that begin with a slash"));
+            }
+        };
         let workspace = prompt.folder.to_str().map(str::to_owned);
         let workspace =
             workspace.ok_or_else(|| Error::new(Code::Usage, "the name of the folder is not UTF-8"))?;
@@ -113,10 +135,30 @@ impl Editor {
             Some(address) => Reasoner::Address { address: address.clone() },
             None => Reasoner::Standard,
         };
-        let (goal, profile) = (prompt.text.to_owned(), self.profile.clone());
+        let profile = self.profile.clone();
         let submit = Submit { goal, workspace, reasoner, profile, channel, ..Submit::default() };
-        Ok(self.session.call(&submit)?.task_id)
+        Ok(Begun::Task(self.session.call(&submit)?.task_id))
     }
+}
+
+/// What a prompt began: a task that is stayed with, or nothing but an answer.
+enum Begun {
+    Task(String),
+    Told(Vec<String>),
+}
+
+/// What was said about the session's task. A command that only tells ends the prompt, and so does one that begins work in
+/// another conversation: the session stays with its own.
+fn began(said: Said, branched: bool) -> Result<Begun, Error> {
+    let task = said.task_id.ok_or_else(|| Error::new(Code::Failed, plain(&said.rationale)))?;
+    if branched {
+        let line = format!("Task {} has begun, in a conversation of its own.", short(&task));
+        return Ok(Begun::Told(vec![line]));
+    }
+    if said.told.is_empty() {
+        return Ok(Begun::Task(task));
+    }
+    Ok(Begun::Told(said.told.iter().map(|line| format!("- {}", plain(line))).collect()))
 }
 
 fn in_words(error: &Error) -> String {

@@ -16,7 +16,7 @@ use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
 use wire::task::{
-    Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, SetPriority, Show, Steps,
+    Action, Answer, Cancel, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show, Steps,
 };
 use wire::{Error, exit};
 use words::act::ActionState;
@@ -93,9 +93,7 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             let noted = session.call(&Note { task, text, mode: Some(mode), idempotency_key: None, channel });
             let noted = noted.inspect(|noted| drop(session.stands(&noted.task_id, LOOK)));
             session.close();
-            context.out.answer(&noted?, |out, noted| {
-                out.line(format!("Added to task {}.", short(&noted.task_id)))
-            })?;
+            context.out.answer(&noted?, told)?;
             Ok(exit::DONE)
         }
         TaskVerb::Compact { task } => super::summary::compact(context, task),
@@ -117,6 +115,21 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
                 Answer { task: task.clone(), question: question.clone(), text: text.clone(), channel };
             session.call(&answer).map(|d| d.task_id)
         }),
+    }
+}
+
+/// What a note came to: words stand with the task, a command tells what it did and what it made.
+fn told(out: &Output, noted: &Noted) {
+    let id = short(&noted.task_id);
+    match &noted.told {
+        None => out.line(format!("Added to task {id}.")),
+        Some(told) => {
+            out.line(format!("Command about task {id}:"));
+            told.iter().for_each(|line| out.line(format!("  {}", plain(line))));
+        }
+    }
+    if let Some(made) = &noted.made {
+        out.line(format!("It made task {}.", short(made)));
     }
 }
 

@@ -6,13 +6,49 @@ use super::submit::{Submission, Submitted};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
-use model::body::IngressBound;
+use model::body::{ConversationOpened, IngressBound};
 use model::fault::Point;
 use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
-use model::{ConversationId, IngressId, Sensitive, TaskId};
+use model::principal::PrincipalType;
+use model::{Body, ConversationId, Event, IngressId, Sensitive, TaskId, WorkspaceId};
+
+/// Letters of the first line of a branch that are its title.
+const TITLE: usize = 120;
+/// Events of a task that are read at once.
+const PAGE: usize = 500;
+
+/// A command as it stands on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Commanded {
+    /// Its record.
+    pub ingress_id: IngressId,
+    /// The task that it is about.
+    pub about: Option<TaskId>,
+    /// It came before: what it does may have been done since its record, or not (a refusal, a host that died).
+    pub is_repeat: bool,
+    /// Where its record stands in the log: what it did stands behind it.
+    log_seq: u64,
+}
 
 impl Kernel {
-    /// Records a command about a task, or about none. `false` beside its record: it came before, and is not to be done again.
+    /// The same command under the same key, if it came before.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for the key of other words, [`Error::Refused`] for words that are no person's, and what the
+    /// store says.
+    pub fn commanded_before(&self, saying: &Saying<'_>) -> Result<Option<Commanded>, Error> {
+        saying.sender.speaks_for_the_person("give a command")?;
+        let key = saying.idempotency_key;
+        let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? else { return Ok(None) };
+        let bound = self.heard_before(first.event_id, key, saying.text)?;
+        if bound.resolution != IngressResolution::Control {
+            return Err(super::add_input::used_before(key));
+        }
+        let (ingress_id, about) = (bound.ingress_id, bound.task_id);
+        Ok(Some(Commanded { ingress_id, about, is_repeat: true, log_seq: first.log_seq }))
+    }
+
+    /// Records a command about a task, or about none, unless it came before.
     ///
     /// # Errors
     /// [`Error::Input`] for too much, [`Error::Refused`] for words that are no person's, and what the store says.
@@ -21,13 +57,13 @@ impl Kernel {
         saying: &Saying<'_>,
         about: Option<TaskId>,
         why: &str,
-    ) -> Result<(IngressId, bool), Error> {
+    ) -> Result<Commanded, Error> {
+        if let Some(before) = self.commanded_before(saying)? {
+            return Ok(before);
+        }
         let (conversation_id, inbox) = self.inbox(saying.conversation_id)?;
         let Saying { text, sender, idempotency_key: key, .. } = *saying;
         super::add_input::noted(text, sender, key)?;
-        if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
-            return Ok((self.heard_before(first.event_id, key, text)?.ingress_id, false));
-        }
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), sender)?;
         let record = IngressRecord {
@@ -62,12 +98,51 @@ impl Kernel {
             margin: None,
             anchor: None,
         });
-        self.commit(w)?;
-        Ok((ingress_id, true))
+        let log_seq = self.reader.log_head()?;
+        match self.commit(w) {
+            Ok(_) => Ok(Commanded { ingress_id, about, is_repeat: false, log_seq }),
+            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
+                let before = self.commanded_before(saying)?;
+                before.ok_or_else(|| Error::Broken(format!("event `{event_id}` is missing")))
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    /// Work of its own in another conversation, that begins where a task stands: it goes on from one that has ended, and
-    /// knows nothing of one at work.
+    /// Whether its task has an event behind the record of a command by which the command was done.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn was_done(&self, commanded: &Commanded, does: impl Fn(&Body) -> bool) -> Result<bool, Error> {
+        let Some(task) = commanded.about else { return Ok(false) };
+        let mut after = 0;
+        loop {
+            let page = self.reader.events(task, after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(false) };
+            after = last.task_seq;
+            for stored in page.iter().filter(|stored| stored.log_seq > commanded.log_seq) {
+                if does(&self.body_of(&Event::from_bytes(&stored.bytes)?)?) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    /// The task that words under a key began.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn made_by(&self, key: &str) -> Result<Option<TaskId>, Error> {
+        let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? else { return Ok(None) };
+        let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&first.bytes)?)? else {
+            return Ok(None);
+        };
+        let row = self.query()?.message(received.record.ingress_id);
+        Ok(row.map_err(|e| Error::Broken(e.to_string()))?.and_then(|row| row.chosen_task_id))
+    }
+
+    /// Work of its own in a conversation of its own in the same folder, that begins where a task stands: it goes on from
+    /// one that has ended, and knows nothing of one at work. The same key is the same conversation and the same task.
     ///
     /// # Errors
     /// As [`Kernel::submit`].
@@ -75,10 +150,10 @@ impl Kernel {
         &self,
         task: TaskId,
         words: &str,
-        into: ConversationId,
         sender: Sender,
         idempotency_key: String,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<(Submitted, ConversationId), Error> {
+        let into_key = format!("branch:{idempotency_key}");
         let work = {
             let cell = self.cell(task)?;
             let state = self.lock_task(&cell)?;
@@ -91,9 +166,41 @@ impl Kernel {
             }
             work
         };
+        let into = self.conversation_of(&into_key, words, Some(work.workspace_id))?;
         let constraints = super::bind::of_a_person(&work);
         let (goal, title, steps) = (words.to_owned(), String::new(), Vec::new());
         let (channel, by, conversation_id) = (sender.channel, Some(sender.by), Some(into));
-        self.submit(&Submission { goal, title, steps, constraints, channel, by, conversation_id, ..work })
+        let work = Submission { goal, title, steps, constraints, channel, by, conversation_id, ..work };
+        Ok((self.submit(&work)?, into))
+    }
+
+    /// The conversation that was opened under a key, opened when it was not yet.
+    fn conversation_of(
+        &self,
+        key: &str,
+        words: &str,
+        workspace_id: Option<WorkspaceId>,
+    ) -> Result<ConversationId, Error> {
+        if let Some(stored) = self.reader.by_idempotency_key(key)? {
+            return match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
+                Body::ConversationOpened(opened) => Ok(opened.conversation_id),
+                _ => Err(super::add_input::used_before(key)),
+            };
+        }
+        let title: String = words.trim().lines().next().unwrap_or_default().chars().take(TITLE).collect();
+        let (clock, entropy) = (&*self.ports.clock, &*self.ports.entropy);
+        let (conversation_id, inbox_task_id) =
+            (ConversationId::fresh(clock, entropy), TaskId::fresh(clock, entropy));
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
+        let title = Sensitive::from(title);
+        let opened = ConversationOpened { conversation_id, inbox_task_id, title, workspace_id };
+        w.push_keyed(Some(key.to_owned()), opened);
+        match self.commit(w) {
+            Err(Error::Ledger(ledger::Error::Duplicate { .. })) => {
+                self.conversation_of(key, words, workspace_id)
+            }
+            other => other.map(|_| conversation_id),
+        }
     }
 }

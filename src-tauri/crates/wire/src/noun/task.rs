@@ -9,8 +9,8 @@ use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
 use words::task::{
-    AttemptStatus, ClarificationStatus, Origin, Priority, RefusedBy, RunStatus, StepKind, StepStatus,
-    TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
+    AttemptStatus, ClarificationStatus, IngressResolution, Origin, Priority, RefusedBy, RunStatus, StepKind,
+    StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
 };
 
 /// Who proposes.
@@ -226,7 +226,16 @@ answers! {
     Done { task_id: String, status: TaskStatus }
 
     /// A note was recorded.
-    Noted { task_id: String, ingress_id: String }
+    Noted {
+        task_id: String,
+        ingress_id: String,
+        /// What the words were, where they were a command.
+        resolution: Option<IngressResolution>,
+        /// What a command did, and what it tells whoever gave it.
+        told: Option<Vec<String>>,
+        /// The task that a command made.
+        made: Option<String>,
+    }
 
     /// One line of the list.
     TaskRow {
