@@ -24,16 +24,20 @@ export function SummaryView({ task, artifact, onSee }: { task: Task; artifact: s
     <Answer asked={asked} what="the summary">
       {(summary) => (
         <>
-          <h3>Summary of turns 1 to {summary.through}</h3>
-          <p className={styles.faint}>The model reads this in the place of {count(summary.results, "result")}. Nothing of it was made up: each line stands for recorded events.</p>
-          <Facts rows={[
-            ["Made", <Time key="1" at={summary.made_at} ago />],
-            ["Trust", capital(trust(summary.trust))],
-            ["Artifact", <Hash key="2" of={summary.artifact_id} what="artifact" />],
-          ]} />
+          <div className={styles.summed}>
+            <h3>Summary of turns 1 to {summary.through}</h3>
+            <p>The model reads this in the place of {count(summary.results, "result")}. Nothing of it was made up: each line stands for recorded events.</p>
+            <Facts rows={[
+              ["Made", <Time key="1" at={summary.made_at} ago />],
+              ["Trust", capital(trust(summary.trust))],
+              ["Artifact", <Hash key="2" of={summary.artifact_id} what="artifact" />],
+            ]} />
+          </div>
           <Lines lines={summary.lines} onSee={onSee} />
-          {summary.left_out > 0 && <p className={styles.faint}>{count(summary.left_out, "older line")} found no room.</p>}
-          {summary.before !== null && <Button onClick={() => onSee({ kind: "summary", id: summary.before ?? "" })}>Summary before this one</Button>}
+          <div className={styles.summed}>
+            {summary.left_out > 0 && <p>{count(summary.left_out, "older line")} found no room.</p>}
+            {summary.before !== null && <Button onClick={() => onSee({ kind: "summary", id: summary.before ?? "" })}>Summary before this one</Button>}
+          </div>
         </>
       )}
     </Answer>
