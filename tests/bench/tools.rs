@@ -151,6 +151,7 @@ fn called(world: &World, launch: ServerLaunch, manifest: ToolManifest) -> acts::
             trusted: false,
             time_limit_ms: None,
         }),
+        sampling: None,
         paths: Vec::new(),
         hosts: Vec::new(),
     }

@@ -80,15 +80,12 @@ pub fn pinned_texts(pack: &ContextPack) -> Vec<Digest> {
     pinned.map(|item| Digest::of(item.text.as_bytes())).collect()
 }
 
-/// Whether contract, step, policy and rules of an input are in the pack, each of them whole. One that lacks any is not
-/// sent (memory.md 3).
-pub fn holds_pinned(input: &PackInput, pack: &ContextPack) -> bool {
-    let has = |section: Section, source: &str| {
-        pack.items.iter().any(|item| item.section == section && item.source == source && !item.cut)
-    };
-    let rules = input.policy.iter().chain(&input.rules).all(|rule| has(Section::Policy, &rule.source));
-    let step = input.step.iter().all(|(id, _)| has(Section::StepContract, &id.to_string()));
-    rules && step && has(Section::TaskContract, &input.contract_ref.to_string())
+/// Whether contract, step, policy and rules of an input are in the pack, word for word. One that lacks any is not sent
+/// (memory.md 3).
+pub fn holds_pinned(input: &PackInput, redactor: &Redactor, pack: &ContextPack) -> bool {
+    let has: Vec<Digest> = pinned_texts(pack);
+    let expected = gather::pinned_items(input, redactor).into_iter();
+    expected.map(|item| Digest::of(item.text.as_bytes())).all(|text| has.contains(&text))
 }
 
 /// Whether anything in the pack is untrusted, so that policy asks a person (governance.md 1).

@@ -34,6 +34,8 @@ pub struct ClosedTurn {
     pub tool: String,
     /// What was done or wanted, in one line.
     pub did: String,
+    /// What the model said with it, where that is more than the name of its tool.
+    pub said: Option<String>,
     /// Whether it has a receipt of its own.
     pub has_receipt: bool,
     /// How it came out, in a word.
@@ -105,6 +107,7 @@ pub fn text(lines: &[SummaryLine], left_out: u32) -> String {
             SummaryLineKind::Answer => "asked",
             SummaryLineKind::Done => "done",
             SummaryLineKind::Error => "failed",
+            SummaryLineKind::Said => "you said",
             SummaryLineKind::Seen => "looked",
             SummaryLineKind::Quote => "quoted",
         };
@@ -144,6 +147,7 @@ fn told(turns: &[ClosedTurn]) -> Vec<SummaryLine> {
         } else if turn.has_receipt {
             lines.push(said(SummaryLineKind::Done, format!("{} ({})", turn.did, turn.came_to)));
         }
+        lines.extend(turn.said.iter().map(|words| said(SummaryLineKind::Said, words.clone())));
     }
     lines.extend(looked_at(turns));
     lines.sort_by_key(|line| line.iteration);

@@ -379,6 +379,7 @@ impl Server {
 impl Server {
     /// A call that comes while another one is at work waits in line for a while: calls that a client makes at once are done
     /// one after the other, and each is answered.
+    #[allow(clippy::disallowed_methods, reason = "how long a client waits is no time of the log")]
     async fn in_turn(
         &self,
         client: &Client,

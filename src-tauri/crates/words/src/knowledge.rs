@@ -257,6 +257,8 @@ crate::names! {
         Done = "done",
         /// What failed, and what mended it.
         Error = "error",
+        /// What the model said it wanted or had done, which nobody has verified.
+        Said = "said",
         /// What was looked at.
         Seen = "seen",
         /// A line of what was looked at, word for word.

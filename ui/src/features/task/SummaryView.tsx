@@ -15,7 +15,7 @@ import type { See } from "./story";
 import styles from "./Task.module.css";
 
 const KIND: Record<SummaryLineKind, string> = {
-  correction: "Refused", answer: "Asked", done: "Done", error: "Failed", seen: "Looked", quote: "Quoted",
+  correction: "Refused", answer: "Asked", done: "Done", error: "Failed", said: "Model said", seen: "Looked", quote: "Quoted",
 };
 
 export function SummaryView({ task, artifact, onSee }: { task: Task; artifact: string; onSee: (see: See) => void }) {

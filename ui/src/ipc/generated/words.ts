@@ -562,6 +562,8 @@ export const SUMMARY_LINE_KIND = [
   "done",
   /** What failed, and what mended it. */
   "error",
+  /** What the model said it wanted or had done, which nobody has verified. */
+  "said",
   /** What was looked at. */
   "seen",
   /** A line of what was looked at, word for word. */

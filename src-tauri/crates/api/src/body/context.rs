@@ -111,7 +111,12 @@ pub(crate) fn summary(host: &dyn Host, p: Summary) -> Result<ContextSummary, Err
     let filter = ArtifactFilter { task: Some(task), kind, ..ArtifactFilter::default() };
     let made: Vec<ArtifactRow> = every(|ask| query.artifacts(&filter, ask))?;
     let row = match p.artifact.as_deref().map(|named| find::<ArtifactId>(host, named)).transpose()? {
-        None => made.into_iter().max_by_key(|row| (row.created_at, row.artifact_id)),
+        // The one in force is of the attempt at work; those of attempts before are named outright.
+        None => {
+            let now = every(|ask| query.attempts(task, ask))?.last().map(|attempt| attempt.attempt_id);
+            let own = made.into_iter().filter(|row| row.produced_by == now);
+            own.max_by_key(|row| (row.created_at, row.artifact_id))
+        }
         Some(named) => made.into_iter().find(|row| row.artifact_id == named),
     };
     let none = || {

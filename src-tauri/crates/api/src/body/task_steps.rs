@@ -4,6 +4,7 @@ use crate::convert::{all, ask, opt, opt_word, text};
 use crate::ids::find_opt;
 use crate::{Host, Wire as _};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use wire::Error;
 use wire::task::{StepList, StepRow, Steps};
 
@@ -15,10 +16,10 @@ pub(crate) fn steps(host: &dyn Host, p: Steps) -> Result<StepList, Error> {
     let mut tasks = BTreeMap::new();
     let mut rows = Vec::new();
     for step in &found.rows {
-        if !tasks.contains_key(&step.task_id) {
+        if let Entry::Vacant(place) = tasks.entry(step.task_id) {
             let Some(row) = query.task(step.task_id).wire()? else { continue };
             let folder = super::task_show::workspace(host, &row)?;
-            tasks.insert(step.task_id, (row, folder));
+            place.insert((row, folder));
         }
         let Some((row, folder)) = tasks.get(&step.task_id) else { continue };
         rows.push(StepRow {

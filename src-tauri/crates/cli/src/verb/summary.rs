@@ -71,6 +71,7 @@ const fn kind(kind: SummaryLineKind) -> &'static str {
         SummaryLineKind::Answer => "asked",
         SummaryLineKind::Done => "done",
         SummaryLineKind::Error => "failed",
+        SummaryLineKind::Said => "said",
         SummaryLineKind::Seen => "looked",
         SummaryLineKind::Quote => "quoted",
     }

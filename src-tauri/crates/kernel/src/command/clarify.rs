@@ -24,15 +24,8 @@ impl Kernel {
         sender: impl Into<Sender>,
     ) -> Result<(), Error> {
         let key = format!("answer:{clarification_id}");
-        self.answer_as(
-            task_id,
-            clarification_id,
-            text,
-            sender.into(),
-            &key,
-            "the question was named outright",
-            Answers::default(),
-        )
+        let words = noted(text, sender, &key)?;
+        self.answer_as(task_id, clarification_id, Words { why: "the question was named outright", ..words })
     }
 
     /// The same, with what makes it harmless when it comes again and why it is the answer.
@@ -40,13 +33,9 @@ impl Kernel {
         &self,
         task_id: TaskId,
         clarification_id: ClarificationId,
-        text: &str,
-        sender: Sender,
-        key: &str,
-        why: &str,
-        answers: Answers<'_>,
+        words: Words<'_>,
     ) -> Result<(), Error> {
-        sender.speaks_for_the_person("answer a question")?;
+        words.sender.speaks_for_the_person("answer a question")?;
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
         let question = state
@@ -57,8 +46,8 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         // One commit: an answer on record that the question never got could not be given again.
-        let answers = Answers { prompt: Some(clarification_id), ..answers };
-        let words = Words { why, answers, ..noted(text, sender, key)? };
+        let answers = Answers { prompt: Some(clarification_id), ..words.answers };
+        let words = Words { answers, ..words };
         let (w, ingress_id) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
         tx.at(Point::ClarificationAnswer);
@@ -77,7 +66,7 @@ impl Kernel {
         }
         tx.commit()?;
         if is_to_server {
-            self.say_to_server(&cell, clarification_id, text);
+            self.say_to_server(&cell, clarification_id, words.text);
         }
         Ok(())
     }

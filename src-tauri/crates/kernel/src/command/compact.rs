@@ -188,8 +188,7 @@ impl Kernel {
         (since, from): (u32, u64),
         through: u32,
     ) -> Result<(Vec<ClosedTurn>, u64), Error> {
-        let mut told = Turns::default();
-        told.iteration = since;
+        let mut told = Turns { iteration: since, ..Turns::default() };
         let mut after = from;
         loop {
             let page = self.reader.events(task_id, after, STRIDE)?;
@@ -371,7 +370,8 @@ impl Turns {
             Body::TaskInputAdded(b) => drop(self.said.insert(b.ingress_id, words(&b.text))),
             Body::ClarificationAnswered(b) => {
                 let Some((asked_at, question)) = self.asked.remove(&b.clarification_id) else { return };
-                let answer = self.said.get(&b.ingress_id).cloned().unwrap_or_default();
+                // What is said to a server is not said to the model.
+                let Some(answer) = self.said.get(&b.ingress_id).cloned() else { return };
                 let events = vec![asked_at, at];
                 self.closed.push(ClosedTurn {
                     iteration: self.iteration,
@@ -386,10 +386,15 @@ impl Turns {
 
     fn close(&mut self, record: &IterationRecord) {
         let open = std::mem::take(&mut self.open);
+        let decision = words(&record.model_decision);
+        let tools = record.tool_invocation.as_deref().unwrap_or_default();
+        let said = (!decision.is_empty() && !decision.split(", ").all(|word| word == tools))
+            .then(|| decision.clone());
         self.closed.push(ClosedTurn {
             iteration: self.iteration,
             tool: record.tool_invocation.clone().unwrap_or_default(),
-            did: open.did.unwrap_or_else(|| words(&record.model_decision)),
+            did: open.did.unwrap_or(decision),
+            said,
             has_receipt: open.has_receipt,
             came_to: open.came_to,
             error: record.error.as_ref().map(words),

@@ -93,7 +93,7 @@ enum Meant {
     One(TaskId, String),
     Answer(TaskId, ClarificationId, String),
     Several(Ranking, String),
-    Begins(Submission),
+    Begins(Box<Submission>),
     Part(TaskId),
 }
 
@@ -162,7 +162,8 @@ impl Kernel {
         }
         match self.meant(saying, conversation_id)? {
             Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
-                self.answer_as(task, question, saying.text, sender, key, &why, saying.answers())?;
+                let words = super::add_input::noted(text, sender, key)?;
+                self.answer_as(task, question, Words { why: &why, answers: saying.answers(), ..words })?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
@@ -192,7 +193,7 @@ impl Kernel {
             Meant::Begins(work) => {
                 let (goal, idempotency_key) = (text.to_owned(), key.to_owned());
                 let conversation_id = Some(conversation_id);
-                let goal = Submission { goal, idempotency_key, conversation_id, ..work };
+                let goal = Submission { goal, idempotency_key, conversation_id, ..*work };
                 let made = self.submit(&goal)?;
                 let why = "the first words of a conversation begin its work".to_owned();
                 self.bound_by_key(key, IngressResolution::StartNewRoot, Some(made.task_id), why)
@@ -261,7 +262,7 @@ impl Kernel {
             ([], None)
                 if let Some(work) = saying.begins.filter(|_| saying.sender.origin() == Origin::Person) =>
             {
-                Ok(Meant::Begins(work.clone()))
+                Ok(Meant::Begins(Box::new(work.clone())))
             }
             ([], None) => Ok(Meant::Several(Ranking::default(), "there is no task here yet".to_owned())),
             (several, _) => {

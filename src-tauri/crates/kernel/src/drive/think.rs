@@ -133,9 +133,10 @@ impl Kernel {
         let takes = descriptor.takes().saturating_sub(offered.tokens);
         let mut input = self.pack_input(tx, &contract, takes)?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
-        let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
-            .map_err(|e| Error::Broken(e.to_string()))?;
-        if !knowledge::pack::holds_pinned(&input, &pack) {
+        let redactor = self.ports.redactor.now();
+        let pack =
+            knowledge::pack::compile_with(&input, &redactor).map_err(|e| Error::Broken(e.to_string()))?;
+        if !knowledge::pack::holds_pinned(&input, &redactor, &pack) {
             return Err(Error::Broken("a context lacks a rule or its contract; it is not sent".to_owned()));
         }
         // A playbook reads no pack, nor does an agent outside.

@@ -170,6 +170,12 @@ pub(super) fn gather(input: &PackInput, redactor: &Redactor) -> Gathered {
     Gathered { pinned, sections, omissions: basket.omissions, inputs }
 }
 
+/// What is pinned of an input, as a pack holds it.
+pub(super) fn pinned_items(input: &PackInput, redactor: &Redactor) -> Vec<ContextItem> {
+    let mut basket = Basket { redactor, omissions: Vec::new() };
+    pinned(input, &mut basket).into_iter().map(Candidate::whole).collect()
+}
+
 fn bullets(heading: &str, lines: &[String]) -> String {
     let lines: String = lines.iter().map(|l| format!("\n- {l}")).collect();
     if lines.is_empty() { String::new() } else { format!("\n{heading}:{lines}") }
