@@ -34,7 +34,7 @@ const tasks = createRoute({
   validateSearch: (search: Record<string, unknown>): { project?: string; look?: string } => ({ project: text(search["project"]), look: text(search["look"]) }),
 });
 const newTask = createRoute({
-  getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask {...newTask.useSearch()} />,
+  getParentRoute: () => frame, path: "/tasks/new", component: () => { const given = newTask.useSearch(); return <NewTask key={JSON.stringify(given)} {...given} />; },
   validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string; like?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]), like: text(search["like"]) }),
 });
 const task = createRoute({

@@ -81,7 +81,7 @@ test("a letter that is being composed does not send", async () => {
 
 test("with several open and none in focus nothing is guessed; a person may say which, and when it is read", async () => {
   const other = taskRow({ task_id: DONE, title: "Second", status: "running", run_status: "running", open_approvals: 0 });
-  const { host, user } = open({ tasks: [running, other] }, { "task.note": { task_id: DONE, ingress_id: "ing_1" } });
+  const { host, user } = open({ tasks: [running, other] }, { "task.note": { task_id: DONE, ingress_id: "ing_1", resolution: null, told: null, made: null } });
   const hears = (await screen.findByLabelText("Who hears it")) as HTMLSelectElement;
   await screen.findByRole("option", { name: "For: Second" });
   expect(hears.value).toBe("ask");

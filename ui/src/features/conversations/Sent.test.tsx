@@ -84,7 +84,7 @@ test("after an answer that never came and a reload the same words are the same m
   await gone.user.type(await field(), "hurry{Enter}");
   await waitFor(() => expect(sent(gone.host, "task.note").length).toBe(1));
   gone.unmount();
-  const again = open({ "task.note": { task_id: DONE, ingress_id: "ing_9" } }, { tasks: [running, second] });
+  const again = open({ "task.note": { task_id: DONE, ingress_id: "ing_9", resolution: null, told: null, made: null } }, { tasks: [running, second] });
   expect((await field()).value).toBe("hurry");
   await sendable();
   await again.user.type(await field(), "{Enter}");

@@ -20,7 +20,7 @@ export function PromptPicker({ text, folder, draft }: { text: string; folder: st
   const [chosen, setChosen] = useState<ServerPrompt | null>(null);
   const [cut, setCut] = useState(false);
   if (chosen !== null) {
-    return <Fill prompt={chosen} folder={folder} close={() => setChosen(null)} draft={(words) => { setChosen(null); setCut([...words].length >= WORDS_MAX); draft(words); }} />;
+    return <Fill prompt={chosen} folder={folder} text={text} close={() => setChosen(null)} draft={(words) => { setChosen(null); setCut([...words].length >= WORDS_MAX); draft(words); }} />;
   }
   const found = asks ? meant(prompts.data ?? [], text) : [];
   if (cut && text !== "" && !asks) return <p className={styles.asked} role="status">These are the first {WORDS_MAX} letters; the prompt has more.</p>;
@@ -38,12 +38,16 @@ export function PromptPicker({ text, folder, draft }: { text: string; folder: st
   );
 }
 
-function Fill({ prompt, folder, close, draft }: { prompt: ServerPrompt; folder: string; close: () => void; draft: (words: string) => void }) {
+function Fill({ prompt, folder, text, close, draft }: { prompt: ServerPrompt; folder: string; text: string; close: () => void; draft: (words: string) => void }) {
   const get = useAct("tools.prompt");
+  const [before, setBefore] = useState("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const lacks = prompt.takes.find((one) => one.required && (values[one.name] ?? "").trim() === "");
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-  const ask = () => get.mutate({ server: prompt.server, prompt: prompt.name, arguments: given, workspace: folder.trim(), channel: "app" });
+  const ask = () => {
+    setBefore(text);
+    get.mutate({ server: prompt.server, prompt: prompt.name, arguments: given, workspace: folder.trim(), channel: "app" });
+  };
   return (
     <div className={styles.form} role="group" aria-label={`Prompt ${prompt.name} of ${prompt.server}`}>
       {prompt.takes.map((one) => (
@@ -58,23 +62,26 @@ function Fill({ prompt, folder, close, draft }: { prompt: ServerPrompt; folder: 
         <Button onClick={close}>Cancel</Button>
       </div>
       {get.error !== null && <Failed error={get.error} />}
-      {get.data !== undefined && <Coming task={get.data.task_id} draft={draft} />}
+      {get.data !== undefined && <Coming task={get.data.task_id} isTouched={text !== before} draft={draft} />}
       <p className={styles.note}>The words are the server’s. Read them before you send them.</p>
     </div>
   );
 }
 
-/** The task that gets the words; once it has ended they are the draft. */
-function Coming({ task, draft }: { task: string; draft: (words: string) => void }) {
+/** The task that gets the words; once it has ended they are the draft, unless the person has written something meanwhile. */
+function Coming({ task, isTouched, draft }: { task: string; isTouched: boolean; draft: (words: string) => void }) {
   const asked = useAsk("task.show", { task }, { refetchInterval: 500 });
   const ended = asked.data !== undefined && asked.data.row.ended_at !== null;
   const words = ended ? cameTo(said(asked.data?.summary)) : null;
   useEffect(() => {
-    if (words !== null) draft(words);
+    if (words !== null && !isTouched) draft(words);
     // It is put there once, when it has come.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [words]);
   if (asked.error !== null) return <Failed error={asked.error} />;
+  if (words !== null && isTouched) {
+    return <p className={styles.asked} role="status">You have written something meanwhile. <Button onClick={() => draft(words)}>Replace it with the prompt</Button></p>;
+  }
   if (words !== null) return null;
   return (
     <p className={styles.asked} role="status">

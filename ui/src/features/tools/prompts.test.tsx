@@ -57,6 +57,28 @@ test("a prompt is chosen behind a slash, and its words are the person's draft", 
   expect(host.times("task.note")).toBe(0);
 });
 
+test("words that come after the person has written something replace nothing unasked", async () => {
+  let ended = false;
+  const answered = { ...doneTask, summary: "It answered: Review change 7.", row: { ...doneTask.row, task_id: PROMPT } };
+  const host = scene({
+    "tools.list": { servers: [server] }, "tools.show": shown, "tools.prompt": { task_id: PROMPT, ingress_id: "ing_1", duplicate: false },
+    "task.show": ({ task: id }) => (id !== PROMPT ? task : ended ? answered : { ...answered, row: { ...answered.row, ended_at: null } }),
+  });
+  const { user } = show(host, `/task/${WAITS}`);
+  const field = await screen.findByRole("textbox", { name: "Message" });
+  await user.type(field, "/rev");
+  await user.click(await screen.findByRole("button", { name: /files review/ }));
+  const form = within(screen.getByRole("group", { name: "Prompt review of files" }));
+  await user.type(form.getByLabelText("change"), "7");
+  await user.click(form.getByRole("button", { name: "Put it into the draft" }));
+  await form.findByText(/Getting the words/);
+  await user.clear(field);
+  await user.type(field, "my own words");
+  ended = true;
+  await user.click(await screen.findByRole("button", { name: "Replace it with the prompt" }, { timeout: 3_000 }));
+  expect((field as HTMLTextAreaElement).value).toBe("Review change 7.");
+});
+
 test("what comes to nothing says why, and leaves the draft as it is", async () => {
   const { user } = show(world("nothing was done: the server refused the call"), "/tasks/new?goal=%2Ffiles%20review&folder=%2Fhome%2Fyou%2Fwork");
   await user.click(await screen.findByRole("button", { name: /files review/ }));
