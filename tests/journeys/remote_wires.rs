@@ -6,6 +6,7 @@ use super::remote_tools::answered;
 use super::stage::Stage;
 use super::tool_servers::{asked, work, yes};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -94,6 +95,40 @@ pub fn without_conversations(wants: Value) -> Server {
             _ => say("error", json!({ "code": -32601, "message": "no such method" })),
         }
     })
+}
+
+#[test]
+fn a_server_with_conversations_is_called_once_whatever_it_wants_first() {
+    let stage = Stage::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let server = Server::begin(move |heard| {
+        let asked: Value = serde_json::from_str(&heard.body).unwrap_or_default();
+        if asked["method"] != "tools/call" {
+            return answered(heard, "good");
+        }
+        counted.fetch_add(1, Ordering::SeqCst);
+        let result = json!({ "resultType": "input_required", "requestState": "again", "content": [] });
+        let body = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string();
+        Answers::With(200, vec![("Content-Type", "application/json".to_owned())], body)
+    });
+    let (work, url) = (work(&stage), server.url("/mcp"));
+    let add = ["tools", "add", "far", "--workspace", &work, "--url", &url, "--class", "echo=network_read"];
+    let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
+    yes(&stage, &approval);
+    let call = json!({ "tool": "far__echo", "arguments": { "text": "x" } });
+    let chat = Chat::saying(
+        Large::STRONG,
+        vec![call, json!({ "tool": "done", "arguments": { "summary": "done" } })],
+    );
+    let model = chat.address();
+    let run = ["run", "--goal", "say it", "--workspace", &work, "--model", &model, "--profile"];
+    let run = [&run[..], &["network_read_allowed"]].concat();
+    let (task, approval) = asked(&stage.hermit(&run).ends(4).json());
+    let (_, screen) = stage.approve(&approval);
+    assert!(screen.contains("something that is no result"), "{screen}");
+    assert_eq!(calls.load(Ordering::SeqCst), 1, "one yes is one call");
+    assert_eq!(stage.receipt(&task)["result"], "unknown_outcome");
 }
 
 #[test]

@@ -75,7 +75,8 @@ pub use executors::Executors;
 pub use governance::Authorization;
 pub use http::{Call, NoReply, NoWeb, Reply, Web};
 pub use outcome::{
-    Asking, BeforeImage, Contents, Kept, Outcome, Output, Progress, Sampled, Sampling, Standing,
+    Asking, BeforeImage, Contents, Kept, NO_ANSWER, Outcome, Output, Over, Progress, Sampled, Sampling,
+    Standing,
 };
 pub use project::remote;
 pub use sandbox::Sandbox;

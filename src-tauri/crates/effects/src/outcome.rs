@@ -4,6 +4,7 @@ use model::artifact::ArtifactKind;
 use model::receipt::{Change, Ran, ResultCode, SandboxLevel};
 use model::{Digest, RelPath, ResourceId};
 use std::cell::RefCell;
+use std::fmt;
 
 /// Bytes by digest: the artifact store, seen from here.
 pub trait Contents: Send + Sync {
@@ -96,9 +97,40 @@ pub enum Progress<'a> {
     Told(&'a str),
     /// A server asks the person something while its tool is at work; told again and again until it is answered.
     Asks(&'a Asking),
-    /// A server asks a model something while its tool is at work; it is over when this returns.
-    Samples(&'a Sampling),
+    /// A server asks a model something while its tool is at work; it is over when this returns. A model is not waited for
+    /// any longer than the tool is.
+    Samples(&'a Sampling, Over<'a>),
 }
+
+/// Whether nobody waits for a tool any more, and why; asked again and again while a model answers.
+#[derive(Clone, Copy)]
+pub struct Over<'a>(&'a dyn Fn() -> Option<String>);
+
+impl<'a> Over<'a> {
+    /// As this says.
+    pub const fn new(why: &'a dyn Fn() -> Option<String>) -> Self {
+        Self(why)
+    }
+
+    /// Why nobody waits any more, if it is so.
+    pub fn why(&self) -> Option<String> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Over<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Over")
+    }
+}
+
+impl PartialEq for Over<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Over<'_> {}
 
 /// A question of a server to a model, and what becomes of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -109,8 +141,13 @@ pub struct Sampling {
     pub turns: Vec<(bool, String)>,
     /// Tokens of the answer that it wants at most.
     pub answer_tokens: u32,
+    /// Why it cannot be asked as it was put, in words.
+    pub malformed: Option<String>,
     came: RefCell<Sampled>,
 }
+
+/// What a server hears where a model, or whoever asks it, failed: the reason is on record and nobody else's.
+pub const NO_ANSWER: &str = "the model gave no answer";
 
 /// What became of a question of a server to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,9 +161,11 @@ pub enum Sampled {
         /// Whether it was cut for its length.
         cut: bool,
     },
-    /// It gets none, for this reason.
+    /// A model was asked and gave none.
+    NoAnswer,
+    /// No model is asked, for this reason, which the server may hear.
     Refused(String),
-    /// It was refused so often that the call is ended, for this reason.
+    /// The call is ended, for this reason.
     Stop(String),
 }
 
@@ -134,7 +173,12 @@ impl Sampling {
     /// A question that nobody has answered yet.
     pub fn new(system: Option<String>, turns: Vec<(bool, String)>, answer_tokens: u32) -> Self {
         let nobody = Sampled::Refused("there is nobody here who asks a model".to_owned());
-        Self { system, turns, answer_tokens, came: RefCell::new(nobody) }
+        Self { system, turns, answer_tokens, malformed: None, came: RefCell::new(nobody) }
+    }
+
+    /// A question that cannot be asked as it was put, for this reason.
+    pub fn malformed(why: String) -> Self {
+        Self { malformed: Some(why), ..Self::new(None, Vec::new(), 0) }
     }
 
     /// What became of it.

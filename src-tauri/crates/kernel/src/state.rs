@@ -9,7 +9,7 @@ mod turn;
 pub use attempt::{AttemptState, Compacted, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
-pub use sampled::SampledBy;
+pub use sampled::{SampledBy, Unended};
 pub use turn::{Act, Authority, CheckpointAt, Delegated, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
@@ -69,6 +69,8 @@ pub struct TaskState {
     pub wall_ms: i64,
     /// Tokens set aside for a call whose outcome is not settled.
     pub tokens_reserved: u64,
+    /// What was set aside last, micro-units.
+    pub(crate) cost_reserved: u64,
     /// What servers of tools asked of models, by the act during which they did.
     pub sampled: BTreeMap<ActionRequestId, SampledBy>,
     /// Child tasks that its agents began, in order.
@@ -122,6 +124,7 @@ impl TaskState {
             cost_spent: 0,
             wall_ms: 0,
             tokens_reserved: 0,
+            cost_reserved: 0,
             sampled: BTreeMap::new(),
             children: Vec::new(),
             approvals: BTreeMap::new(),

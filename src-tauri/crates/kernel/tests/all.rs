@@ -50,6 +50,7 @@ mod records;
 mod recovery;
 mod remembering;
 mod rules;
+mod sampled;
 mod secrets;
 mod senders;
 mod standing;

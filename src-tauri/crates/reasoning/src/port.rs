@@ -167,11 +167,16 @@ pub trait Reasoner: Send + Sync {
         Err(no_model())
     }
 
-    /// Asks it. What comes back is words; what a model would call is left out.
+    /// Asks it, as [`Reasoner::propose`] does. What comes back is words; what a model would call is left out.
     ///
     /// # Errors
     /// As [`Reasoner::propose`], and [`Error::NotAllowed`] of whoever is no model.
-    fn answer(&self, _request: &[u8], _cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
+    fn answer(
+        &self,
+        _request: &[u8],
+        _on_delta: &mut dyn FnMut(Delta<'_>),
+        _cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
         Err(no_model())
     }
 }

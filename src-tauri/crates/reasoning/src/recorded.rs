@@ -234,8 +234,13 @@ impl<R: Reasoner> Reasoner for Recorder<R> {
         self.inner.encode_question(question)
     }
 
-    fn answer(&self, request: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
-        let reply = self.inner.answer(request, cancelled)?;
+    fn answer(
+        &self,
+        request: &[u8],
+        on_delta: &mut dyn FnMut(crate::Delta<'_>),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
+        let reply = self.inner.answer(request, on_delta, cancelled)?;
         self.line(&Exchange::new(request, &reply))?;
         Ok(reply)
     }

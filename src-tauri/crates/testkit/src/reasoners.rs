@@ -109,6 +109,10 @@ impl ReasonerSource for Reasoners {
                 let known = self.0.lock().expect("no poison");
                 known.get(name).cloned().ok_or_else(|| format!("no script `{name}`"))
             }
+            ModelChoice::Openai { model, .. } => {
+                let known = self.0.lock().expect("no poison");
+                known.get(model).cloned().ok_or_else(|| format!("no model `{model}`"))
+            }
             other => Err(format!("a test world has no {other:?}")),
         }
     }

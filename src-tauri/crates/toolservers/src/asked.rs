@@ -6,7 +6,7 @@
 use crate::form::{Answer, Form};
 use crate::sampled::NOT_OFFERED;
 use effects::{Asking, Heard, Offers, Progress, Standing};
-use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
+use model::limits::{SAMPLING_REFUSED_MAX, SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
 use model::tool_server::words_for_model;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
@@ -17,7 +17,7 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -46,6 +46,7 @@ pub(crate) struct Ears {
     questions: mpsc::Sender<Question>,
     told: mpsc::Sender<String>,
     changed: Arc<AtomicBool>,
+    refused: Arc<AtomicU32>,
 }
 
 /// The other side of the ears.
@@ -55,6 +56,17 @@ pub(crate) struct Inbox {
     pub(crate) to_model: mpsc::Receiver<ToModel>,
     /// It told that what it offers is something else now.
     pub(crate) changed: Arc<AtomicBool>,
+    /// Questions to a model that were refused here, where nobody else hears of them, during this call.
+    pub(crate) refused: Arc<AtomicU32>,
+}
+
+impl Inbox {
+    /// Why the call is ended, where its server went on asking a model several things at once.
+    pub(crate) fn refused_too_often(&self) -> Option<String> {
+        let refused = self.refused.load(Ordering::SeqCst);
+        (refused >= SAMPLING_REFUSED_MAX)
+            .then(|| format!("it went on asking for a model after it was refused {refused} times"))
+    }
 }
 
 impl Ears {
@@ -63,10 +75,15 @@ impl Ears {
         let to_model = offers.sampling.then_some(to_model);
         let (questions, asked) = mpsc::channel(SERVER_QUESTIONS_MAX);
         let (told, heard) = mpsc::channel(TOLD_WAITING);
-        let changed = Arc::new(AtomicBool::new(false));
-        let inbox =
-            Inbox { questions: asked, told: heard, to_model: asked_of_model, changed: Arc::clone(&changed) };
-        (Self { config, to_model, questions, told, changed }, inbox)
+        let (changed, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let inbox = Inbox {
+            questions: asked,
+            told: heard,
+            to_model: asked_of_model,
+            changed: Arc::clone(&changed),
+            refused: Arc::clone(&refused),
+        };
+        (Self { config, to_model, questions, told, changed, refused }, inbox)
     }
 }
 
@@ -94,6 +111,7 @@ impl ClientHandler for Ears {
         let (answer, heard) = oneshot::channel();
         let params = serde_json::to_value(&request).unwrap_or(Value::Null);
         if to_model.try_send(ToModel { params, answer }).is_err() {
+            self.refused.fetch_add(1, Ordering::SeqCst);
             return Err(refused("one question to a model at a time".to_owned()));
         }
         let came = heard.await.unwrap_or_else(|_| Err("nobody waits for the tool any more".to_owned()));

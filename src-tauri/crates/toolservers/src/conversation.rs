@@ -3,7 +3,9 @@
 use crate::asked::{Ears, Inbox, Open, ToModel, begin};
 use crate::metered::{Allowance, Metered};
 use crate::sampled;
-use effects::{Ended, Heard, Offers, Pipes, Progress, Sampled, ToolCall, ToolReply, ToolSession, Unspoken};
+use effects::{
+    Ended, Heard, Offers, Over, Pipes, Progress, Sampled, ToolCall, ToolReply, ToolSession, Unspoken,
+};
 use model::limits::{CALL_REPLY_BYTES_MAX, SERVER_PROMPTS_MAX, SERVER_RESOURCES_MAX, SERVER_TOOLS_MAX};
 use model::server_part::{PromptArgument, ServerPart, ServerPrompt, ServerResource};
 use model::tool_server::{ServerTool, ToolHints, ToolManifest};
@@ -18,6 +20,7 @@ use rmcp::service::{
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 use std::future::Future;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -96,6 +99,7 @@ impl ToolSession for Conversation {
         let within = call.within;
         let wanted = wanted(call).map_err(Unspoken::NotCalled)?;
         self.allowance.renew(CALL_REPLY_BYTES_MAX);
+        self.inbox.refused.store(0, Ordering::SeqCst);
         let wait = answer_to(&self.server, wanted);
         let answer = runtime.block_on(at_work(within, (heard, ended), &mut self.inbox, wait));
         if answer.is_ok() {
@@ -180,11 +184,12 @@ async fn at_work<T>(
             done = &mut wait => return Ok(done),
             Some(told) = inbox.told.recv() => heard(Progress::Told(&told)),
             Some(asked) = inbox.to_model.recv() => {
-                let stop = ask_model(asked, heard);
-                // What a model takes is not the tool's.
-                last = Instant::now();
-                if let Some(why) = stop {
-                    return Err(why);
+                let since = Instant::now();
+                match ask_model(asked, heard, ended) {
+                    // What a model takes is not the tool's; what is refused is.
+                    Sampled::Answered { .. } | Sampled::NoAnswer => last += since.elapsed(),
+                    Sampled::Refused(_) => {}
+                    Sampled::Stop(why) => return Err(why),
                 }
             }
             Some(question) = inbox.questions.recv(), if open.is_none() => {
@@ -194,7 +199,7 @@ async fn at_work<T>(
             _ = look.tick() => {
                 let passed = last.elapsed();
                 last = Instant::now();
-                if let Some(why) = ended() {
+                if let Some(why) = ended().or_else(|| inbox.refused_too_often()) {
                     return Err(why);
                 }
                 match open.take() {
@@ -209,22 +214,15 @@ async fn at_work<T>(
     }
 }
 
-/// Has a model asked what a server wants to know; why the call is ended, if it is.
-fn ask_model(asked: ToModel, heard: Heard<'_>) -> Option<String> {
+/// Has a model asked what a server wants to know, within the walls of the server; what came of it.
+fn ask_model(asked: ToModel, heard: Heard<'_>, ended: Ended<'_>) -> Sampled {
     let ToModel { params, answer } = asked;
-    let question = match sampled::question(&params) {
-        Ok(question) => question,
-        Err(why) => {
-            let _ = answer.send(Err(why));
-            return None;
-        }
-    };
-    heard(Progress::Samples(&question));
+    let question = sampled::question(&params);
+    let ended = RefCell::new(ended);
+    let over = || (ended.borrow_mut())();
+    heard(Progress::Samples(&question, Over::new(&over)));
     let _ = answer.send(sampled::answer(&question));
-    match question.came() {
-        Sampled::Stop(why) => Some(why),
-        Sampled::Answered { .. } | Sampled::Refused(_) => None,
-    }
+    question.came()
 }
 
 /// What is offered to a server, as it is told.

@@ -335,9 +335,12 @@ impl Remote {
                 Ok(result) => result,
                 Err(why) => return Ok(Err(why)),
             };
-            let Some(wants) = stateless::wants(&result, SERVER_QUESTIONS_MAX).map_err(Unspoken::Lost)? else {
-                return Ok(Ok(result));
+            // On the wires before, such words mean nothing: whoever sends them is not called again.
+            let wants = match self.is_stateless() {
+                true => stateless::wants(&result, SERVER_QUESTIONS_MAX).map_err(Unspoken::Lost)?,
+                false => None,
             };
+            let Some(wants) = wants else { return Ok(Ok(result)) };
             let noted = (&asked_for, &mut questions);
             match self.answers(wants.questions, (&mut hear, &mut over), noted)? {
                 Ok(answers) => now = stateless::again(params, answers, wants.state),

@@ -3,7 +3,7 @@
 
 use crate::form::{Answer, Form};
 use crate::sampled::{self, NOT_OFFERED};
-use effects::{Endpoint, Heard, Offers, Progress, Sampled, Standing};
+use effects::{Endpoint, Heard, Offers, Over, Progress, Sampled, Standing};
 use model::limits::{SERVER_QUESTION_MS, SERVER_QUESTIONS_MAX};
 use model::tool_server::words_for_model;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl<'a> RemoteEars<'a> {
         let answer = match method {
             "ping" => json!({ "result": {} }),
             "elicitation/create" => json!({ "result": self.put(&params, over) }),
-            "sampling/createMessage" if self.offers.sampling => self.sample(&params),
+            "sampling/createMessage" if self.offers.sampling => self.sample(&params, over),
             "sampling/createMessage" => json!({ "error": { "code": -32601, "message": NOT_OFFERED } }),
             other => {
                 let why = format!("Hermit does not do `{}` for a server", words_for_model(other, 80));
@@ -127,7 +127,7 @@ impl<'a> RemoteEars<'a> {
         match method {
             "elicitation/create" => Ok(self.put(params, over)),
             "sampling/createMessage" if self.offers.sampling => {
-                let mut told = self.sample(params);
+                let mut told = self.sample(params, over);
                 let why =
                     told.pointer("/error/message").and_then(Value::as_str).unwrap_or_default().to_owned();
                 let result = told.get_mut("result").map(Value::take);
@@ -152,21 +152,28 @@ impl<'a> RemoteEars<'a> {
         let _ = self.endpoint.post(&head, answer.to_string().as_bytes(), ANSWER, &mut ended);
     }
 
-    /// Has a model asked; what the server is told of it.
-    fn sample(&mut self, params: &Value) -> Value {
+    /// Has a model asked, for as long as somebody waits for the tool; what the server is told of it.
+    fn sample(&mut self, params: &Value, over: &mut dyn FnMut() -> bool) -> Value {
         let refused = |why: String| json!({ "error": { "code": -32600, "message": why } });
-        let question = match sampled::question(params) {
-            Ok(question) => question,
-            Err(why) => return refused(why),
-        };
+        let question = sampled::question(params);
         let (since, before) = (Instant::now(), self.asked_for.get());
-        (self.heard)(Progress::Samples(&question));
-        self.asked_for.set(before.saturating_add(since.elapsed()));
-        let told = sampled::answer(&question).map_or_else(refused, |result| json!({ "result": result }));
+        let over = RefCell::new(over);
+        let is_over = || {
+            // What a model takes is not the tool's.
+            self.asked_for.set(before.saturating_add(since.elapsed()));
+            (over.borrow_mut())().then(|| "nobody waits for its tool any more".to_owned())
+        };
+        (self.heard)(Progress::Samples(&question, Over::new(&is_over)));
+        let took = match question.came() {
+            Sampled::Answered { .. } | Sampled::NoAnswer => since.elapsed(),
+            // What is refused is.
+            Sampled::Refused(_) | Sampled::Stop(_) => Duration::ZERO,
+        };
+        self.asked_for.set(before.saturating_add(took));
         if let Sampled::Stop(why) = question.came() {
             *self.stop.borrow_mut() = Some(why);
         }
-        told
+        sampled::answer(&question).map_or_else(refused, |result| json!({ "result": result }))
     }
 
     /// Puts a question to the person and waits for what they say.

@@ -1,6 +1,6 @@
 //! A question of a server to a model: read within bounds, words only and without tools; and the answer as the protocol has it.
 
-use effects::{Sampled, Sampling};
+use effects::{NO_ANSWER, Sampled, Sampling};
 use model::limits::{SAMPLING_BYTES_MAX, SAMPLING_MESSAGES_MAX};
 use serde_json::{Value, json};
 
@@ -8,11 +8,15 @@ use serde_json::{Value, json};
 pub(crate) const NOT_OFFERED: &str =
     "Hermit asks no model for this server; a person may allow it with `hermit tools sampling`";
 
-/// What a server asks.
-///
-/// # Errors
-/// Why it is not asked, in words.
-pub(crate) fn question(params: &Value) -> Result<Sampling, String> {
+/// What a server hears where its call is ended.
+const ENDED: &str = "Hermit asks no model in this call any more";
+
+/// What a server asks. One that cannot be asked as it was put says why.
+pub(crate) fn question(params: &Value) -> Sampling {
+    read(params).unwrap_or_else(Sampling::malformed)
+}
+
+fn read(params: &Value) -> Result<Sampling, String> {
     if params.get("tools").is_some_and(|tools| tools.as_array().is_none_or(|tools| !tools.is_empty())) {
         return Err("a model is asked without tools".to_owned());
     }
@@ -58,7 +62,9 @@ pub(crate) fn answer(sampling: &Sampling) -> Result<Value, String> {
             "role": "assistant", "content": { "type": "text", "text": text }, "model": model,
             "stopReason": if cut { "maxTokens" } else { "endTurn" },
         })),
-        Sampled::Refused(why) | Sampled::Stop(why) => Err(why),
+        Sampled::Refused(why) => Err(why),
+        Sampled::NoAnswer => Err(NO_ANSWER.to_owned()),
+        Sampled::Stop(_) => Err(ENDED.to_owned()),
     }
 }
 
@@ -66,7 +72,7 @@ pub(crate) fn answer(sampling: &Sampling) -> Result<Value, String> {
 mod tests {
     use super::*;
 
-    fn asked(more: Value) -> Result<Sampling, String> {
+    fn asked(more: Value) -> Sampling {
         let mut params = json!({ "maxTokens": 9, "systemPrompt": "Be brief.", "messages": [
             { "role": "user", "content": { "type": "text", "text": "one" } },
             { "role": "assistant", "content": [{ "type": "text", "text": "two" }, { "type": "text", "text": "three" }] },
@@ -79,7 +85,8 @@ mod tests {
 
     #[test]
     fn a_question_is_words_alone_within_bounds_and_without_tools() {
-        let plain = asked(json!({ "tools": [] })).expect("a question");
+        let plain = asked(json!({ "tools": [] }));
+        assert_eq!(plain.malformed, None);
         assert_eq!(plain.turns, [(false, "one".to_owned()), (true, "two\nthree".to_owned())]);
         assert_eq!((plain.system.as_deref(), plain.answer_tokens), (Some("Be brief."), 9));
         let image = json!([{ "role": "user", "content": { "type": "image", "data": "" } }]);
@@ -98,19 +105,22 @@ mod tests {
             (json!({ "messages": [{ "role": "system", "content": {} }] }), "neither"),
             (json!({ "maxTokens": 0 }), "maxTokens"),
         ] {
-            let why = asked(wrong.clone()).expect_err("it is none");
+            let why = asked(wrong.clone()).malformed.expect("it is none");
             assert!(why.contains(word), "{wrong}: {why}");
         }
     }
 
     #[test]
     fn an_answer_is_told_as_the_protocol_has_it_and_nobody_answers_where_nobody_is() {
-        let asked = asked(json!({})).expect("a question");
+        let asked = asked(json!({}));
         assert!(answer(&asked).is_err());
         asked.comes_to(Sampled::Answered { text: "four".to_owned(), model: "m".to_owned(), cut: true });
         let told = answer(&asked).expect("an answer");
         assert_eq!((&told["content"]["text"], &told["stopReason"]), (&json!("four"), &json!("maxTokens")));
-        asked.comes_to(Sampled::Stop("enough".to_owned()));
-        assert_eq!(answer(&asked), Err("enough".to_owned()));
+        // Why a call is ended, and why a model gave none, is not the server's to know.
+        for (came, heard) in [(Sampled::Stop("enough".to_owned()), ENDED), (Sampled::NoAnswer, NO_ANSWER)] {
+            asked.comes_to(came);
+            assert_eq!(answer(&asked), Err(heard.to_owned()));
+        }
     }
 }

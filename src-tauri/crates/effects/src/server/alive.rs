@@ -70,6 +70,14 @@ impl Alive {
         }
     }
 
+    /// What it was told that it may ask for.
+    pub(super) const fn offers(&self) -> Offers {
+        match self {
+            Self::Started(process) => process.offers(),
+            Self::Reached(reached) => reached.offers(),
+        }
+    }
+
     /// Which connections were made since this was last asked, in words.
     pub(super) fn connections(&self) -> Vec<String> {
         match self {

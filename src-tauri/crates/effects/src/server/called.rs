@@ -210,7 +210,8 @@ fn key(request: &ActionRequest, asked: &Call) -> (AttemptId, Digest) {
 }
 
 /// What the server offers now, the server, and whether it was started for this call: the one of an earlier call of this
-/// attempt, while it lives and sees nothing that looks like a key by now; else a new one, which remembers nothing.
+/// attempt, while it lives, sees nothing that looks like a key by now and may ask for the same; else a new one, which remembers
+/// nothing.
 fn alive(
     executors: &Executors,
     request: &ActionRequest,
@@ -218,13 +219,16 @@ fn alive(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(ToolManifest, Alive, bool), Box<Record>> {
     let hidden = hidden(executors, &asked.launch).map_err(|why| Box::new(Record::not_called(why)))?;
-    let kept = executors.sessions.take(&key(request, asked)).filter(|process| process.hides(&hidden));
+    // A server is told in its greeting what it may ask for: after that has changed it is greeted anew.
+    let offers = super::offers_of(asked);
+    let kept = executors.sessions.take(&key(request, asked));
+    let kept = kept.filter(|process| process.hides(&hidden) && process.offers() == offers);
     if let Some(mut process) = kept
         && let Ok(manifest) = process.manifest(executors, cancelled)
     {
         return Ok((manifest, process, false));
     }
-    let mut process = Alive::begin(executors, &asked.launch, hidden, super::offers_of(asked))
+    let mut process = Alive::begin(executors, &asked.launch, hidden, offers)
         .map_err(|error| Box::new(Record::not_called(error.to_string())))?;
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),

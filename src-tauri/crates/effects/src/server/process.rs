@@ -181,6 +181,11 @@ impl Process {
         all.iter().all(|path| self.hidden.contains(path))
     }
 
+    /// What it was told that it may ask for.
+    pub(super) const fn offers(&self) -> Offers {
+        self.offers
+    }
+
     /// Which connections it made since this was last asked, in words.
     pub(super) fn connections(&self) -> Vec<String> {
         self.outlet.as_ref().map(Outlet::told).unwrap_or_default()

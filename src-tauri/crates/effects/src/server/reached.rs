@@ -206,6 +206,11 @@ impl Reached {
         self.session.as_ref().is_some_and(|session| session.has_changed())
     }
 
+    /// What it was told that it may ask for.
+    pub(super) const fn offers(&self) -> Offers {
+        self.offers
+    }
+
     /// How often it was asked since this was last told, and where.
     pub(super) fn connections(&self) -> Vec<String> {
         let sent = self.endpoint.sent.swap(0, Ordering::SeqCst);

@@ -2,6 +2,7 @@
 
 use super::asked::close_questions;
 use super::children::LEFT;
+use super::sampled::close_sampled;
 use super::stopped::stopped;
 use super::{Then, leave_children};
 use crate::Error;
@@ -196,6 +197,7 @@ fn close_open(tx: &mut Tx<'_>) {
         tx.push(ApprovalCancelled { approval_id });
     }
     close_questions(tx);
+    close_sampled(tx);
 }
 
 /// Steps that will not be attempted any more, because the task ends.

@@ -34,6 +34,7 @@ impl Kernel {
         self.name_checkpoint(cell, request.action_request_id, &mut outcome)?;
         let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::Executor)?;
         tx.set_attempt(AttemptStatus::Observing, "the executor came back")?;
+        super::sampled::close_sampled(&mut tx);
         outcome.observed.extend(super::sampled::in_words(&tx, request.action_request_id));
         for asked in super::asked::close_questions(&mut tx) {
             let said = format!("nobody had answered when it ended: {asked}");

@@ -34,7 +34,7 @@ pub(super) struct Lasting<'k> {
     aloud: bool,
     /// What a tool of a server told last.
     told: String,
-    /// Whose server is at work, where it may ask a model.
+    /// Whose server is at work, if one is.
     asker: Option<Asker>,
 }
 
@@ -91,8 +91,9 @@ impl<'k> Lasting<'k> {
                 self.told = words.to_owned();
             }
             Progress::Asks(asking) => return self.kernel.asked_by_server(self.cell, asking),
-            Progress::Samples(sampling) => {
-                return self.kernel.sampled_by_server(self.cell, self.act, self.asker.as_ref(), sampling);
+            Progress::Samples(sampling, over) => {
+                let asker = self.asker.as_ref();
+                return self.kernel.sampled_by_server(self.cell, (self.act, asker), (sampling, over));
             }
             Progress::Checkpoint { note, bytes } => {
                 if self.checkpoints < limits::CHECKPOINTS_MAX && bytes.len() <= limits::CHECKPOINT_BYTES_MAX {

@@ -5,19 +5,22 @@
 use crate::Error;
 use crate::decide::{Spending, overspent};
 use crate::kernel::{Cell, Kernel};
-use crate::state::TaskState;
+use crate::state::{TaskState, Unended};
+use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::Action;
-use effects::{Sampled, Sampling};
+use effects::{NO_ANSWER, Over, Sampled, Sampling};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::body::{BudgetReserved, BudgetSettled, SamplingEnded, SamplingRequested};
 use model::fault::Point;
 use model::limits::SAMPLING_REFUSED_MAX;
 use model::principal::PrincipalType;
+use model::proposal::Usage;
 use model::sampling::SamplingTerms;
 use model::task::Proposer;
 use model::{ActionRequestId, Sensitive};
-use reasoning::{Question, Reasoner};
+use reasoning::{Question, Reasoner, Reply};
+use std::cell::{self, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -29,14 +32,14 @@ const FIRST: &str = "A program asks you something while it works for a person. Y
 #[derive(Debug, Clone)]
 pub(super) struct Asker {
     pub(super) server: String,
-    terms: SamplingTerms,
+    terms: Option<SamplingTerms>,
 }
 
 impl Asker {
-    /// The server of a call, where a person said that it may ask a model.
+    /// The server of a call.
     pub(super) fn of(action: &Action) -> Option<Self> {
         let Action::Call(call) = action else { return None };
-        call.sampling.map(|terms| Self { server: call.server.clone(), terms })
+        Some(Self { server: call.server.clone(), terms: call.sampling })
     }
 }
 
@@ -45,26 +48,96 @@ struct Ready {
     reasoner: Arc<dyn Reasoner>,
     request: Vec<u8>,
     number: u32,
-    tokens: u64,
-    cost_micros: u64,
+    /// What is set aside for it, which counts where nobody says what it used.
+    reserve: Usage,
+    /// Milliseconds that the task has left.
+    left_ms: u64,
+}
+
+/// Why no model is asked.
+struct Refusal {
+    why: String,
+    /// Whether the server may hear it: words of the host and of a provider name places and secrets.
+    is_told: bool,
+}
+
+impl Refusal {
+    const fn told(why: String) -> Self {
+        Self { why, is_told: true }
+    }
+
+    fn to_server(&self) -> &str {
+        if self.is_told { &self.why } else { NO_ANSWER }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { why: error.to_string(), is_told: false }
+    }
+}
+
+/// Why a model is not waited for any more.
+enum Halt {
+    /// The task was stopped, or the host is.
+    Stopped,
+    /// The tool is not waited for any more, for this reason.
+    Over(String),
+    /// The task has no more time.
+    Late,
+}
+
+/// What came of a question.
+struct Asked {
+    came: Result<Reply, reasoning::Error>,
+    halt: Option<Halt>,
+    /// Some of an answer came.
+    flowed: bool,
+    wall_ms: i64,
+}
+
+impl Asked {
+    /// What it used; what was set aside, where nobody knows.
+    fn used(&self, reserve: Usage) -> Usage {
+        use reasoning::Error as E;
+        match &self.came {
+            Ok(reply) if reply.answer.usage.tokens_in.saturating_add(reply.answer.usage.tokens_out) > 0 => {
+                reply.answer.usage
+            }
+            Ok(_) | Err(E::Cancelled | E::Garbage { .. } | E::TooLong { .. }) => reserve,
+            Err(_) if self.flowed => reserve,
+            Err(_) => Usage::default(),
+        }
+    }
+
+    /// Why it came to nothing, if it did, for the record.
+    fn error(&self) -> Option<String> {
+        let error = self.came.as_ref().err()?;
+        Some(match &self.halt {
+            Some(Halt::Over(why)) => why.clone(),
+            Some(Halt::Late) => "the task has no more time for it".to_owned(),
+            Some(Halt::Stopped) | None => error.to_string(),
+        })
+    }
 }
 
 impl Kernel {
-    /// Has a model asked what a server wants to know.
+    /// Has a model asked what a server wants to know, for as long as its tool is waited for.
     pub(super) fn sampled_by_server(
         &self,
         cell: &Cell,
-        act: ActionRequestId,
-        asker: Option<&Asker>,
-        sampling: &Sampling,
+        (act, asker): (ActionRequestId, Option<&Asker>),
+        (sampling, over): (&Sampling, Over<'_>),
     ) {
         let Some(asker) = asker else {
-            let say =
-                "a person has not allowed this server to ask a model; they may with `hermit tools sampling`";
-            return sampling.comes_to(Sampled::Refused(say.to_owned()));
+            return sampling
+                .comes_to(Sampled::Stop("no server is at work that could ask a model".to_owned()));
         };
-        let came = self.sample(cell, act, asker, sampling);
-        sampling.comes_to(came.unwrap_or_else(|error| Sampled::Refused(error.to_string())));
+        let came = self.sample(cell, act, asker, (sampling, over));
+        sampling.comes_to(came.unwrap_or_else(|error| {
+            tracing::warn!(%act, %error, "a question of a server to a model is not on record");
+            Sampled::Stop("what it asked a model could not be put on record".to_owned())
+        }));
     }
 
     fn sample(
@@ -72,27 +145,54 @@ impl Kernel {
         cell: &Cell,
         act: ActionRequestId,
         asker: &Asker,
-        sampling: &Sampling,
+        (sampling, over): (&Sampling, Over<'_>),
     ) -> Result<Sampled, Error> {
         let ready = {
             let state = self.lock_task(cell)?;
-            self.ready_to_sample(&state, act, asker, sampling)?
+            self.ready_to_sample(&state, act, asker, sampling)
         };
         let ready = match ready {
             Ok(ready) => ready,
-            Err(why) => return self.refuse_sample(cell, act, asker, why),
+            Err(why) => return self.refuse_sample(cell, act, asker, &why),
         };
         self.begin_sample(cell, act, asker, &ready)?;
-        let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
-        let came = ready.reasoner.answer(&ready.request, &stopped);
-        let (text, usage, cut, error) = match came {
-            Ok(reply) => {
-                let cut = reply.answer.is_cut();
-                let text = self.ports.redactor.now().text(&reply.answer.text).rest.into_owned();
-                (Some(text), reply.answer.usage, cut, None)
+        let asked = self.ask_for_server(cell, &ready, over);
+        self.end_sample(cell, (act, asker), &ready, &asked)
+    }
+
+    /// Asks, until the tool is not waited for any more or the task has no more time.
+    fn ask_for_server(&self, cell: &Cell, ready: &Ready, over: Over<'_>) -> Asked {
+        let clock = &self.ports.clock;
+        let (begun, flowed, halt) = (clock.monotonic_ms(), cell::Cell::new(false), RefCell::new(None));
+        let elapsed = || clock.monotonic_ms().saturating_sub(begun);
+        let stopped = || {
+            let mut halt = halt.borrow_mut();
+            if halt.is_none() {
+                *halt = match cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst) {
+                    true => Some(Halt::Stopped),
+                    false => over.why().map(Halt::Over),
+                };
             }
-            Err(error) => (None, model::proposal::Usage::default(), false, Some(error.to_string())),
+            if halt.is_none() && elapsed() >= ready.left_ms {
+                *halt = Some(Halt::Late);
+            }
+            halt.is_some()
         };
+        let came = ready.reasoner.answer(&ready.request, &mut |_| flowed.set(true), &stopped);
+        let wall_ms = i64::try_from(elapsed()).unwrap_or(i64::MAX);
+        Asked { came, halt: halt.into_inner(), flowed: flowed.get(), wall_ms }
+    }
+
+    fn end_sample(
+        &self,
+        cell: &Cell,
+        (act, asker): (ActionRequestId, &Asker),
+        ready: &Ready,
+        asked: &Asked,
+    ) -> Result<Sampled, Error> {
+        let (usage, error) = (asked.used(ready.reserve), asked.error());
+        let said = asked.came.as_ref().ok().map(|reply| &reply.answer);
+        let text = said.map(|said| self.ports.redactor.now().text(&said.text).rest.into_owned());
         let mut tx = self.begin_tx(cell, Point::EffectProgress, PrincipalType::Executor)?;
         let new = NewArtifact::audit(ArtifactKind::ModelAnswer).trust(TrustTier::Untrusted);
         let answer = text.as_ref().map(|text| tx.artifact(text.as_bytes(), new)).transpose()?;
@@ -100,22 +200,44 @@ impl Kernel {
             about_task_id: tx.task.task_id,
             tokens: usage.tokens_in.saturating_add(usage.tokens_out),
             cost_micros: usage.cost_micros,
-            wall_ms: 0,
+            wall_ms: asked.wall_ms,
         });
         tx.push(SamplingEnded {
             action_request_id: act,
             server: asker.server.clone(),
             number: ready.number,
             answer,
-            error: error.clone().map(Sensitive::from),
+            error: error.map(Sensitive::from),
             tokens_in: usage.tokens_in,
             tokens_out: usage.tokens_out,
             cost_micros: usage.cost_micros,
         });
         tx.commit()?;
-        Ok(match (text, error) {
-            (Some(text), _) => Sampled::Answered { text, model: ready.reasoner.descriptor().model, cut },
-            (None, why) => Sampled::Refused(why.unwrap_or_default()),
+        Ok(match (text, said, &asked.halt) {
+            (Some(text), Some(said), _) => {
+                Sampled::Answered { text, model: ready.reasoner.descriptor().model, cut: said.is_cut() }
+            }
+            (_, _, Some(Halt::Over(why))) => Sampled::Stop(why.clone()),
+            _ => Sampled::NoAnswer,
+        })
+    }
+
+    /// How much a server may ask now: as much as when it was called, and no more than a person allows by now.
+    fn terms_now(&self, asker: &Asker) -> Result<SamplingTerms, Refusal> {
+        let terms = asker.terms.ok_or_else(|| {
+            let say =
+                "a person has not allowed this server to ask a model; they may with `hermit tools sampling`";
+            Refusal::told(say.to_owned())
+        })?;
+        let known = self.tool_registry();
+        let record = known.0.get(&asker.server).filter(|record| record.disabled.is_none());
+        let now = record.and_then(|record| record.sampling).ok_or_else(|| {
+            Refusal::told("a person does not allow this server to ask a model any more".to_owned())
+        })?;
+        Ok(SamplingTerms {
+            calls: terms.calls.min(now.calls),
+            tokens: terms.tokens.min(now.tokens),
+            task_tokens: terms.task_tokens.min(now.task_tokens),
         })
     }
 
@@ -126,16 +248,20 @@ impl Kernel {
         act: ActionRequestId,
         asker: &Asker,
         sampling: &Sampling,
-    ) -> Result<Result<Ready, String>, Error> {
-        let terms = asker.terms;
+    ) -> Result<Ready, Refusal> {
+        if let Some(why) = &sampling.malformed {
+            return Err(Refusal::told(why.clone()));
+        }
+        let terms = self.terms_now(asker)?;
         let number = state.sampled.get(&act).map_or(0, |so_far| so_far.asked).saturating_add(1);
         if number > terms.calls {
-            return Ok(Err(format!("it may ask a model {} times in one call, and has", terms.calls)));
+            let say = format!("it may ask a model {} times in one call, and has", terms.calls);
+            return Err(Refusal::told(say));
         }
         if self.proposer(state)? != Proposer::Model {
             let say =
                 "no model is set for this task; a task that a model leads (`hermit run --model`) has one";
-            return Ok(Err(say.to_owned()));
+            return Err(Refusal::told(say.to_owned()));
         }
         let contract = self.contract(state)?;
         let reasoner = self.reasoner(state, &contract)?;
@@ -154,13 +280,14 @@ impl Kernel {
         let spent: u64 = of_task.map(|so_far| so_far.tokens).sum();
         let room = terms.tokens.min(terms.task_tokens.saturating_sub(spent)).saturating_sub(asks);
         if room == 0 {
-            return Ok(Err(format!(
+            return Err(Refusal::told(format!(
                 "it may use {} tokens in one question and {} in one task; {spent} are used, and this one has {asks}",
                 terms.tokens, terms.task_tokens
             )));
         }
         let answer_tokens = u64::from(sampling.answer_tokens.min(descriptor.answers())).min(room);
         let tokens = asks.saturating_add(answer_tokens);
+        let left_ms = contract.budget.wall_ms_max.saturating_sub(state.wall_ms);
         let cost_micros = descriptor.price(asks, answer_tokens);
         let spending = Spending {
             tokens: state.tokens_spent.saturating_add(tokens),
@@ -168,15 +295,15 @@ impl Kernel {
             wall_ms: state.wall_ms,
             iterations: None,
         };
-        if overspent(&contract.budget, spending).is_some() {
-            return Ok(Err("the task has no more tokens or money for it".to_owned()));
+        if overspent(&contract.budget, spending).is_some() || left_ms <= 0 {
+            return Err(Refusal::told("the task has no more tokens, money or time for it".to_owned()));
         }
+        let reserve = Usage { tokens_in: asks, tokens_out: answer_tokens, cost_micros, ..Usage::default() };
         let answer_tokens = u32::try_from(answer_tokens).unwrap_or(u32::MAX);
         let question = Question { system: &system, turns: &turns, answer_tokens };
-        Ok(match reasoner.encode_question(&question) {
-            Ok(request) => Ok(Ready { reasoner, request, number, tokens, cost_micros }),
-            Err(error) => Err(error.to_string()),
-        })
+        let request = reasoner.encode_question(&question);
+        let request = request.map_err(|error| Refusal { why: error.to_string(), is_told: false })?;
+        Ok(Ready { reasoner, request, number, reserve, left_ms: left_ms.unsigned_abs() })
     }
 
     fn begin_sample(
@@ -188,10 +315,12 @@ impl Kernel {
     ) -> Result<(), Error> {
         let descriptor = ready.reasoner.descriptor();
         let mut tx = self.begin_tx(cell, Point::EffectProgress, PrincipalType::Executor)?;
+        close_sampled(&mut tx);
         let new = NewArtifact::audit(ArtifactKind::ModelRequest).trust(TrustTier::Untrusted);
         let request = tx.artifact(&ready.request, new)?;
-        let (about_task_id, tokens) = (tx.task.task_id, ready.tokens);
-        tx.push(BudgetReserved { about_task_id, tokens, cost_micros: ready.cost_micros });
+        let Usage { tokens_in, tokens_out, cost_micros, .. } = ready.reserve;
+        let (about_task_id, tokens) = (tx.task.task_id, tokens_in.saturating_add(tokens_out));
+        tx.push(BudgetReserved { about_task_id, tokens, cost_micros });
         tx.push(SamplingRequested {
             action_request_id: act,
             server: asker.server.clone(),
@@ -211,9 +340,10 @@ impl Kernel {
         cell: &Cell,
         act: ActionRequestId,
         asker: &Asker,
-        why: String,
+        refusal: &Refusal,
     ) -> Result<Sampled, Error> {
         let mut tx = self.begin_tx(cell, Point::EffectProgress, PrincipalType::Executor)?;
+        close_sampled(&mut tx);
         let so_far = tx.sampled.get(&act);
         let refused = so_far.map_or(0, |so_far| so_far.refused).saturating_add(1);
         let number = so_far.map_or(0, |so_far| so_far.asked).saturating_add(refused);
@@ -222,18 +352,41 @@ impl Kernel {
             server: asker.server.clone(),
             number,
             answer: None,
-            error: Some(Sensitive::from(why.clone())),
+            error: Some(Sensitive::from(refusal.why.clone())),
             tokens_in: 0,
             tokens_out: 0,
             cost_micros: 0,
         });
         tx.commit()?;
         if refused < SAMPLING_REFUSED_MAX {
-            return Ok(Sampled::Refused(why));
+            return Ok(Sampled::Refused(refusal.to_server().to_owned()));
         }
+        let why = refusal.to_server();
         Ok(Sampled::Stop(format!(
             "it went on asking for a model after it was refused {refused} times: {why}"
         )))
+    }
+}
+
+/// Closes every question to a model whose end nobody wrote down: what was set aside for it counts as used.
+pub(super) fn close_sampled(tx: &mut Tx<'_>) {
+    let open =
+        tx.sampled.iter().filter_map(|(act, so_far)| Some((*act, so_far.server.clone(), so_far.open?)));
+    let open: Vec<_> = open.collect();
+    for (action_request_id, server, Unended { number, tokens, cost_micros }) in open {
+        let about_task_id = tx.task.task_id;
+        tx.push(BudgetSettled { about_task_id, tokens, cost_micros, wall_ms: 0 });
+        let say = "interrupted; what was set aside for it counts as used";
+        tx.push(SamplingEnded {
+            action_request_id,
+            server,
+            number,
+            answer: None,
+            error: Some(Sensitive::from(say.to_owned())),
+            tokens_in: tokens,
+            tokens_out: 0,
+            cost_micros,
+        });
     }
 }
 
@@ -247,6 +400,9 @@ pub(super) fn in_words(state: &TaskState, act: ActionRequestId) -> Option<String
     );
     if so_far.cost_micros > 0 {
         words.push_str(&format!(", {} micro-units of money", so_far.cost_micros));
+    }
+    if so_far.unanswered > 0 {
+        words.push_str(&format!("; {} got no answer: {}", so_far.unanswered, so_far.why_none));
     }
     if so_far.refused > 0 {
         words.push_str(&format!("; {} more were refused: {}", so_far.refused, so_far.why));

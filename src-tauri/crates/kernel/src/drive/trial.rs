@@ -168,6 +168,7 @@ impl Kernel {
     /// What a trial came to becomes the request, or is told to whoever proposed the command.
     fn follow_trial(&self, tx: &mut Tx<'_>, request: &ActionRequest, known: Known) -> Result<Then, Error> {
         super::asked::close_questions(tx);
+        super::sampled::close_sampled(tx);
         let known = match known {
             Known::Changed(why, now) => {
                 self.note_changed(tx, &request.action, &now.bytes)?;

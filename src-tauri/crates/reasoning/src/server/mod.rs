@@ -447,9 +447,14 @@ impl Reasoner for ModelServer {
         })
     }
 
-    fn answer(&self, request: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Reply, Error> {
-        let mut coming = self.patiently((request, MODEL_WAIT_MS_MAX), &mut |_| {}, cancelled)?;
-        coming.finish(&mut |_| {})?;
+    fn answer(
+        &self,
+        request: &[u8],
+        on_delta: &mut dyn FnMut(Delta<'_>),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
+        let mut coming = self.patiently((request, MODEL_WAIT_MS_MAX), on_delta, cancelled)?;
+        coming.finish(on_delta)?;
         let mut answer = coming.draft.finish(ToolMode::Tools, &self.settings.prices);
         answer.calls.clear();
         Ok(Reply { raw: coming.raw, answer })
