@@ -7,6 +7,7 @@ use crate::run_stream::{RunStreamWriter, Trouble};
 use crate::{Error, OsEntropy};
 use kernel::Kernel;
 use kernel::ports::Notice;
+use ledger::Reader;
 use model::{Clock as _, TaskId, UnixMs};
 use runstream::{Watch, Writer};
 use std::collections::VecDeque;
@@ -28,11 +29,34 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(60);
 
 enum Word {
-    Event { task: TaskId, seq: u64, erases: bool },
-    Delta { task: TaskId, text: String, at: UnixMs },
-    Reasoning { task: TaskId, text: String, at: UnixMs },
-    Progress { task: TaskId, what: &'static str, done: u64, total: u64, at: UnixMs },
-    CatchUp { task: TaskId, done: SyncSender<()> },
+    Event {
+        task: TaskId,
+        seq: u64,
+        erases: bool,
+    },
+    Delta {
+        task: TaskId,
+        text: String,
+        at: UnixMs,
+    },
+    Reasoning {
+        task: TaskId,
+        text: String,
+        at: UnixMs,
+    },
+    Progress {
+        task: TaskId,
+        what: &'static str,
+        done: u64,
+        total: u64,
+        at: UnixMs,
+    },
+    /// What was committed by then: the words told before it stand before this one, and those of later commits do not.
+    CatchUp {
+        task: TaskId,
+        up_to: u64,
+        done: SyncSender<()>,
+    },
     End,
 }
 
@@ -67,6 +91,7 @@ impl Feed {
 /// The run stream of a store that this process owns.
 pub struct RunStream {
     feed: Feed,
+    reader: Reader,
     watch: Arc<Mutex<Watch>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -81,6 +106,7 @@ impl RunStream {
         let watch = Arc::new(Mutex::new(stream_writer.watch()));
         let (send, receive) = sync_channel(BEHIND_MAX);
         let lost = Arc::new(AtomicBool::new(false));
+        let reader = kernel.reader().clone();
         let keeper = Keeper {
             kernel,
             stream_writer,
@@ -95,7 +121,7 @@ impl RunStream {
             path: "the journal's thread".to_owned(),
             why: e.to_string(),
         })?;
-        Ok(Self { feed: Feed { send, lost }, watch, thread: Mutex::new(Some(thread)) })
+        Ok(Self { feed: Feed { send, lost }, reader, watch, thread: Mutex::new(Some(thread)) })
     }
 
     /// Where notices go in.
@@ -111,7 +137,9 @@ impl RunStream {
     /// Waits until everything that is committed of a task stands in its stream, or for a while.
     pub fn catch_up(&self, task: TaskId) {
         let (done, heard) = sync_channel(1);
-        if self.feed.send.send(Word::CatchUp { task, done }).is_ok() {
+        let head = self.reader.task_head(task).or_logged("the end of a run cannot be read").flatten();
+        let up_to = head.map_or(0, |(seq, _)| seq);
+        if self.feed.send.send(Word::CatchUp { task, up_to, done }).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);
         }
     }
@@ -202,8 +230,8 @@ impl Keeper {
             Word::Progress { task, what, done, total, at } => {
                 self.stream_writer.progress(task, what, done, total, at)
             }
-            Word::CatchUp { task, done } => {
-                let told = self.stream_writer.catch_up(task);
+            Word::CatchUp { task, up_to, done } => {
+                let told = self.stream_writer.advance(task, up_to);
                 // Whoever asked may have gone.
                 let _ = done.try_send(());
                 told

@@ -17,6 +17,8 @@ use wire::{Error, Text};
 
 /// Shorter words stand in too many places by chance to be hunted in content.
 const HUNTED_CHARS_MIN: usize = 4;
+/// Letters of its beginning by which a long value is hunted where it was cut.
+const BEGINS_CHARS: usize = 60;
 
 /// Records of authority and of the machine: they go where they repeat what goes. Everything else of a task is what was
 /// said, seen or made there, and goes with it.
@@ -261,7 +263,10 @@ impl Search {
             if row.kind == ArtifactKind::ReceiptBundle || row.state == ArtifactState::Expired {
                 continue;
             }
+            // A summary holds words of what was said cut and in one line; it is derived, and nothing is lost with it.
+            let is_summary = row.kind == ArtifactKind::ContextSummary && !self.values.is_empty();
             let goes = (all && !is_record(row.kind))
+                || is_summary
                 || host
                     .artifacts()?
                     .read(&row.content_hash)
@@ -372,17 +377,23 @@ impl Search {
     }
 }
 
-/// A text as it stands in plain bytes, and as JSON spells it.
+/// A text as it stands in plain bytes, as JSON spells it, and the beginning of a long one in one line, as summaries and what
+/// was made of them hold it.
 fn spellings(text: &str) -> Vec<Vec<u8>> {
     if text.chars().count() < HUNTED_CHARS_MIN {
         return Vec::new();
     }
-    let json = serde_json::to_string(text).unwrap_or_default();
-    let inner = json.trim_matches('"').as_bytes().to_vec();
-    let mut all = vec![text.as_bytes().to_vec()];
-    if all.first() != Some(&inner) {
-        all.push(inner);
+    let line = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c });
+    let begins: String = line.take(BEGINS_CHARS).collect();
+    let mut all = Vec::new();
+    let hunted = |words: &&str| words.chars().count() >= HUNTED_CHARS_MIN;
+    for words in [text, begins.as_str()].into_iter().filter(hunted) {
+        let json = serde_json::to_string(words).unwrap_or_default();
+        all.push(words.as_bytes().to_vec());
+        all.push(json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default().into());
     }
+    all.sort();
+    all.dedup();
     all
 }
 
@@ -411,5 +422,24 @@ fn concealed(value: &Json, found: &mut dyn FnMut(Digest)) {
         }
         Json::Array(items) => items.iter().for_each(|item| concealed(item, found)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contains, spellings};
+
+    #[test]
+    fn a_long_value_is_found_where_its_beginning_stands_in_one_line() {
+        let said = format!("use the \"attic\"\nand then {}", "go on and on ".repeat(40));
+        let cut = format!(
+            "asked: where? The answer: {}…",
+            said.replace('\n', " ").chars().take(200).collect::<String>()
+        );
+        let stored = serde_json::to_vec(&serde_json::json!({ "text": cut })).expect("JSON");
+        let found = |bytes: &[u8]| spellings(&said).iter().any(|word| contains(bytes, word));
+        assert!(found(&stored) && found(said.as_bytes()));
+        assert!(!found(b"use the attic"));
+        assert!(spellings("ok").is_empty(), "what is short stands everywhere");
     }
 }
