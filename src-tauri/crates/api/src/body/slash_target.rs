@@ -66,7 +66,7 @@ fn roots(host: &dyn Host, order: &Order<'_>, stands: fn(TaskStatus) -> bool) -> 
 fn which(command: SlashCommand, open: &[TaskRow]) -> Error {
     let named = |row: &TaskRow| {
         let id = row.task_id.to_string();
-        format!("`{}` {}", &id[id.len().saturating_sub(SHORT)..], text(&row.title))
+        format!("`{}` {}", id.get(id.len().saturating_sub(SHORT)..).unwrap_or(&id), text(&row.title))
     };
     let names: Vec<_> = open.iter().take(NAMED).map(named).collect();
     let ids: Vec<_> = open.iter().take(NAMED).map(|row| row.task_id.to_string()).collect();
