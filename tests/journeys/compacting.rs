@@ -31,7 +31,7 @@ fn begun(stage: &Stage) -> (Chat, String) {
     (chat, task)
 }
 
-#[conforms::conforms("HV-3.2-4")]
+#[conforms::conforms(part = "HV-3.2-4")]
 #[test]
 fn a_task_that_reads_more_than_its_model_holds_goes_on_with_a_summary_that_unfolds() {
     let stage = Stage::new();
