@@ -222,13 +222,7 @@ fn a_client_that_takes_progress_is_told_of_it_until_the_person_has_answered() {
         "tools/call",
         &json!({ "name": "write", "arguments": a_file(), "_meta": { "progressToken": "p-1" } }),
     );
-    let until = Instant::now() + PATIENCE;
-    let approval = loop {
-        if let Some(row) = stage.waiting().first() {
-            break row["approval_id"].as_str().expect("an identifier").to_owned();
-        }
-        assert!(Instant::now() < until, "nobody is asked");
-    };
+    let approval = stage.is_asked();
     let Ran { code, out, err } =
         stage.hermit(&["approvals", "deny", &approval, "--feedback", "not this one"]);
     assert_eq!(code, 0, "{out}{err}");

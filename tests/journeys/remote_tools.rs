@@ -10,7 +10,6 @@ use super::tree;
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 use testkit::{Answers, Chat, Heard, Large, Server};
 
 /// A server of tools over Streamable HTTP, as wrong as its mode says.
@@ -339,14 +338,7 @@ fn a_server_at_an_address_asks_the_person_in_the_stream_of_its_answer_and_gets_n
     let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
     assert_eq!(status, 200, "{told}");
     let task = told["run_id"].as_str().expect("a run").to_owned();
-    let by = Instant::now() + Duration::from_secs(60);
-    let approval = loop {
-        if let Some(row) = stage.waiting().first() {
-            break row["approval_id"].as_str().expect("an id").to_owned();
-        }
-        assert!(Instant::now() < by, "nobody is asked");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let approval = stage.is_asked();
     // The terminal in which a person allows it stays with the task.
     std::thread::scope(|scope| {
         let terminal = scope.spawn(|| stage.approve(&approval));

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 use testkit::{Answers, Chat, Large, Server};
 
 /// A server whose tool asks a model in the stream of its answer, and says what it was told.
@@ -152,14 +151,7 @@ fn a_server_without_conversations_has_what_the_person_said_when_it_is_asked_agai
     let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
     assert_eq!(status, 200, "{told}");
     let task = told["run_id"].as_str().expect("a run").to_owned();
-    let by = Instant::now() + Duration::from_secs(60);
-    let approval = loop {
-        if let Some(row) = stage.waiting().first() {
-            break row["approval_id"].as_str().expect("an id").to_owned();
-        }
-        assert!(Instant::now() < by, "nobody is asked");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let approval = stage.is_asked();
     std::thread::scope(|scope| {
         let terminal = scope.spawn(|| stage.approve(&approval));
         assert!(question(&stage, &task).to_string().contains("How old are you?"));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testkit::pty::Pty;
 
@@ -173,6 +174,18 @@ impl Stage {
         let waits = ran.json()["waits_for"].clone();
         assert_eq!(waits["kind"], "approval", "{waits}");
         (task, waits["id"].as_str().expect("an approval").to_owned())
+    }
+
+    /// Waits until a person is asked; the approval that they are asked for.
+    pub fn is_asked(&self) -> String {
+        let by = Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Some(row) = self.waiting().first() {
+                return row["approval_id"].as_str().expect("an id").to_owned();
+            }
+            assert!(Instant::now() < by, "nobody is asked");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Approvals that wait.

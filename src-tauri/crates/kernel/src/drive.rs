@@ -44,6 +44,7 @@ pub(crate) use act::Yes;
 pub(crate) use calls::Calls;
 pub use calls::{CallStanding, Proposed, Taken};
 pub use came::CallResult;
+pub(crate) use came::words;
 pub(crate) use children::leave_children;
 pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;

@@ -82,7 +82,9 @@ pub(crate) fn record(row: rows::MemoryRow) -> MemoryRecord {
 }
 
 /// Every page of a list.
-fn all<T>(mut ask: impl FnMut(Ask) -> Result<Page<T>, projections::Error>) -> Result<Vec<T>, Error> {
+pub(crate) fn all<T>(
+    mut ask: impl FnMut(Ask) -> Result<Page<T>, projections::Error>,
+) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
     let mut next = Ask::ALL;
     loop {

@@ -1,11 +1,11 @@
 //! Compaction: a summary takes the place of the oldest turns of a full context, beside the loop (HV-3.2-4, memory.md 3).
 
-use crate::story::{completed, count, events, log, packs, shows, state};
+use crate::story::{completed, count, events, log, object, packs, shows, state};
 use crate::told::{Wire, give, settings};
 use kernel::command::compact::Made;
 use kernel::{DriveOutcome, Waiting};
-use model::artifact::{ArtifactKind, TrustTier};
-use model::context::{Section, SummaryLineKind};
+use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
+use model::context::{ContextSummary, Section, SummaryLineKind};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::COLLECT_AFTER_MS;
@@ -65,6 +65,14 @@ fn made(world: &World, task: TaskId) -> Made {
     world.kernel().compact(task, false).unwrap().expect("the context is full")
 }
 
+/// The summary in force, and its artifact.
+fn summary(world: &World, task: TaskId) -> Option<(ArtifactRef, ContextSummary)> {
+    let state = state(world, task);
+    let at = state.attempt()?.compacted.as_ref()?.summary.clone();
+    let summary = object(world.kernel(), &state, at.artifact_id);
+    Some((at, summary))
+}
+
 #[conforms::conforms(part = "HV-3.2-4")]
 #[test]
 fn the_oldest_turns_of_a_full_context_stand_in_a_summary_that_unfolds() {
@@ -82,7 +90,7 @@ fn the_oldest_turns_of_a_full_context_stand_in_a_summary_that_unfolds() {
     assert!(world.kernel().compact(task, false).unwrap().is_none(), "once is enough until more was seen");
 
     // It is an artifact of its own, each line of which names events of this task.
-    let (at, summary) = world.kernel().summary(task).unwrap();
+    let (at, summary) = summary(&world, task).unwrap();
     assert_eq!((at.clone(), summary.through), (kept.summary, kept.through));
     let log: BTreeSet<_> =
         events(world.kernel(), task).into_iter().map(|(event, _)| event.event_id).collect();
@@ -195,7 +203,7 @@ fn a_summary_is_trusted_no_more_than_the_least_of_what_it_was_made_of() {
     world.person.allow(world.kernel(), task, called).unwrap();
     let waits = approval(world.drive(task));
     made(&world, task);
-    let (at, summary) = world.kernel().summary(task).unwrap();
+    let (at, summary) = summary(&world, task).unwrap();
     assert_eq!(summary.trust_tier, TrustTier::Untrusted);
     assert_eq!(state(&world, task).artifacts[&at.artifact_id].trust_tier, TrustTier::Untrusted);
     world.person.allow(world.kernel(), task, waits).unwrap();
@@ -259,7 +267,7 @@ fn a_summary_that_nobody_can_use_is_not_made() {
     let (_, task) = reading(&world, 3, vec![write("out.txt", "x\n"), ("done", json!({ "summary": "x" }))]);
     let waits = approval(world.drive(task));
     assert!(world.kernel().compact(task, true).unwrap().is_none(), "three results are too few");
-    assert!(world.kernel().summary(task).is_err());
+    assert!(summary(&world, task).is_none());
     world.person.allow(world.kernel(), task, waits).unwrap();
     assert_eq!(world.drive(task), completed());
     assert!(world.kernel().compact(task, true).unwrap().is_none(), "and one that has ended needs none");

@@ -260,7 +260,14 @@ fn a_person_says_what_an_open_message_is_about_and_says_it_once() {
     };
     let mut waiting: Vec<Bound> = ["a", "b", "c"].iter().map(|key| open(&world, key)).collect();
     let query = world.kernel().query().unwrap();
-    assert_eq!(query.undecided(Ask::ALL).unwrap().rows.len(), 3);
+    assert_eq!(
+        query
+            .ingress_by_status(model::ingress::IngressStatus::PendingDisambiguation, Ask::ALL)
+            .unwrap()
+            .rows
+            .len(),
+        3
+    );
     drop(query);
     world.reopen();
     assert!(world.kernel().bind_unbound().unwrap().is_empty(), "a host that starts decides nothing");
@@ -289,7 +296,13 @@ fn a_person_says_what_an_open_message_is_about_and_says_it_once() {
     let part = state(&world, part.task_id.expect("a task"));
     assert_eq!(part.task.parent_task_id, Some(follower));
     assert!(part.working_state.is_none() && part.task.continuation_anchor.is_none());
-    let rows = world.kernel().query().unwrap().undecided(Ask::ALL).unwrap().rows;
+    let rows = world
+        .kernel()
+        .query()
+        .unwrap()
+        .ingress_by_status(model::ingress::IngressStatus::PendingDisambiguation, Ask::ALL)
+        .unwrap()
+        .rows;
     assert!(rows.is_empty(), "{rows:?}");
     assert_eq!(
         events(world.kernel(), first).len(),

@@ -203,7 +203,12 @@ fn meant(host: &dyn Host, named: Option<&str>) -> Result<ConversationRow, Error>
 
 pub(crate) fn undecided(host: &dyn Host, p: Undecided) -> Result<Messages, Error> {
     let query = host.query()?;
-    let found = query.undecided(ask(p.after.as_deref(), p.limit)?).wire()?;
+    let found = query
+        .ingress_by_status(
+            model::ingress::IngressStatus::PendingDisambiguation,
+            ask(p.after.as_deref(), p.limit)?,
+        )
+        .wire()?;
     let mut rows = Vec::new();
     for row in &found.rows {
         rows.push(message(host, row)?);

@@ -10,11 +10,12 @@ use crate::sender::Sender;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::Writeup;
+use ledger::Stored;
 use model::body::{DuplicateRefused, IngressBound, TaskGoalChanged, TaskInputAdded, TaskInputQueued};
 use model::fault::Point;
 use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
-use model::{Body, ClarificationId, Event, EventId, IngressId, Sensitive, TaskId, limits};
+use model::{Body, ClarificationId, EventId, IngressId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
 /// Words for a task, as they came in.
@@ -164,6 +165,21 @@ impl Kernel {
         Ok(ingress_id)
     }
 
+    /// The record of what came in first under a key, from its event.
+    pub(super) fn received(&self, stored: &Stored, key: &str) -> Result<IngressRecord, Error> {
+        match self.body_of(&stored.event()?)? {
+            Body::IngressReceived(received) => Ok(received.record),
+            _ => Err(Error::Conflict(format!("`{key}` was used for something else"))),
+        }
+    }
+
+    /// As [`Kernel::received`], by the event's identifier.
+    pub(super) fn received_at(&self, event: EventId, key: &str) -> Result<IngressRecord, Error> {
+        let stored = self.reader.event(event)?;
+        let stored = stored.ok_or_else(|| Error::Broken(format!("event `{event}` is missing")))?;
+        self.received(&stored, key)
+    }
+
     /// The first result stands, and that it came again is recorded (HK-13.3-2).
     fn said_before(
         &self,
@@ -171,15 +187,9 @@ impl Kernel {
         text: &str,
         original_event_id: EventId,
     ) -> Result<IngressId, Error> {
-        let stored = self
-            .reader
-            .event(original_event_id)?
-            .ok_or_else(|| Error::Broken(format!("event `{original_event_id}` is missing")))?;
-        let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
-            return Err(Error::Conflict(format!("`{idempotency_key}` was used for something else")));
-        };
-        self.same_words(idempotency_key, &received.record.raw_text, text)?;
-        let ingress_id = received.record.ingress_id;
+        let record = self.received_at(original_event_id, idempotency_key)?;
+        self.same_words(idempotency_key, &record.raw_text, text)?;
+        let ingress_id = record.ingress_id;
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
         w.push(DuplicateRefused {

@@ -40,7 +40,7 @@ impl Kernel {
         saying.sender.speaks_for_the_person("give a command")?;
         let key = saying.idempotency_key;
         let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? else { return Ok(None) };
-        let bound = self.heard_before(first.event_id, key, saying.text)?;
+        let bound = self.heard_before(&self.received(&first, key)?, key, saying.text)?;
         if bound.resolution != IngressResolution::Control {
             return Err(super::add_input::used_before(key));
         }

@@ -5,7 +5,7 @@
 //! next has it summed up again.
 
 use crate::Error;
-use crate::drive::weakest_seen;
+use crate::drive::{weakest_seen, words};
 use crate::kernel::{Cell, Kernel};
 use crate::state::{AttemptState, Compacted, ObservedRef, TaskState};
 use crate::writeup::NewArtifact;
@@ -17,7 +17,7 @@ use model::body::{ArtifactCompacted, ContextCompacted};
 use model::context::{ContextPack, ContextSummary, Section};
 use model::fault::Point;
 use model::principal::PrincipalType;
-use model::{AttemptId, Body, ClarificationId, EventId, IngressId, Sensitive, TaskId};
+use model::{AttemptId, Body, ClarificationId, EventId, IngressId, TaskId};
 use std::collections::BTreeMap;
 
 /// From this share of its budget on, in percent, a context is worth compacting.
@@ -126,12 +126,6 @@ impl Kernel {
         };
         let told = reasoning::result_text::told(&seen.tool, &seen.about, &String::from_utf8_lossy(&bytes));
         Ok(told.into_iter().map(|told| (told.title, told.text)).collect())
-    }
-
-    fn object_at<T: serde::de::DeserializeOwned>(&self, at: &ArtifactRef) -> Result<T, Error> {
-        let bytes = self.artifacts.read(&at.sha256)?;
-        serde_json::from_slice(&bytes)
-            .map_err(|e| Error::Broken(format!("artifact `{}` is malformed: {e}", at.artifact_id)))
     }
 
     /// The new summary: the lines of the one before, and those of the turns closed since.
@@ -261,17 +255,6 @@ impl Kernel {
         let text = knowledge::summary::text(&summary.lines, summary.left_out);
         let ContextSummary { through, trust_tier, .. } = summary;
         Ok(Some(Summarised { artifact_id, through, text, trust_tier }))
-    }
-
-    /// The lines of a summary, with the events that each stands for.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when the task's attempt has none, or its content is gone.
-    pub fn summary(&self, task_id: TaskId) -> Result<(ArtifactRef, ContextSummary), Error> {
-        let state = self.task(task_id)?;
-        let none = || Error::NotFound { kind: "summary of task", id: task_id.to_string() };
-        let at = state.attempt().and_then(|attempt| attempt.compacted.as_ref()).ok_or_else(none)?;
-        Ok((at.summary.clone(), self.object_at(&at.summary)?))
     }
 }
 
@@ -403,8 +386,4 @@ impl Turns {
             ..ClosedTurn::default()
         });
     }
-}
-
-fn words(text: &Sensitive<String>) -> String {
-    text.shown().map_or_else(|| "(erased)".to_owned(), Clone::clone)
 }

@@ -20,9 +20,7 @@ use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
 use model::task::{Origin, TaskStatus};
-use model::{
-    Body, ClarificationId, ConversationId, Event, IngressId, Sensitive, TaskId, WorkspaceId, limits,
-};
+use model::{ClarificationId, ConversationId, IngressId, Sensitive, TaskId, WorkspaceId, limits};
 use projections::Query;
 use projections::query::{Ask, TaskFilter};
 use projections::rows::TaskRow;
@@ -157,8 +155,9 @@ impl Kernel {
         let Saying { text, sender, idempotency_key: key, .. } = *saying;
         super::add_input::noted(text, sender, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
-            self.begun_before(first.event_id, saying)?;
-            return self.heard_before(first.event_id, key, text);
+            let record = self.received(&first, key)?;
+            self.begun_before(&record, saying)?;
+            return self.heard_before(&record, key, text);
         }
         match self.meant(saying, conversation_id)? {
             Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
@@ -208,7 +207,7 @@ impl Kernel {
         }
     }
 
-    /// A message that is quoted is there, and of this conversation or bound to a task.
+    /// A message that is quoted is there.
     fn quotable(&self, saying: &Saying<'_>) -> Result<(), Error> {
         let Some(quoted) = saying.quotes else { return Ok(()) };
         match self.query()?.message(quoted).map_err(broken)? {
@@ -405,16 +404,12 @@ impl Kernel {
     }
 
     /// A goal that was heard before is bound now, where a crash came between; said to a task it is another request.
-    fn begun_before(&self, event: model::EventId, saying: &Saying<'_>) -> Result<(), Error> {
-        let Some(stored) = self.reader.event(event)? else { return Ok(()) };
-        let Body::IngressReceived(b) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
-            return Ok(());
-        };
-        let Some(submission) = self.stored_submission(&b.record)? else { return Ok(()) };
+    fn begun_before(&self, record: &IngressRecord, saying: &Saying<'_>) -> Result<(), Error> {
+        let Some(submission) = self.stored_submission(record)? else { return Ok(()) };
         if saying.task.is_some() || saying.part_of.is_some() {
             return Err(super::add_input::used_before(saying.idempotency_key));
         }
-        let row = self.query()?.message(b.record.ingress_id).map_err(broken)?;
+        let row = self.query()?.message(record.ingress_id).map_err(broken)?;
         if row.is_some_and(|row| row.chosen_task_id.is_some()) {
             return Ok(());
         }
@@ -422,14 +417,9 @@ impl Kernel {
     }
 
     /// What a message came to that was heard before.
-    pub(super) fn heard_before(&self, event: model::EventId, key: &str, text: &str) -> Result<Bound, Error> {
-        let stored = self.reader.event(event)?;
-        let stored = stored.ok_or_else(|| Error::Broken(format!("event `{event}` is missing")))?;
-        let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
-            return Err(Error::Conflict(format!("`{key}` was used for something else")));
-        };
-        self.same_words(key, &received.record.raw_text, text)?;
-        let ingress_id = received.record.ingress_id;
+    pub(super) fn heard_before(&self, record: &IngressRecord, key: &str, text: &str) -> Result<Bound, Error> {
+        self.same_words(key, &record.raw_text, text)?;
+        let ingress_id = record.ingress_id;
         let row = self.query()?.message(ingress_id).map_err(broken)?;
         let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
         Ok(Bound {
@@ -450,10 +440,8 @@ impl Kernel {
     ) -> Result<Bound, Error> {
         let stored = self.reader.by_idempotency_key(&format!("ingress:{key}"))?;
         let stored = stored.ok_or_else(|| Error::Broken("a message just heard is missing".to_owned()))?;
-        let Body::IngressReceived(b) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
-            return Err(Error::Conflict(format!("`{key}` was used for something else")));
-        };
-        Ok(Bound { ingress_id: b.record.ingress_id, resolution, task_id, candidates: Vec::new(), rationale })
+        let ingress_id = self.received(&stored, key)?.ingress_id;
+        Ok(Bound { ingress_id, resolution, task_id, candidates: Vec::new(), rationale })
     }
 }
 

@@ -260,19 +260,9 @@ impl Kernel {
 
     /// The first result stands, and that somebody asked again is recorded (HK-13.3-2).
     fn same_again(&self, submission: &Submission, original: model::EventId) -> Result<Submitted, Error> {
-        let stored = self
-            .reader
-            .event(original)?
-            .ok_or_else(|| Error::Broken(format!("event `{original}` is missing")))?;
-        let event = Event::from_bytes(&stored.bytes)?;
-        let Body::IngressReceived(received) = self.body_of(&event)? else {
-            return Err(Error::Conflict(format!(
-                "`{}` was used for something else",
-                submission.idempotency_key
-            )));
-        };
-        self.same_request(submission, &received.record)?;
-        let ingress_id = received.record.ingress_id;
+        let record = self.received_at(original, &submission.idempotency_key)?;
+        self.same_request(submission, &record)?;
+        let ingress_id = record.ingress_id;
         let task_id = match self.bound_task(ingress_id)? {
             Some(task_id) => task_id,
             None => self.bind(submission, ingress_id, OUTRIGHT, Vec::new())?,

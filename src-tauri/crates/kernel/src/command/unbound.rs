@@ -3,9 +3,10 @@
 use super::submit::{OUTRIGHT, Submission};
 use crate::Error;
 use crate::kernel::Kernel;
-use model::ingress::IngressRecord;
-use model::{Body, Event, IngressId, TaskId};
-use std::collections::BTreeMap;
+use crate::query::all;
+use model::ingress::{IngressRecord, IngressStatus};
+use model::{Body, ConversationId, IngressId, TaskId};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Kernel {
     /// Messages that were recorded and never bound: a crash came between. They are bound now, from their own words, in every
@@ -14,15 +15,12 @@ impl Kernel {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn bind_unbound(&self) -> Result<Vec<TaskId>, Error> {
-        let inboxes: Vec<TaskId> = self
-            .store_state()
-            .conversations
-            .into_iter()
-            .map(|conversation| conversation.inbox_task_id)
-            .collect();
+        let query = self.query()?;
+        let open = all(|ask| query.ingress_by_status(IngressStatus::Received, ask))?;
+        let conversations: BTreeSet<ConversationId> = open.iter().map(|row| row.conversation_id).collect();
         let mut bound = Vec::new();
-        for inbox in inboxes {
-            bound.extend(self.bind_unbound_in(inbox)?);
+        for conversation in conversations {
+            bound.extend(self.bind_unbound_in(self.inbox(Some(conversation))?.1)?);
         }
         Ok(bound)
     }
@@ -35,7 +33,7 @@ impl Kernel {
             let Some(last) = page.last() else { break };
             after = last.task_seq;
             for stored in &page {
-                match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
+                match self.body_of(&stored.event()?)? {
                     Body::IngressReceived(b) => drop(open.insert(b.record.ingress_id, b.record)),
                     Body::IngressBound(b) => drop(open.remove(&b.ingress_id)),
                     _ => {}
@@ -55,7 +53,11 @@ impl Kernel {
     pub(super) fn stored_submission(&self, record: &IngressRecord) -> Result<Option<Submission>, Error> {
         let Some(message) = record.referenced_artifact_refs.first() else { return Ok(None) };
         let row = self.query()?.artifact(*message).map_err(|e| Error::Broken(e.to_string()))?;
-        let stored = row.map(|row| self.artifacts.read(&row.content_hash));
-        Ok(stored.and_then(Result::ok).and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let Some(row) = row else { return Ok(None) };
+        match self.artifacts.read(&row.content_hash) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Err(artifacts::Error::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }

@@ -49,7 +49,8 @@ struct Story {
     ended: Option<String>,
 }
 
-fn words(text: &Sensitive<String>) -> String {
+/// A text as it is shown, or that it was erased.
+pub(crate) fn words(text: &Sensitive<String>) -> String {
     text.shown().map_or_else(|| "(erased)".to_owned(), Clone::clone)
 }
 

@@ -11,7 +11,7 @@ use crate::state::{AttemptState, ObservedRef, TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use knowledge::{PackInput, Pinned};
-use model::artifact::{ArtifactKind, TrustTier};
+use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
     AttemptCheckpointed, Boundary, BudgetReserved, BudgetSettled, ContextCompiled, DecisionRecorded,
@@ -57,9 +57,14 @@ impl Kernel {
     ) -> Result<T, Error> {
         let digest =
             state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
-        let bytes = self.artifacts.read(&digest)?;
+        self.object_at(&ArtifactRef { artifact_id: id, sha256: digest })
+    }
+
+    /// A JSON object by its artifact's bytes, typed.
+    pub(crate) fn object_at<T: serde::de::DeserializeOwned>(&self, at: &ArtifactRef) -> Result<T, Error> {
+        let bytes = self.artifacts.read(&at.sha256)?;
         serde_json::from_slice(&bytes)
-            .map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
+            .map_err(|e| Error::Broken(format!("artifact `{}` is malformed: {e}", at.artifact_id)))
     }
 
     /// The reasoner that the step at work names, else the task's.

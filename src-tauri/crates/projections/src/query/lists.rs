@@ -370,12 +370,12 @@ impl Query {
         self.one("ingress_id", ingress)
     }
 
-    /// Messages of all conversations of which nobody can tell yet what they are about.
+    /// Inbound messages of all conversations that stand so.
     ///
     /// # Errors
     /// As every list.
-    pub fn undecided(&self, ask: Ask) -> Result<Page<IngressRow>, Error> {
-        self.list([Is::some("status", Some(IngressStatus::PendingDisambiguation))], ask)
+    pub fn ingress_by_status(&self, status: IngressStatus, ask: Ask) -> Result<Page<IngressRow>, Error> {
+        self.list([Is::some("status", Some(status))], ask)
     }
 
     /// Messages that wait to be absorbed by a task (HK-8.3-10).
