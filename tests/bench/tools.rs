@@ -92,7 +92,7 @@ fn calls(board: &Board) {
         reads: Vec::new(),
         pins: Vec::new(),
     };
-    let (launch, manifest) = match world.executors.look_at_server(&launch) {
+    let (launch, manifest) = match world.executors.look_at_server("bench", &launch) {
         Ok(found) => found,
         Err(why) => return board.figure("call of a tool of a server", &why),
     };

@@ -29,6 +29,7 @@ mod interop;
 mod keys;
 mod killed;
 mod large;
+mod logins;
 mod own_rules;
 mod programs;
 mod reach;

@@ -307,11 +307,14 @@ fn reached(launch: &ServerLaunch, url: &str) -> Vec<Line> {
     ];
     lines.extend(launch.secrets.iter().map(|(name, handle)| Line {
         kind: LineKind::Unrecoverable,
-        text: format!(
-            "it is sent the value of `secret:{}` in the header {}, with every message",
-            visible(handle),
-            visible(name)
-        ),
+        text: match model::login::server_of_login(handle) {
+            Some(_) => "it is sent the token of your log-in there, with every message".to_owned(),
+            None => format!(
+                "it is sent the value of `secret:{}` in the header {}, with every message",
+                visible(handle),
+                visible(name)
+            ),
+        },
     }));
     lines.push(Line::effect("it sees nothing of the folder but what the arguments hold".to_owned()));
     lines

@@ -60,6 +60,7 @@ mod fetch;
 mod guest;
 pub mod items;
 mod line;
+mod login;
 mod observe;
 mod packet;
 pub mod programs;

@@ -3,6 +3,7 @@
 use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started};
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
+use model::login::LoginTerms;
 use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
@@ -50,6 +51,16 @@ pub enum Register {
         /// Until now.
         was: Option<SamplingTerms>,
     },
+    /// A person may log in at a server, once, so that its calls are signed with the token that they are given.
+    Login {
+        /// The server.
+        server: String,
+        /// Where, with whom, for what.
+        terms: LoginTerms,
+        /// As it was allowed before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<LoginTerms>,
+    },
     /// A person's own rules of policy become others.
     Rules {
         /// All of them, as they will be.
@@ -69,6 +80,7 @@ impl Tool for Register {
             Self::Server { registration, .. } => ResourceId::Mcp(registration.server.clone(), "*".to_owned()),
             Self::Tool { server, words, .. } => ResourceId::Mcp(server.clone(), words.name.clone()),
             Self::Sampling { server, .. } => ResourceId::Mcp(server.clone(), "sampling".to_owned()),
+            Self::Login { server, .. } => ResourceId::Mcp(server.clone(), "login".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
         }])
     }
@@ -88,6 +100,10 @@ impl Tool for Register {
             Self::Tool { terms, .. } => terms.check(),
             Self::Sampling { terms, was, .. } if terms == was => Err("it is so already".to_owned()),
             Self::Sampling { terms, .. } => terms.map_or(Ok(()), |terms| terms.check()),
+            Self::Login { server, terms, .. } => {
+                model::tool_server::check_server_name(server)?;
+                terms.check()
+            }
             Self::Rules { rules, was } if rules == was => {
                 Err("the rules are those already in force".to_owned())
             }
@@ -114,6 +130,9 @@ impl Tool for Register {
             }
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
+            }
+            Self::Login { .. } => {
+                "can be taken back: `hermit tools logout` forgets the token; what was asked with it stays asked"
             }
             Self::Server { .. } | Self::Tool { .. } => {
                 "can be taken back: disable or forget the server; what its tools have done stays"
@@ -149,6 +168,7 @@ impl Tool for Register {
             Self::Sampling { server, .. } => {
                 format!("change what the server \"{}\" may ask of models", visible(server))
             }
+            Self::Login { server, .. } => format!("log in at the server \"{}\"", visible(server)),
             Self::Rules { rules, was } => crate::rules::title(was, rules),
         }
     }
@@ -158,6 +178,7 @@ impl Tool for Register {
             Self::Server { registration, was, terms } => of_server(registration, was.as_ref(), terms),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
             Self::Sampling { server, terms, was } => of_sampling(server, *terms, *was),
+            Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_ref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
         }
     }
@@ -165,6 +186,9 @@ impl Tool for Register {
     fn precondition(&self) -> String {
         match self {
             Self::Rules { .. } => "your rules are as they were when this was proposed".to_owned(),
+            Self::Login { .. } => {
+                "the log-in at the server is allowed as it was when this was proposed".to_owned()
+            }
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }

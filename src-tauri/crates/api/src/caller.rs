@@ -227,6 +227,10 @@ impl Host for Through<'_> {
         self.host.fresh_key()
     }
 
+    fn logins(&self) -> Option<&dyn crate::Logins> {
+        self.host.logins()
+    }
+
     fn guests(&self) -> Vec<wire::guests::Agent> {
         self.host.guests()
     }

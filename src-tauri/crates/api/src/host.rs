@@ -12,6 +12,52 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+/// Log-ins of a person at servers of tools, where their tokens are kept.
+pub trait Logins: Send + Sync {
+    /// Finds out who gives tokens for a server of tools at an address, with the scopes, the client and the handle of its
+    /// secret that a person names.
+    ///
+    /// # Errors
+    /// [`wire::Code::Failed`] with what is wrong there; [`wire::Code::KeyLocked`] where no token could be kept.
+    fn find(
+        &self,
+        url: &model::web::WebUrl,
+        wanted: (&[String], Option<&str>),
+        client_secret: Option<&str>,
+    ) -> Result<model::login::LoginTerms, wire::Error>;
+
+    /// Begins a log-in that a person has allowed, and waits for them to come back from the browser.
+    ///
+    /// # Errors
+    /// [`wire::Code::Failed`] with why it cannot be begun.
+    fn begin(&self, server: &str, terms: &model::login::LoginTerms) -> Result<(), wire::Error>;
+
+    /// Gives up a log-in that waits for a person; whether one did.
+    fn cancel(&self, server: &str) -> bool;
+
+    /// Forgets the tokens of a server and asks whoever gave them to take them back; why that was not done.
+    ///
+    /// # Errors
+    /// [`wire::Code::KeyLocked`] where the vault is locked, [`wire::Code::NotFound`] without a log-in.
+    fn forget(&self, server: &str, by: kernel::sender::Sender) -> Result<Option<String>, wire::Error>;
+
+    /// How the log-in at a server stands beside what is on record.
+    fn stands(&self, server: &str) -> LoginStands;
+}
+
+/// How a log-in stands in the process that holds the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoginStands {
+    /// Where the person says yes, while they are waited for.
+    pub address: Option<String>,
+    /// Until when.
+    pub until: Option<UnixMs>,
+    /// Why the last one came to nothing.
+    pub why: Option<String>,
+    /// Why its tokens are renewed no more.
+    pub refused: Option<String>,
+}
+
 /// A store in this process, or none.
 ///
 /// A *reading* host opens `ledger.db` read-only and has no kernel: it never locks, boots or resumes. An *owning* host
@@ -92,6 +138,11 @@ pub trait Host: Send + Sync {
         _passphrase: &[u8],
     ) -> Result<kernel::command::person::Signed, wire::Error> {
         Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
+    /// Log-ins at servers of tools, in the process that holds the store.
+    fn logins(&self) -> Option<&dyn Logins> {
+        None
     }
 
     /// Who asks.

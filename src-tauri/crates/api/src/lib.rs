@@ -48,7 +48,7 @@ pub use error::{
 };
 pub use files::broken_off;
 pub use fold::store_state;
-pub use host::{BundleSigners, Flow, Host, Stands};
+pub use host::{BundleSigners, Flow, Host, LoginStands, Logins, Stands};
 pub use kernel::hunks;
 pub use notice::notice;
 pub use runs::Journal;

@@ -13,6 +13,7 @@ mod grants;
 mod keyring;
 mod keys;
 mod knowledge;
+mod login;
 mod logs;
 mod mcp;
 mod mcp_install;

@@ -82,7 +82,7 @@ pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
     Ended, Endpoint, Heard, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
-    ToolSession, Unspoken, words_of,
+    ToolSession, Unspoken, dialled, words_of,
 };
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};

@@ -2,6 +2,7 @@
 
 use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
+use crate::logins::Logins;
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys, SystemClock};
 use effects::{Contents, Executors as Real, Sandbox, ServerSessions, Spool, Workspace};
@@ -31,12 +32,13 @@ pub struct LocalExecutors {
 
 impl LocalExecutors {
     /// Executors of a store. The walls are tried when they are first asked for, and only once.
-    pub fn new(
+    pub(crate) fn new(
         home: &Home,
         config: &Config,
         faults: Arc<dyn Faults>,
         keys: &HostKeys,
         secrets: &SecretBook,
+        logins: Arc<Logins>,
     ) -> Self {
         Self {
             dir: home.dir().to_owned(),
@@ -44,7 +46,7 @@ impl LocalExecutors {
             clock: Arc::new(SystemClock),
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
-            secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
+            secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone(), logins)),
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
             door: Arc::default(),

@@ -9,6 +9,16 @@ use std::path::{Path, PathBuf};
 pub struct Home(PathBuf);
 
 impl Home {
+    /// The rules that a person keeps in it as a file, where there are any.
+    pub(crate) fn rules_file(&self) -> Result<Option<String>, Error> {
+        let path = self.path(kernel::drive::USER_RULES);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io("read", &path, &e)),
+        }
+    }
+
     /// The folder that was named, or `HERMIT_HOME`, or the platform's place for data. Makes nothing.
     ///
     /// # Errors

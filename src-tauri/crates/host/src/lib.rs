@@ -62,6 +62,7 @@ mod keys;
 mod lent_secrets;
 mod local;
 pub mod log_witness;
+mod logins;
 mod logs;
 mod model_http;
 mod model_sizes;

@@ -1,11 +1,13 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
+mod logins;
 mod serving;
 mod work;
 
 use crate::clock::{Bell, Timer};
 use crate::compactor::Compactor;
 use crate::executors::LocalExecutors;
+use crate::logins::Logins;
 use crate::logs::OrLogged as _;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
@@ -53,6 +55,7 @@ pub struct Local {
     keys: Arc<HostKeys>,
     executors: Arc<LocalExecutors>,
     secrets: SecretBook,
+    logins: Arc<Logins>,
     notices: Arc<Notices>,
     owned: Option<Owned>,
     reader: OnceLock<Reader>,
@@ -86,9 +89,12 @@ impl Local {
 
     fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
         let (secrets, keys) = (SecretBook::default(), Arc::new(HostKeys::of(&home)));
-        let executors = Arc::new(LocalExecutors::new(&home, &config, faults, &keys, &secrets));
+        let logins = Arc::new(Logins::new(&config, Arc::clone(&keys), secrets.clone()));
+        let lent = Arc::clone(&logins);
+        let executors = Arc::new(LocalExecutors::new(&home, &config, faults, &keys, &secrets, lent));
         Self {
             secrets,
+            logins,
             home,
             config,
             keys,
@@ -345,12 +351,7 @@ impl api::Host for Local {
     }
 
     fn rules_file(&self) -> Result<Option<String>, wire::Error> {
-        let path = self.home.dir().join(kernel::drive::USER_RULES);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("read", &path, &e).to_wire()),
-        }
+        self.home.rules_file().map_err(Error::to_wire)
     }
 
     fn content_quota_bytes(&self) -> u64 {
@@ -409,6 +410,10 @@ impl api::Host for Local {
 
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         self.test_server(server)
+    }
+
+    fn logins(&self) -> Option<&dyn api::Logins> {
+        self.owned.as_ref().map(|_| self as _)
     }
 
     fn guests(&self) -> Vec<wire::guests::Agent> {

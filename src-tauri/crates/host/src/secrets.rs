@@ -1,7 +1,9 @@
 //! Secrets of a store while its host lives: which there are, where each may go, and the redactor that knows them all.
 
+use crate::logins::values_of;
 use crate::{Error, Local};
 use keychain::{Secrets, Vault};
+use model::login::server_of_login;
 use model::secret::SecretTerms;
 use redact::{Redactor, Shared};
 use seal::SecretSource as _;
@@ -14,7 +16,12 @@ use zeroize::Zeroizing;
 pub struct SecretBook {
     redactor: Shared,
     terms: Arc<RwLock<BTreeMap<String, SecretTerms>>>,
+    /// Values that the vault did not take and that are used nevertheless.
+    beside: Arc<RwLock<BTreeMap<String, Values>>>,
 }
+
+/// Values behind one handle.
+type Values = Vec<Zeroizing<Vec<u8>>>;
 
 impl SecretBook {
     /// The redactor that knows the values.
@@ -38,8 +45,23 @@ impl SecretBook {
         self.terms.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
+    /// From the next reading on these values are known beside those of the vault; none are none any more.
+    pub(crate) fn know_beside(&self, handle: &str, values: Values) {
+        let mut all = self.beside.write().unwrap_or_else(PoisonError::into_inner);
+        match values.is_empty() {
+            true => drop(all.remove(handle)),
+            false => drop(all.insert(handle.to_owned(), values)),
+        }
+    }
+
+    /// The same handles and terms; their values are read anew.
+    pub(crate) fn learn_again(&self, vault: Arc<dyn Vault>) -> Result<(), Error> {
+        let terms = self.terms.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.learn(terms, Some(vault))
+    }
+
     /// Reads every value out of the vault anew. What cannot be read is left out: whoever needs it waits.
-    fn learn(
+    pub(crate) fn learn(
         &self,
         terms: BTreeMap<String, SecretTerms>,
         vault: Option<Arc<dyn Vault>>,
@@ -49,11 +71,19 @@ impl SecretBook {
             let source = Secrets::new(vault);
             for handle in terms.keys() {
                 match source.secret(handle) {
+                    Ok(value) if server_of_login(handle).is_some() => {
+                        values.extend(values_of(&value).into_iter().map(|value| (handle.clone(), value)));
+                    }
                     Ok(value) => values.push((handle.clone(), value)),
                     Err(error) => tracing::warn!(%handle, %error, "a secret cannot be read"),
                 }
             }
         }
+        let beside = self.beside.read().unwrap_or_else(PoisonError::into_inner);
+        values.extend(
+            beside.iter().flat_map(|(handle, all)| all.iter().map(|one| (handle.clone(), one.clone()))),
+        );
+        drop(beside);
         let redactor = Redactor::new(values).map_err(unfit)?;
         self.redactor.put(redactor);
         *self.terms.write().unwrap_or_else(PoisonError::into_inner) = terms;

@@ -20,6 +20,7 @@ pub mod halt;
 pub mod ingest;
 pub mod ingress;
 pub mod keys;
+mod login;
 pub mod memory;
 mod named;
 pub mod partial_approval;

@@ -29,6 +29,7 @@ mod folders;
 mod gatepass;
 mod kernel;
 pub mod keyring;
+pub mod logins;
 pub mod next;
 mod open;
 pub mod ports;

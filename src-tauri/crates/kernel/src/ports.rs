@@ -113,7 +113,11 @@ pub trait Servers: Send + Sync {
     ///
     /// # Errors
     /// In words, when it cannot be started, or does not say what it offers.
-    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String>;
+    fn look_at_server(
+        &self,
+        server: &str,
+        launch: &ServerLaunch,
+    ) -> Result<(ServerLaunch, ToolManifest), String>;
 
     /// Ends every server that an attempt has called.
     fn end_servers(&self, attempt: AttemptId);
@@ -131,8 +135,12 @@ pub trait Executors: Look + Execute + StagedView + Servers {}
 impl<T: Look + Execute + StagedView + Servers> Executors for T {}
 
 impl Servers for effects::Executors {
-    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
-        self.look_at_server(launch)
+    fn look_at_server(
+        &self,
+        server: &str,
+        launch: &ServerLaunch,
+    ) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.look_at_server(server, launch)
     }
 
     fn end_servers(&self, attempt: AttemptId) {

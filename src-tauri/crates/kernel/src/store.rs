@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::command::standing::StandingRecord;
+use crate::logins::Logins;
 use crate::tool_registry::ToolRegistry;
 use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
@@ -48,6 +49,8 @@ pub struct StoreState {
     pub secrets: BTreeMap<String, SecretTerms>,
     /// Servers of tools.
     pub tools: ToolRegistry,
+    /// Log-ins at servers of tools.
+    pub logins: Logins,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
     /// Whether a halt is in force.
@@ -105,6 +108,9 @@ impl StoreState {
                 }
             }
             Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
+            Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {
+                self.logins.apply(body)
+            }
             other => self.tools.apply(other),
         }
     }

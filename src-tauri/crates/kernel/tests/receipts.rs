@@ -124,8 +124,12 @@ pub struct Walled(pub Arc<dyn ExecutorSource>);
 struct Talking(Arc<dyn Executors>);
 
 impl Servers for Talking {
-    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
-        self.0.look_at_server(launch)
+    fn look_at_server(
+        &self,
+        server: &str,
+        launch: &ServerLaunch,
+    ) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.0.look_at_server(server, launch)
     }
 
     fn end_servers(&self, attempt: AttemptId) {

@@ -483,4 +483,14 @@ bodies! {
     ContextCompacted ("attempt.context_compacted", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, summary: ArtifactRef, through: u32, results: u32, lines: u32,
     }
+    /// A person allowed to log in at a server of tools with these terms (tools.md 2). The log-in is theirs to make.
+    ToolLoginAllowed ("tools.login_allowed", 1, ToolServer, |b| b.server) {
+        server: String, terms: LoginTerms, action_request_id: ActionRequestId, allowed_at: UnixMs,
+    }
+    /// A person logged in at a server of tools; the tokens are in the keychain and nowhere else.
+    ToolLoggedIn ("tools.logged_in", 1, ToolServer, |b| b.server) {
+        server: String, issuer: String, scopes: Vec<String>, expires_at: Option<UnixMs>, logged_in_at: UnixMs,
+    }
+    /// The tokens of a server of tools are forgotten.
+    ToolLoggedOut ("tools.logged_out", 1, ToolServer, |b| b.server) { server: String, logged_out_at: UnixMs }
 }

@@ -29,6 +29,7 @@ pub mod id;
 pub mod ingress;
 pub mod knowledge;
 pub mod limits;
+pub mod login;
 pub mod look;
 pub mod path;
 pub mod policy;

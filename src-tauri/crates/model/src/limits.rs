@@ -218,6 +218,12 @@ pub const SAMPLING_REFUSED_MAX: u32 = 8;
 pub const SAMPLING_BYTES_MAX: usize = 256 * 1024;
 /// Messages of one question.
 pub const SAMPLING_MESSAGES_MAX: usize = 64;
+/// Scopes that one log-in at a server of tools asks for.
+pub const LOGIN_SCOPES_MAX: usize = 64;
+/// Bytes of one scope.
+pub const LOGIN_SCOPE_BYTES_MAX: usize = 256;
+/// Bytes of a name in a log-in: of who gives tokens, of a client.
+pub const LOGIN_TEXT_BYTES_MAX: usize = 2_048;
 /// How long a server that nobody calls is kept for the attempt that started it.
 pub const SERVER_IDLE_MS: u64 = 10 * 60 * 1000;
 /// Servers of one host that are kept between calls.

@@ -220,7 +220,7 @@ const fn part(body: &Body) -> Part {
         | KeyRevoked(_) | CheckpointCosigned(_) | PersonDecided(_) | PinAccepted(_)
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
-        | ToolSamplingSet(_) | PolicyRulesChanged(_)
+        | ToolSamplingSet(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

@@ -208,8 +208,12 @@ impl StagedView for Adapter {
 }
 
 impl Servers for Adapter {
-    fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
-        self.0.look_at_server(launch)
+    fn look_at_server(
+        &self,
+        server: &str,
+        launch: &ServerLaunch,
+    ) -> Result<(ServerLaunch, ToolManifest), String> {
+        self.0.look_at_server(server, launch)
     }
 
     fn end_servers(&self, attempt: AttemptId) {

@@ -11,6 +11,7 @@
 //!
 //! **Where to start reading.** [`World`].
 
+mod authority;
 mod chance;
 mod chat;
 mod executors;
@@ -25,6 +26,7 @@ mod spoken;
 mod tool_servers;
 mod world;
 
+pub use authority::{Authority, got};
 pub use chance::{FakeClock, SeededEntropy};
 pub use chat::{Chat, Large};
 pub use executors::{Oracle, RealExecutors};

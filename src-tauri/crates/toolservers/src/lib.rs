@@ -5,7 +5,7 @@
 //! It speaks the Model Context Protocol to a server that somebody else has started and will end, over its standard streams,
 //! in both of its wires: with a session (2025-11-25 and before), and without one (2026-07-28); and to one that is reached by an
 //! address, over a way out that is lent (Streamable HTTP, with a session or without). It holds arguments and
-//! results against JSON Schemas.
+//! results against JSON Schemas. It knows how one logs in at a server that wants it (OAuth 2.1 with PKCE, by the SDK).
 //!
 //! # What it must never do
 //!
@@ -25,7 +25,9 @@
 
 mod asked;
 mod conversation;
+mod courier;
 mod form;
+pub mod login;
 mod metered;
 #[allow(clippy::disallowed_methods, reason = "it limits how long a greeting and a list of tools may take")]
 mod remote;
@@ -36,6 +38,7 @@ mod schema;
 mod stateless;
 
 use conversation::Conversation;
+pub use courier::{Stopped, Way};
 use effects::{Ended, Endpoint, Offers, Pipes, ToolServers, ToolSession};
 use remote::Remote;
 use std::sync::Arc;

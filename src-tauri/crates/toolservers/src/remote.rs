@@ -229,7 +229,7 @@ impl Remote {
     /// What a reply says to a request.
     fn said(&mut self, message: &Value, reply: &Reply) -> Result<Said, Unspoken> {
         let id = message.get("id").cloned().unwrap_or_default();
-        if let Some(why) = refused(reply) {
+        if let Some(why) = refused(reply, self.endpoint.server(), self.endpoint.url()) {
             return Ok(Err(why));
         }
         if reply.status != 200 {

@@ -89,6 +89,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
     ("tools.sampling", "workspace", Use::Works),
+    ("tools.login", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
     ("knowledge.memories", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
@@ -209,6 +210,12 @@ macro_rules! with_commands {
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
         "makes the task that asks a person how much a server of tools may ask of a model" tools.sampling(Sampling) -> Submitted, write [];
+        "finds out who gives tokens for a server of tools, and makes the task that asks a person whether to log in" tools.login(Login) -> Submitted, write [];
+        "begins a log-in that a person has allowed, and waits for their browser" tools.login_begin(LoginBegin) -> LoginAt, write [];
+        "gives up a log-in that waits for a person" tools.login_cancel(LoginCancel) -> LoginAt, write [];
+        "tells how a log-in stands, as the process that holds the store knows it" tools.login_stands(LoginStands) -> LoginAt, write [];
+        "forgets the tokens of a log-in, and asks whoever gave them to take them back" tools.logout(Logout) -> LoggedOut, write [];
+        "lists log-ins at servers of tools, and where a person goes for one that waits" tools.logins(LoginList) -> Logins, read [store];
         "makes the task that calls a tool of a server once, as an agent would" tools.call(Call) -> Submitted, write [];
         "makes the task that gets the text of a prompt of a server" tools.prompt(Prompt) -> Submitted, write [];
         "lists servers of tools and their tools" tools.list(List) -> Servers, read [store];

@@ -201,6 +201,22 @@ crate::names! {
 }
 
 crate::names! {
+    /// States of the log-in at a server of tools.
+    pub enum LoginState ("state of a log-in") {
+        /// A person allowed it and has not begun.
+        Allowed = "allowed",
+        /// A person is waited for, in their browser.
+        Waiting = "waiting",
+        /// Calls are signed with its token.
+        LoggedIn = "logged_in",
+        /// Its token is renewed no more.
+        Refused = "refused",
+        /// There is none.
+        LoggedOut = "logged_out",
+    }
+}
+
+crate::names! {
     /// States of a registered server of tools.
     pub enum ToolServerState ("state of a tool server") {
         /// Its tools may be called.

@@ -1,7 +1,7 @@
 // Servers of tools on a page: every word of a server, what a person said of each tool, and saying something else.
 import { screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import type { Server, Shown } from "~/ipc/generated/tools";
+import type { LoginAt, Server, Shown } from "~/ipc/generated/tools";
 import { AT, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { textsOf } from "./Classify";
@@ -56,7 +56,7 @@ test("of a server at an address the page says where it is and what it gets, and 
   const url = "https://mcp.example.org/mcp";
   const far = { ...server, argv: [], url, hosts: ["mcp.example.org:443"] };
   show(scene({
-    "tools.list": { servers: [far] }, "tools.show": { ...shown, server: far, pins: [], reads: [], secrets: { Authorization: "wiki" } }, "workspaces.list": { workspaces: [] },
+    "tools.list": { servers: [far] }, "tools.show": { ...shown, server: far, pins: [], reads: [], secrets: { Authorization: "wiki" } }, "workspaces.list": { workspaces: [] }, "tools.logins": { logins: [] },
   }), "/tools");
   await screen.findByText(url);
   expect(screen.getByText(/to this address only/)).toBeTruthy();
@@ -138,4 +138,55 @@ test("resources and prompts stand below the tools, with what a person types for 
   // What a server names is one word of the command, whatever it holds.
   const odd = within(screen.getByRole("article", { name: "x;reboot" }));
   expect(odd.getByText("hermit tools prompt files 'x;reboot' 'it'\\''s$(id)='")).toBeTruthy();
+});
+
+const farServer: Server = { ...server, argv: [], url: "https://mcp.example.org/mcp", hosts: ["mcp.example.org:443"] };
+const loginAt = (more: Partial<LoginAt> = {}): LoginAt => ({
+  server: "files", url: "https://mcp.example.org/mcp", issuer: "https://id.example.org", host: "id.example.org:443", scopes: ["notes:read"], state: "logged_in", why: null,
+  address: null, until: null, since: AT, expires_at: AT + 3_600_000, ...more,
+});
+const farWorld = (logins: LoginAt[]) => scene({
+  "tools.list": { servers: [farServer] }, "tools.show": { ...shown, server: farServer, pins: [], reads: [], secrets: { Authorization: "login.files" } },
+  "workspaces.list": { workspaces: [{ workspace_id: "ws_1", folder: "/home/you/work", project_hash: null, project_source: null, tasks: 1, waiting: 0, last_task_id: null, last_at: AT }] },
+  "tools.logins": { logins }, "tools.login": { task_id: "task_new", ingress_id: "ing_1", duplicate: false }, "tools.login_begin": loginAt({ state: "waiting", address: "https://id.example.org/authorize?x=1" }),
+  "tools.login_cancel": loginAt({ state: "logged_out" }), "tools.logout": { server: "files", not_revoked: "no way to take a token back is offered there" },
+});
+
+test("a person asks on the page to log in, and is asked to approve it first", async () => {
+  const host = farWorld([]);
+  const { user } = show(host, "/tools");
+  const section = within(await screen.findByRole("region", { name: "Log-in" }));
+  await user.click(await section.findByRole("button", { name: "Log in" }));
+  expect(host.asked.findLast((one) => one.name === "tools.login")?.params).toMatchObject({ server: "files", workspace: "/home/you/work", channel: "app" });
+  expect(await section.findByRole("link", { name: "Review it" })).toBeTruthy();
+  expect(screen.getByText(/carries the token of your log-in/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("what was approved goes on in the browser, at an address that stands there while a person is waited for", async () => {
+  const host = farWorld([loginAt({ state: "allowed", since: null })]);
+  const { user } = show(host, "/tools");
+  const section = within(await screen.findByRole("region", { name: "Log-in" }));
+  await user.click(await section.findByRole("button", { name: "Go on in your browser" }));
+  expect(host.asked.findLast((one) => one.name === "tools.login_begin")?.params).toEqual({ server: "files" });
+  expect(section.queryByRole("button", { name: "Log in" })).toBeNull();
+});
+
+test("a log-in that waits shows its address and can be given up", async () => {
+  const address = "https://id.example.org/authorize?state=abc";
+  const host = farWorld([loginAt({ state: "waiting", address, since: null })]);
+  const { user } = show(host, "/tools");
+  const link = await screen.findByRole("link", { name: "Log in at id.example.org:443" });
+  expect([link.getAttribute("href"), link.getAttribute("rel")]).toEqual([address, "noreferrer noopener"]);
+  await user.click(screen.getByRole("button", { name: "Give up" }));
+  expect(host.asked.findLast((one) => one.name === "tools.login_cancel")?.params).toEqual({ server: "files" });
+});
+
+test("a log-in that is over says why, and a log-out says what stays valid elsewhere", async () => {
+  const host = farWorld([loginAt({ state: "refused", why: "the renewal was refused" })]);
+  const { user } = show(host, "/tools");
+  await screen.findByText("the renewal was refused");
+  expect(screen.getByRole("button", { name: "Log in again" })).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Log out" }));
+  await screen.findByText(/not taken back where it came from/);
 });

@@ -17,6 +17,7 @@ import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Classify } from "./Classify";
+import { Login } from "./Login";
 import styles from "./Tools.module.css";
 
 const LOOK: Readonly<Record<ToolServerState, { tone: "done" | "waiting" | "failed"; mark: "done" | "waiting" | "deny" }>> = {
@@ -68,6 +69,8 @@ function Adding() {
       <Copyable text="hermit tools add NAME -- PROGRAM ARGUMENTS" />
       <p>A server that runs elsewhere:</p>
       <Copyable text="hermit tools add NAME --url URL" />
+      <p>If that server wants you to log in, do that first:</p>
+      <Copyable text="hermit tools login NAME --url URL" />
       <p>From a file of Claude Desktop, Cursor or VS Code:</p>
       <Copyable text="hermit tools import FILE" />
     </details>
@@ -93,6 +96,7 @@ function One({ server, gone }: { server: Server; gone: () => void }) {
       {failed !== null && <Failed error={failed} />}
       {server.why !== null && <p className={styles.why} role="status"><Words of={capital(server.why)} />. To see the difference and register it again:</p>}
       {server.state !== "ready" && <Copyable text={`hermit tools add ${server.server} --again`} />}
+      {server.url !== null && server.state !== "unreadable" && <Login key={server.server} server={server} />}
       {server.state !== "unreadable" && <Answer asked={asked} what="what the server says" lines={6}>{(shown) => <Whole shown={shown} />}</Answer>}
     </section>
   );
@@ -110,7 +114,7 @@ function Whole({ shown }: { shown: Shown }) {
         ["Network", server.hosts.length === 0 ? "none" : <Words key="hosts" of={server.hosts.join(", ")} />],
         secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}>{server.url === null
           ? <><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</>
-          : <>the header <code><Words of={variable} /></code> carries <code>secret:<Words of={handle} /></code>, to this address only</>}</div>)],
+          : <>the header <code><Words of={variable} /></code> carries {handle.startsWith("login.") ? "the token of your log-in" : <code>secret:<Words of={handle} /></code>}, to this address only</>}</div>)],
         ["Folder", server.url === null ? "the task's folder, read-only, or a copy of it for a tool that changes files; files that look like keys are hidden" : "none; it gets only what the arguments of a call hold"],
         shown.reads.length === 0 ? null : ["Also reads", shown.reads.map((place) => <div key={place}><Words of={place} /></div>)],
         server.url !== null ? null : ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],

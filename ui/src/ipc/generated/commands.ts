@@ -209,6 +209,18 @@ export interface Commands {
   "tools.classify": { params: tools.Classify; answer: tools.Submitted };
   /** makes the task that asks a person how much a server of tools may ask of a model */
   "tools.sampling": { params: tools.Sampling; answer: tools.Submitted };
+  /** finds out who gives tokens for a server of tools, and makes the task that asks a person whether to log in */
+  "tools.login": { params: tools.Login; answer: tools.Submitted };
+  /** begins a log-in that a person has allowed, and waits for their browser */
+  "tools.login_begin": { params: tools.LoginBegin; answer: tools.LoginAt };
+  /** gives up a log-in that waits for a person */
+  "tools.login_cancel": { params: tools.LoginCancel; answer: tools.LoginAt };
+  /** tells how a log-in stands, as the process that holds the store knows it */
+  "tools.login_stands": { params: tools.LoginStands; answer: tools.LoginAt };
+  /** forgets the tokens of a log-in, and asks whoever gave them to take them back */
+  "tools.logout": { params: tools.Logout; answer: tools.LoggedOut };
+  /** lists log-ins at servers of tools, and where a person goes for one that waits */
+  "tools.logins": { params: tools.LoginList; answer: tools.Logins };
   /** makes the task that calls a tool of a server once, as an agent would */
   "tools.call": { params: tools.Call; answer: tools.Submitted };
   /** makes the task that gets the text of a prompt of a server */
@@ -383,6 +395,12 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },
   "tools.sampling": { access: "write", topics: [] },
+  "tools.login": { access: "write", topics: [] },
+  "tools.login_begin": { access: "write", topics: [] },
+  "tools.login_cancel": { access: "write", topics: [] },
+  "tools.login_stands": { access: "write", topics: [] },
+  "tools.logout": { access: "write", topics: [] },
+  "tools.logins": { access: "read", topics: ["store"] },
   "tools.call": { access: "write", topics: [] },
   "tools.prompt": { access: "write", topics: [] },
   "tools.list": { access: "read", topics: ["store"] },

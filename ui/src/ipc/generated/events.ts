@@ -121,5 +121,8 @@ export const EVENT_NAME = [
   "sampling.requested",
   "sampling.ended",
   "attempt.context_compacted",
+  "tools.login_allowed",
+  "tools.logged_in",
+  "tools.logged_out",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { ActionClass, ToolServerState } from "./words";
+import type { ActionClass, LoginState, ToolServerState } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -43,6 +43,46 @@ export interface Sampling {
   channel?: string | null;
   idempotency_key?: string | null;
 }
+
+/** A log-in at a server that is reached by an address. */
+export interface Login {
+  server: string;
+  /** Its address, where it is not registered yet. */
+  url?: string | null;
+  /** Scopes in the place of those that the server names; beside those that were allowed before. */
+  scopes?: string[];
+  /** The client that the person has made where tokens are given. */
+  client_id?: string | null;
+  /** The handle of its secret. */
+  client_secret?: string | null;
+  /** The folder of the task that asks. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** A log-in that a person has allowed within the last minutes. */
+export interface LoginBegin {
+  server: string;
+}
+
+/** A log-in that waits for a person. */
+export interface LoginCancel {
+  server: string;
+}
+
+/** A log-in, as the process that holds the store knows it. */
+export interface LoginStands {
+  server: string;
+}
+
+/** A log-in whose tokens are forgotten. */
+export interface Logout {
+  server: string;
+}
+
+/** All log-ins. */
+export type LoginList = Record<string, never>;
 
 /** What a tool may do. */
 export interface Classify {
@@ -105,6 +145,41 @@ export interface Disable {
 /** One server by its name. */
 export interface Remove {
   server: string;
+}
+
+/** All log-ins. */
+export interface Logins {
+  logins: LoginAt[];
+}
+
+/** The log-in at one server. */
+export interface LoginAt {
+  server: string;
+  url: string;
+  /** Who gives the tokens. */
+  issuer: string;
+  /** Where one says yes, `name:port`. */
+  host: string;
+  /** What the token allows, or is to allow. */
+  scopes: string[];
+  state: LoginState;
+  /** Why it is not logged in, in words. */
+  why: string | null;
+  /** Where the person says yes in a browser, while they are waited for. */
+  address: string | null;
+  /** Until when they are. */
+  until: number | null;
+  /** Since when they are logged in. */
+  since: number | null;
+  /** When the first token ended; it is renewed. */
+  expires_at: number | null;
+}
+
+/** A log-in that is over. */
+export interface LoggedOut {
+  server: string;
+  /** Why whoever gave the token did not take it back, in words. */
+  not_revoked: string | null;
 }
 
 /** All of them. */

@@ -927,6 +927,21 @@ export const TOOL_KIND = [
 ] as const;
 export type ToolKind = (typeof TOOL_KIND)[number];
 
+/** States of the log-in at a server of tools. */
+export const LOGIN_STATE = [
+  /** A person allowed it and has not begun. */
+  "allowed",
+  /** A person is waited for, in their browser. */
+  "waiting",
+  /** Calls are signed with its token. */
+  "logged_in",
+  /** Its token is renewed no more. */
+  "refused",
+  /** There is none. */
+  "logged_out",
+] as const;
+export type LoginState = (typeof LOGIN_STATE)[number];
+
 /** States of a registered server of tools. */
 export const TOOL_SERVER_STATE = [
   /** Its tools may be called. */

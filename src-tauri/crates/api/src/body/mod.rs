@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;
 pub(crate) mod lineage;
+mod logins;
 pub(crate) mod models;
 mod own_rules;
 pub(crate) mod playbooks;

@@ -1,5 +1,8 @@
 //! Servers of tools: proposals to a person, and what the log knows of those that are registered.
 
+pub(crate) use super::logins::{
+    begin as login_begin, cancel as login_cancel, list as logins, login, logout, stands as login_stands,
+};
 use super::task::{channel, of_submitted};
 use crate::caller::sender;
 use crate::convert::word;

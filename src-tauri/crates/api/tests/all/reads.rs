@@ -66,6 +66,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("tools.list", json!({})),
+        ("tools.logins", json!({})),
         ("guests.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})),
@@ -127,6 +128,19 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         (&after["events"], &after["epoch"]),
         "reading writes nothing"
     );
+}
+
+/// Every writing command about the log-in at a server.
+fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
+    let one = json!({ "server": "x" });
+    let login = json!({ "server": "x", "url": "https://far.example", "workspace": folder });
+    [
+        ("tools.login", login),
+        ("tools.login_begin", one.clone()),
+        ("tools.login_cancel", one.clone()),
+        ("tools.login_stands", one.clone()),
+        ("tools.logout", one),
+    ]
 }
 
 #[test]
@@ -191,6 +205,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.stop", json!({ "task": task, "key": "k" })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
+    let asked = [&asked[..], &of_log_ins(&folder)].concat();
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))
     {
         let params =

@@ -23,6 +23,15 @@ pub enum ToolsVerb {
     Prompt(ToolsPrompt),
     /// Says how much a server may ask of a model while its tools are at work: off until you allow it here.
     Sampling(ToolsSampling),
+    /// Logs you in at a server that is reached by an address and wants it (OAuth): asks you, then waits for your browser.
+    Login(ToolsLogin),
+    /// Forgets the log-in at a server, and has its token taken back where that is offered.
+    Logout {
+        /// The server.
+        server: String,
+    },
+    /// Lists log-ins: where, with whom, for what, and whether one is needed again.
+    Logins,
     /// Stops the use of a server until it is added again.
     Disable {
         /// Its name.
@@ -150,6 +159,37 @@ pub struct ToolsSampling {
     /// Tokens of all questions in one task; 20000 when not said.
     #[arg(long, value_name = "NUMBER")]
     pub task_tokens: Option<u64>,
+    /// The folder of the task that asks you.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}
+
+/// `hermit tools login`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+You are shown who the server names as the one who gives tokens, and what the token would allow, and asked first. Then an \
+address is printed: open it in a browser on this machine and log in there. The token is kept beside your keys, goes to the \
+server alone and is renewed while it may be. Ctrl-C gives up.
+
+Examples:
+  hermit tools login forge --url https://mcp.forge.example/mcp
+  hermit tools login forge --scope issues:write
+  hermit tools login forge --client-id 1234 --client-secret forge-client")]
+pub struct ToolsLogin {
+    /// The server.
+    pub server: String,
+    /// Its address, where it is not registered yet.
+    #[arg(long)]
+    pub url: Option<String>,
+    /// What the token is to allow, beside what you allowed before; may be given more than once, or several with blanks between.
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+    /// The client that you have made where tokens are given, where Hermit cannot make itself known there.
+    #[arg(long, value_name = "ID")]
+    pub client_id: Option<String>,
+    /// The name of the secret (`hermit secret set`) that this client has.
+    #[arg(long, value_name = "NAME", requires = "client_id")]
+    pub client_secret: Option<String>,
     /// The folder of the task that asks you.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub workspace: PathBuf,

@@ -108,11 +108,15 @@ pub fn open(context: &Context) -> Came {
         out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
         out.line(&link);
     })?;
+    browse(context, &link);
+    Ok(exit::DONE)
+}
+
+/// Opens an address in the person's browser, at a terminal with a display. Where there is none it stands above.
+pub(super) fn browse(context: &Context, address: &str) {
     let shown = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let opener = if cfg!(target_os = "macos") { Some("open") } else { shown.then_some("xdg-open") };
     if let Some(opener) = opener.filter(|_| context.terminal.is_some()) {
-        // Where there is none the link stands above.
-        let _ = std::process::Command::new(opener).arg(&link).status();
+        let _ = std::process::Command::new(opener).arg(address).status();
     }
-    Ok(exit::DONE)
 }

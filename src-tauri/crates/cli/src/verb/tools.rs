@@ -42,6 +42,9 @@ pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
         }
         ToolsVerb::Rm { server } => narrow(context, |session| session.call(&Remove { server })),
         ToolsVerb::Import { file } => import(context, &file),
+        ToolsVerb::Login(args) => super::login::login(context, args),
+        ToolsVerb::Logout { server } => super::login::logout(context, server),
+        ToolsVerb::Logins => super::login::list(context),
     }
 }
 
@@ -158,7 +161,7 @@ fn prompt(context: &Context, args: ToolsPrompt) -> Came {
     stay(context, |session| session.call(&prompt))
 }
 
-fn absolute(place: &Path) -> Result<String, Error> {
+pub(super) fn absolute(place: &Path) -> Result<String, Error> {
     let whole: PathBuf = place
         .canonicalize()
         .map_err(|e| Error::new(Code::Usage, format!("`{}` cannot be used: {e}", place.display())))?;

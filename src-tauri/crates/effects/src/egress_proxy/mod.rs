@@ -59,6 +59,15 @@ pub trait Secrets: Send + Sync {
     /// Why it cannot be had, in words that do not show it.
     fn value(&self, handle: &str) -> Result<Zeroizing<Vec<u8>>, String>;
 
+    /// The token of the log-in at a server of tools, renewed where it has ended; with one that the server has refused,
+    /// another than that.
+    ///
+    /// # Errors
+    /// Why there is none, in words that say what to do.
+    fn login(&self, handle: &str, _refused: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, String> {
+        self.value(handle)
+    }
+
     /// Where it may go.
     fn terms(&self, handle: &str) -> SecretTerms;
 

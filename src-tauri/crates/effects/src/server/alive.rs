@@ -18,13 +18,13 @@ impl Alive {
     /// Starts or reaches a server, as it is registered. One that is started sees nothing of `hidden`.
     pub(super) fn begin(
         executors: &Executors,
-        launch: &ServerLaunch,
+        (server, launch): (&str, &ServerLaunch),
         hidden: Vec<RelPath>,
         offers: Offers,
     ) -> Result<Self, Error> {
         super::check_launch(launch)?;
         match launch.url {
-            Some(_) => Reached::begin(executors, launch, offers).map(Self::Reached),
+            Some(_) => Reached::begin(executors, (server, launch), offers).map(Self::Reached),
             None => Process::start(executors, launch, hidden, offers).map(Self::Started),
         }
     }

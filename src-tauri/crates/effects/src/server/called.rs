@@ -228,7 +228,7 @@ fn alive(
     {
         return Ok((manifest, process, false));
     }
-    let mut process = Alive::begin(executors, &asked.launch, hidden, offers)
+    let mut process = Alive::begin(executors, (&asked.server, &asked.launch), hidden, offers)
         .map_err(|error| Box::new(Record::not_called(error.to_string())))?;
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),

@@ -15,7 +15,7 @@ pub(crate) mod staged;
 pub(crate) use alive::hidden;
 pub(crate) use called::{call, settle};
 pub(crate) use process::hidden_from;
-pub use reached::Endpoint;
+pub use reached::{Endpoint, dialled};
 pub use sessions::ServerSessions;
 
 use crate::{Error, Executors, Progress, sandbox};
@@ -171,11 +171,16 @@ impl Executors {
     ///
     /// # Errors
     /// In words, when it cannot be started or reached, does not say what it offers, or says the value of a secret.
-    pub fn look_at_server(&self, launch: &ServerLaunch) -> Result<(ServerLaunch, ToolManifest), String> {
+    pub fn look_at_server(
+        &self,
+        server: &str,
+        launch: &ServerLaunch,
+    ) -> Result<(ServerLaunch, ToolManifest), String> {
         let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
         let hidden = hidden(self, &launch)?;
-        let mut server = Alive::begin(self, &launch, hidden, Offers::default()).map_err(|e| e.to_string())?;
-        let manifest = server.manifest(self, &|| false)?;
+        let mut alive =
+            Alive::begin(self, (server, &launch), hidden, Offers::default()).map_err(|e| e.to_string())?;
+        let manifest = alive.manifest(self, &|| false)?;
         let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;
         if !self.redactor.now().holds(&told).is_empty() {
             return Err("what it says of its tools holds the value of a secret".to_owned());

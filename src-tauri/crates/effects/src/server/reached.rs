@@ -6,13 +6,14 @@ use crate::egress_proxy::{Allowed, NoWay};
 use crate::http::value_of;
 use crate::{Call, Error, Executors, NoReply, Reply, Secrets, Web};
 use model::limits::CALL_REPLY_BYTES_MAX;
+use model::login::server_of_login;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::web::{Header, Method, WebUrl};
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// How long the end of a conversation may take to be told.
@@ -22,6 +23,7 @@ const OF_THE_PROTOCOL: [&str; 3] = ["accept", "content-type", "last-event-id"];
 
 /// Where a server is asked, and how one signs in there.
 pub struct Endpoint {
+    server: String,
     web: Arc<dyn Web>,
     secrets: Arc<dyn Secrets>,
     url: WebUrl,
@@ -31,24 +33,29 @@ pub struct Endpoint {
     sent: AtomicU64,
 }
 
+/// The status of a server that does not know who asks.
+const UNAUTHORISED: u16 = 401;
+
+/// The token of a log-in.
+type Token = Zeroizing<Vec<u8>>;
+/// The head of a message, with the values of secrets in it.
+type Head = Vec<(String, Zeroizing<Vec<u8>>)>;
+
 /// Hears each piece of an answer as it comes.
 type OnPiece<'a> = &'a mut dyn FnMut(&[u8]);
 
 impl Endpoint {
     /// The address of a launch, its host looked up once.
-    pub(super) fn of(executors: &Executors, launch: &ServerLaunch) -> Result<Self, Error> {
+    pub(super) fn of(executors: &Executors, (server, launch): (&str, &ServerLaunch)) -> Result<Self, Error> {
         let (url, headers) = address_of(launch).map_err(Error::Request)?;
-        let at = Allowed::new(&launch.hosts).resolve(url.host(), url.port()).map_err(|no| {
-            Error::Request(match no {
-                NoWay::Unknown(why) => why,
-                NoWay::Closed { at, why } => format!(
-                    "`{}` is at {at}, which is {why}; such an address is asked only when it is named itself",
-                    url.host()
-                ),
-            })
-        })?;
+        let at = dialled(&url, &launch.hosts).map_err(Error::Request)?;
         let (web, secrets) = (Arc::clone(&executors.web), Arc::clone(&executors.secrets));
-        Ok(Self { web, secrets, url, at, headers, sent: AtomicU64::new(0) })
+        Ok(Self { server: server.to_owned(), web, secrets, url, at, headers, sent: AtomicU64::new(0) })
+    }
+
+    /// The server's name.
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
     /// Where it is asked.
@@ -90,6 +97,8 @@ impl Endpoint {
         let _ = self.send(Method::Delete, more, None, FAREWELL, (&mut || None, &mut |_| {}));
     }
 
+    /// Sends one message; once more where the server refuses the token of a log-in, which it does before it does anything,
+    /// and there is another by now.
     fn send(
         &self,
         method: Method,
@@ -98,23 +107,47 @@ impl Endpoint {
         within: Duration,
         (ended, on_piece): (Ended<'_>, OnPiece<'_>),
     ) -> Result<Reply, NoReply> {
-        let mut headers = Vec::new();
-        for header in &self.headers {
-            let value = value_of(&*self.secrets, &self.url, header);
-            headers.push((header.name.clone(), value.map_err(|e| NoReply::NotSent(e.to_string()))?));
-        }
-        let plain =
-            |(name, value): &(&str, &str)| ((*name).to_owned(), Zeroizing::new(value.as_bytes().to_vec()));
-        headers.extend(more.iter().map(plain));
-        let call = Call {
+        let begun = Instant::now();
+        let (token, headers) = self.head(more, None)?;
+        let call = |headers| Call {
             method,
             url: &self.url,
             at: self.at,
-            headers: &headers,
+            headers,
             body,
-            timeout: within,
+            timeout: within.saturating_sub(begun.elapsed()),
             bytes_max: CALL_REPLY_BYTES_MAX as u64,
         };
+        let reply = self.exchange(&call(&headers), ended, on_piece)?;
+        let Some(token) = token.filter(|_| reply.status == UNAUTHORISED) else { return Ok(reply) };
+        let (_, headers) = self.head(more, Some(&token))?;
+        self.exchange(&call(&headers), ended, on_piece)
+    }
+
+    /// The head of a message, and the token in it where one is signed in with the token of a log-in.
+    fn head(&self, more: &[(&str, &str)], refused: Option<&[u8]>) -> Result<(Option<Token>, Head), NoReply> {
+        let (mut token, mut head) = (None, Head::new());
+        for header in &self.headers {
+            let value = match header.secret.as_deref().filter(|handle| server_of_login(handle).is_some()) {
+                None => value_of(&*self.secrets, &self.url, header).map_err(|e| e.to_string()),
+                Some(handle) if !self.secrets.terms(handle).hosts.contains(&self.url.server()) => {
+                    Err(format!("you are not logged in at `{0}`; type `hermit tools login {0}`", self.server))
+                }
+                Some(handle) => self.secrets.login(handle, refused).map(|fresh| {
+                    let whole = Zeroizing::new([header.value.as_bytes(), &fresh[..]].concat());
+                    token = Some(fresh);
+                    whole
+                }),
+            };
+            head.push((header.name.clone(), value.map_err(NoReply::NotSent)?));
+        }
+        let plain =
+            |(name, value): &(&str, &str)| ((*name).to_owned(), Zeroizing::new(value.as_bytes().to_vec()));
+        head.extend(more.iter().map(plain));
+        Ok((token, head))
+    }
+
+    fn exchange(&self, call: &Call<'_>, ended: Ended<'_>, on_piece: OnPiece<'_>) -> Result<Reply, NoReply> {
         self.sent.fetch_add(1, Ordering::SeqCst);
         let (why, ended) = (RefCell::new(None), RefCell::new(ended));
         let cancelled = || {
@@ -123,12 +156,27 @@ impl Endpoint {
             *why.borrow_mut() = told;
             is_over
         };
-        let came = self.web.stream(&call, &cancelled, on_piece);
+        let came = self.web.stream(call, &cancelled, on_piece);
         match (came, why.into_inner()) {
             (Err(NoReply::Lost(_)), Some(why)) => Err(NoReply::Lost(why)),
             (came, _) => came,
         }
     }
+}
+
+/// Where a server is: its host is looked up once, and what it leads to is dialled only where that is public or was named
+/// itself.
+///
+/// # Errors
+/// In words, when it is not known or must not be dialled.
+pub fn dialled(url: &WebUrl, named: &[String]) -> Result<SocketAddr, String> {
+    Allowed::new(named).resolve(url.host(), url.port()).map_err(|no| match no {
+        NoWay::Unknown(why) => why,
+        NoWay::Closed { at, why } => format!(
+            "`{}` is at {at}, which is {why}; such an address is asked only when it is named itself",
+            url.host()
+        ),
+    })
 }
 
 /// What is asked of a launch that names an address: the address, and the headers by which one signs in.
@@ -173,8 +221,12 @@ pub(super) struct Reached {
 }
 
 impl Reached {
-    pub(super) fn begin(executors: &Executors, launch: &ServerLaunch, offers: Offers) -> Result<Self, Error> {
-        Ok(Self { endpoint: Arc::new(Endpoint::of(executors, launch)?), session: None, offers })
+    pub(super) fn begin(
+        executors: &Executors,
+        of: (&str, &ServerLaunch),
+        offers: Offers,
+    ) -> Result<Self, Error> {
+        Ok(Self { endpoint: Arc::new(Endpoint::of(executors, of)?), session: None, offers })
     }
 
     /// What it says it offers now.

@@ -11,7 +11,9 @@ use crate::writeup::{NewArtifact, Scope};
 use acts::{Action, Register};
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
-use model::body::{PolicyRulesChanged, ToolClassified, ToolSamplingSet, ToolServerRegistered};
+use model::body::{
+    PolicyRulesChanged, ToolClassified, ToolLoginAllowed, ToolSamplingSet, ToolServerRegistered,
+};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::task::Priority;
@@ -117,6 +119,12 @@ impl Kernel {
             Register::Sampling { server, was, .. } => {
                 (server, known.0.get(server).is_some_and(|record| record.sampling == *was))
             }
+            Register::Login { server, terms, was } => {
+                if let Err(why) = self.may_log_in(server, terms) {
+                    return Ok(Some(why.to_string()));
+                }
+                (server, self.logins().0.get(server).map(|record| &record.allowed) == was.as_ref())
+            }
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -181,6 +189,10 @@ impl Kernel {
                     let (server, terms) = (server.clone(), *terms);
                     w.push(ToolSamplingSet { server, terms, action_request_id, set_at: now });
                 }
+                Register::Login { server, terms, .. } => {
+                    let (server, terms) = (server.clone(), terms.clone());
+                    w.push(ToolLoginAllowed { server, terms, action_request_id, allowed_at: now });
+                }
                 Register::Rules { rules, .. } => {
                     let rules =
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
@@ -229,6 +241,10 @@ impl Kernel {
             Register::Sampling { server, terms: None, .. } => {
                 format!("The server {server} may ask no model any more.")
             }
+            Register::Login { server, terms, .. } => format!(
+                "You may log in at {} now; `hermit tools login {server}` waits for it, and the page Tools shows the address.",
+                terms.authorization.server()
+            ),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()

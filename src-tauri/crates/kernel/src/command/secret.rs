@@ -44,6 +44,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] when it had none.
     pub fn remove_secret(&self, handle: &str) -> Result<(), Error> {
+        own(handle)?;
         if !lock(&self.store).secrets.contains_key(handle) {
             return Err(Error::NotFound { kind: "secret", id: handle.to_owned() });
         }
@@ -70,11 +71,22 @@ impl Kernel {
     }
 }
 
+/// A handle that is a person's to give: that of a log-in is made and forgotten with it.
+fn own(handle: &str) -> Result<(), Error> {
+    match model::login::server_of_login(handle) {
+        None => Ok(()),
+        Some(server) => Err(Error::Input(format!(
+            "`secret:{handle}` is the log-in at the server of tools `{server}`; use `hermit tools login` and `hermit tools logout`"
+        ))),
+    }
+}
+
 /// Whether a secret can be known by this handle and go to these hosts.
 ///
 /// # Errors
 /// [`Error::Input`] with what is wrong.
 pub fn check(handle: &str, hosts: &[String]) -> Result<(), Error> {
+    own(handle)?;
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-' | '.');
     if handle.is_empty() || handle.len() > 64 || !handle.chars().all(letter) || handle.starts_with('.') {
         return Err(Error::Input(format!(

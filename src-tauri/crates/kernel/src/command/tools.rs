@@ -16,8 +16,10 @@ use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerRemoved};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::TOOL_SERVERS_MAX;
+use model::login::{login_handle, server_of_login};
 use model::sampling::SamplingTerms;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolTerms, check_server_name, offered_name};
+use model::web::WebUrl;
 use model::{Body, Sensitive};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -60,12 +62,13 @@ impl Kernel {
             (Some(was), true) => was.launch.clone(),
             _ => launch.clone(),
         };
+        let launch = self.signed_in(server, launch)?;
         self.check_secrets(&launch)?;
         terms.values().try_for_each(|terms| terms.check_with(&launch)).map_err(Error::Input)?;
         let workspace_id = self.workspace(root)?;
         let executors = self.executors_at(root, workspace_id)?;
         let (launch, manifest) = executors
-            .look_at_server(&launch)
+            .look_at_server(server, &launch)
             .map_err(|why| Error::Input(format!("the server `{server}` was not registered: {why}")))?;
         let registration = ServerRegistration { server: server.to_owned(), launch, manifest };
         let was = was.map(Arc::unwrap_or_clone);
@@ -200,7 +203,7 @@ impl Kernel {
         lock(&self.store).tools.clone()
     }
 
-    fn server_record(&self, server: &str) -> Result<ServerRecord, Error> {
+    pub(super) fn server_record(&self, server: &str) -> Result<ServerRecord, Error> {
         self.tool_registry()
             .0
             .remove(server)
@@ -227,6 +230,23 @@ impl Kernel {
         }
         known.insert(at.sha256, Arc::clone(&read));
         Ok(read)
+    }
+
+    /// The launch with the token of the person's log-in, where they have logged in at its address and name no other way.
+    fn signed_in(&self, server: &str, mut launch: ServerLaunch) -> Result<ServerLaunch, Error> {
+        let is_login = |handle: &String| server_of_login(handle).is_some();
+        let own = login_handle(server);
+        if let Some(other) = launch.secrets.values().find(|handle| is_login(handle) && **handle != own) {
+            return Err(Error::Input(format!("`secret:{other}` is the log-in of another server")));
+        }
+        launch.secrets.retain(|_, handle| !is_login(handle));
+        let names_one = launch.secrets.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        if let Some(url) = launch.url.as_deref().filter(|_| !names_one)
+            && let Some(handle) = self.login_at(server, &url.parse::<WebUrl>()?.to_string())
+        {
+            launch.secrets.insert("Authorization".to_owned(), handle);
+        }
+        Ok(launch)
     }
 
     /// Secrets that a server signs in with are there, and may go to no host that it does not reach.

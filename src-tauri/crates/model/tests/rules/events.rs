@@ -249,6 +249,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("effect.progressed", "done" | "total" | "checkpoint")
                     | ("tools.sampling_set", "terms")
                     | ("sampling.ended", "answer" | "error")
+                    | ("tools.logged_in", "expires_at")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

@@ -1,22 +1,45 @@
 //! What is read of one answer over HTTP.
 
 use effects::Reply;
+use model::limits::LOGIN_SCOPES_MAX;
+use model::login::check_scope;
+use model::web::WebUrl;
+use rmcp::transport::auth::WWWAuthenticateParams;
 use serde_json::Value;
+use url::Url;
 
 /// Bytes of the name of a session.
 const SESSION_BYTES_MAX: usize = 256;
 
 /// Why a server did not take a request, if it did not: a status that says so. One that sends elsewhere is not followed.
-pub(super) fn refused(reply: &Reply) -> Option<String> {
+pub(super) fn refused(reply: &Reply, server: &str, url: &WebUrl) -> Option<String> {
+    let log_in = format!("hermit tools login {server} --url {url}");
     match reply.status {
         status @ 300..=399 => {
             Some(format!("it leads to another address (status {status}), which is not followed"))
         }
-        status @ (401 | 403) => Some(format!("it does not accept how Hermit signs in (status {status})")),
+        401 => Some(format!(
+            "it wants you to log in, or does not accept how Hermit signs in (status 401); type `{log_in}`"
+        )),
+        403 => Some(match wanted_scope(reply) {
+            Some(scope) => format!(
+                "it wants your log-in to allow `{scope}` as well (status 403); type `{log_in} --scope \"{scope}\"`"
+            ),
+            None => "it does not allow this to whoever Hermit signs in as (status 403)".to_owned(),
+        }),
         404 => Some("there is no such conversation or address (status 404)".to_owned()),
         status @ 400..=499 => Some(format!("it does not take the request (status {status})")),
         _ => None,
     }
+}
+
+/// The scopes that a server says a token lacks (RFC 6750, 3.1).
+fn wanted_scope(reply: &Reply) -> Option<String> {
+    let base = Url::parse("http://localhost").ok()?;
+    let params = WWWAuthenticateParams::parse(header(reply, "www-authenticate")?, &base);
+    let scope = params.scope.clone().filter(|_| params.is_insufficient_scope())?;
+    let all: Vec<&str> = scope.split_whitespace().take(LOGIN_SCOPES_MAX).collect();
+    (!all.is_empty() && all.iter().all(|one| check_scope(one).is_ok())).then(|| all.join(" "))
 }
 
 /// Whether a reply is the server's own refusal of this request, whatever status stands above it. What refuses the

@@ -33,11 +33,34 @@ fn a_name_of_a_conversation_cannot_end_a_header() {
 
 #[test]
 fn a_status_that_leads_elsewhere_or_wants_a_key_is_a_refusal_in_words() {
-    for (status, word) in [(302, "not followed"), (401, "signs in"), (404, "404"), (405, "405")] {
+    let url = "https://far.example/mcp".parse().expect("an address");
+    let refused = |reply: &Reply| refused(reply, "far", &url);
+    for (status, word) in [
+        (302, "not followed"),
+        (401, "`hermit tools login far --url https://far.example/mcp`"),
+        (404, "404"),
+        (405, "405"),
+    ] {
         let refused = refused(&Reply { status, ..reply("text/html", "") }).unwrap_or_default();
         assert!(refused.contains(word), "{status}: {refused}");
     }
     assert_eq!(refused(&reply("application/json", "{}")), None);
+}
+
+#[test]
+fn a_token_that_allows_too_little_is_told_with_what_it_lacks_and_what_to_type() {
+    let url = "https://far.example/mcp".parse().expect("an address");
+    let told = |challenge: &str| {
+        let headers = vec![("www-authenticate".to_owned(), challenge.to_owned())];
+        refused(&Reply { status: 403, headers, ..reply("text/html", "") }, "far", &url).unwrap_or_default()
+    };
+    let more = told(r#"Bearer error="insufficient_scope", scope="notes:write notes:read""#);
+    assert!(more.contains(r#"--scope "notes:write notes:read"`"#), "{more}");
+    for other in
+        [r#"Bearer scope="notes:write""#, "Bearer error=\"insufficient_scope\", scope=\"`rm`\u{1b}\""]
+    {
+        assert!(!told(other).contains("--scope"), "{other}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use std::collections::BTreeMap;
 use words::act::ActionClass;
-use words::store::ToolServerState;
+use words::store::{LoginState, ToolServerState};
 
 params! {
     /// A server: how it is started. It is started once, behind walls, to hear what it offers.
@@ -54,6 +54,33 @@ params! {
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
+    /// A log-in at a server that is reached by an address.
+    Login {
+        server: String,
+        /// Its address, where it is not registered yet.
+        url: Option<String>,
+        /// Scopes in the place of those that the server names; beside those that were allowed before.
+        #[serde(default)]
+        scopes: Vec<String>,
+        /// The client that the person has made where tokens are given.
+        client_id: Option<String>,
+        /// The handle of its secret.
+        client_secret: Option<String>,
+        /// The folder of the task that asks.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// A log-in that a person has allowed within the last minutes.
+    LoginBegin { server: String }
+    /// A log-in that waits for a person.
+    LoginCancel { server: String }
+    /// A log-in, as the process that holds the store knows it.
+    LoginStands { server: String }
+    /// A log-in whose tokens are forgotten.
+    Logout { server: String }
+    /// All log-ins.
+    LoginList {}
     /// What a tool may do.
     Classify {
         server: String,
@@ -111,6 +138,36 @@ params! {
 }
 
 answers! {
+    /// All log-ins.
+    Logins { logins: Vec<LoginAt> }
+    /// The log-in at one server.
+    LoginAt {
+        server: String,
+        url: String,
+        /// Who gives the tokens.
+        issuer: String,
+        /// Where one says yes, `name:port`.
+        host: String,
+        /// What the token allows, or is to allow.
+        scopes: Vec<String>,
+        state: LoginState,
+        /// Why it is not logged in, in words.
+        why: Option<String>,
+        /// Where the person says yes in a browser, while they are waited for.
+        address: Option<String>,
+        /// Until when they are.
+        until: Option<i64>,
+        /// Since when they are logged in.
+        since: Option<i64>,
+        /// When the first token ended; it is renewed.
+        expires_at: Option<i64>,
+    }
+    /// A log-in that is over.
+    LoggedOut {
+        server: String,
+        /// Why whoever gave the token did not take it back, in words.
+        not_revoked: Option<String>,
+    }
     /// All of them.
     Servers { servers: Vec<Server> }
     /// One server.

@@ -103,10 +103,12 @@ export const promptArgument = object({ name: string, description: nullable(strin
 export const serverPrompt = object({ name: string, title: nullable(string), description: nullable(string), arguments: defaulted(array(promptArgument)) }, "closed");
 export const toolManifest = object({ tools: array(serverTool), resources: defaulted(array(serverResource)), templates: defaulted(array(serverResource)), prompts: defaulted(array(serverPrompt)), left_out: defaulted(array(string)) }, "closed");
 export const serverRegistration = object({ server: string, launch: serverLaunch, manifest: toolManifest }, "closed");
+export const loginTerms = object({ url: webUrl, resource: string, issuer: string, authorization: webUrl, token: webUrl, registration: nullable(webUrl), revocation: nullable(webUrl), scopes: defaulted(array(string)), client_id: nullable(string), client_secret: nullable(string), secret_in_body: defaulted(boolean), names_issuer: defaulted(boolean) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
   sampling: object({ server: string, terms: nullable(samplingTerms), was: nullable(samplingTerms) }, "closed"),
+  login: object({ server: string, terms: loginTerms, was: nullable(loginTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
@@ -313,5 +315,8 @@ export const REGISTRY = [
   "sampling.requested",
   "sampling.ended",
   "attempt.context_compacted",
+  "tools.login_allowed",
+  "tools.logged_in",
+  "tools.logged_out",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
