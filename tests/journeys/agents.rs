@@ -306,10 +306,24 @@ fn reads_that_a_client_makes_at_once_are_all_answered_and_a_change_behind_a_ques
         .map(|n| agent.begin("tools/call", &call("read", json!({ "path": format!("{n}.txt") }))))
         .collect();
     let mut answers = std::collections::BTreeMap::new();
+    let mut order = Vec::new();
     while answers.len() < ids.len() {
         let message = agent.from.recv_timeout(PATIENCE).expect("an answer");
+        order.push(message["id"].as_i64().expect("an id"));
         answers.insert(message["id"].as_i64().expect("an id"), message);
     }
+    assert_eq!(order, ids, "who came first went first");
+    // The same twice at once are two acts, each with its own record.
+    let same = call("read", json!({ "path": "3.txt" }));
+    let twice = [agent.begin("tools/call", &same), agent.begin("tools/call", &same)];
+    let keys: std::collections::BTreeSet<String> = twice
+        .iter()
+        .map(|_| {
+            agent.from.recv_timeout(PATIENCE).expect("an answer")["result"]["structuredContent"]["key"]
+                .to_string()
+        })
+        .collect();
+    assert_eq!(keys.len(), 2, "{keys:?}");
     for (n, id) in ids.iter().enumerate() {
         let told = answers[id].to_string();
         assert!(told.contains(&format!("words of {n}")), "{n}: {told}");

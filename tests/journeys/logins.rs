@@ -140,6 +140,12 @@ fn a_person_logs_in_at_a_server_and_its_token_goes_there_alone_and_is_seen_nowhe
     let (task, _) = calls(&stage);
     let receipt = stage.receipt(&task).to_string();
     assert!(receipt.contains("hermit tools login far") && world.calls() == 1, "{receipt}");
+    // A server that is forgotten takes its log-in with it.
+    logs_in(&stage, &world, &[]);
+    stage.hermit(&["tools", "rm", "far"]).ends(0);
+    let listed = stage.hermit(&["tools", "logins"]).ends(0);
+    assert_eq!(listed.json()["logins"][0]["state"], "logged_out", "{}", listed.out);
+    assert!(!stage.hermit(&["secret", "list"]).ends(0).out.contains("login.far"));
     stage.is_sound();
 }
 

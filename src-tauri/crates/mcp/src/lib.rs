@@ -20,6 +20,7 @@
 pub mod clients;
 pub mod edit;
 mod http;
+mod line;
 mod person;
 mod reading;
 mod server;
@@ -61,7 +62,7 @@ pub struct Options {
 /// # Errors
 /// In words, when there is no client that speaks the protocol.
 pub fn serve(hermit: Arc<dyn Hermit>, options: Options) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| format!("no threads to work with: {e}"))?;
     let served = runtime.block_on(async {
         let server = server::Server::new(hermit, options);
@@ -84,7 +85,7 @@ pub fn serve_connection(
     options: Options,
     stream: std::os::unix::net::UnixStream,
 ) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| format!("no threads to work with: {e}"))?;
     stream.set_nonblocking(true).map_err(|e| e.to_string())?;
     let served = runtime.block_on(async {

@@ -1,5 +1,6 @@
 //! The server: who calls, which tools there are, and each call on its way through Hermit.
 
+use crate::line::{Line, Ticket};
 use crate::person::no_such_tool;
 use crate::reading::{self, Own};
 use crate::told::{self, receipt_uri, waits};
@@ -18,7 +19,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
 use wire::agent::{Called, Opened, ToolList, ToolSpec};
 use words::task::CallStatus;
 
@@ -28,7 +28,7 @@ const WAIT_MS: u64 = 1_500;
 const LOOK: Duration = Duration::from_millis(500);
 /// Calls of one connection that wait in line at once: as many as a task's looks at once.
 const IN_LINE_MAX: usize = 10;
-/// How often one that waits in line looks whether its turn has come.
+/// How often the first in line looks whether it is taken.
 const TURN: Duration = Duration::from_millis(20);
 /// How long a look waits in line; anything else waits as long as for a person.
 const LOOK_WAITS: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub struct Server {
     known: Arc<Mutex<Known>>,
     /// Held while the task of this connection is looked for, so that calls at once open one.
     opening: Arc<Mutex<()>>,
-    line: Arc<Semaphore>,
+    line: Arc<Line>,
 }
 
 /// Who calls, by its own word.
@@ -68,8 +68,8 @@ struct Client {
 
 impl Server {
     pub fn new(hermit: Arc<dyn Hermit>, options: Options) -> Self {
-        let line = Arc::new(Semaphore::new(IN_LINE_MAX));
-        Self { hermit, options: Arc::new(options), known: Arc::default(), opening: Arc::default(), line }
+        let (known, opening) = (Arc::default(), Arc::default());
+        Self { hermit, options: Arc::new(options), known, opening, line: Arc::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -288,6 +288,7 @@ impl ServerHandler for Server {
             let read = aside(move || server.read(&client, &name, &arguments)).await;
             return Ok(read.map_or_else(told::failed, |told| read_result(&told)).into());
         }
+        let ticket = self.line.ticket();
         let server = self.clone();
         let tools = match aside(move || server.tools()).await {
             Ok(tools) => tools,
@@ -301,7 +302,7 @@ impl ServerHandler for Server {
         }
         let key = context.meta.get(KEY).and_then(Value::as_str).map(str::to_owned);
         let call = Asked { key, tool: name, arguments: Value::Object(arguments) };
-        Ok(self.carry(client, call, &context).await.unwrap_or_else(told::failed).into())
+        Ok(self.carry(client, call, ticket, &context).await.unwrap_or_else(told::failed).into())
     }
 
     async fn list_resources(
@@ -344,12 +345,14 @@ impl Server {
         &self,
         client: Client,
         mut call: Asked,
+        ticket: Ticket,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, String> {
+        let mut ticket = Some(ticket);
         let token = context.meta.get_progress_token();
         let mut looks = 0.0;
         loop {
-            let called = self.in_turn(&client, &call, context).await?;
+            let called = self.in_turn(&client, &call, ticket.take(), context).await?;
             // What is behind another one was never taken: there is nothing of it to stop.
             if called.status == CallStatus::Behind {
                 return Ok(told::result(&called));
@@ -377,27 +380,32 @@ impl Server {
 }
 
 impl Server {
-    /// A call that comes while another one is at work waits in line for a while: calls that a client makes at once are done
-    /// one after the other, and each is answered.
+    /// A call that comes while others are at work waits in line for a while: calls that a client makes at once are done one
+    /// after the other, who came first before who came later, and each is answered. One that goes on with what was taken
+    /// has no ticket and waits for nobody.
     #[allow(clippy::disallowed_methods, reason = "how long a client waits is no time of the log")]
     async fn in_turn(
         &self,
         client: &Client,
         call: &Asked,
+        ticket: Option<Ticket>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Called, String> {
         let begun = Instant::now();
         let looks = LOOKS.contains(&call.tool.as_str());
         let patience = if looks { LOOK_WAITS } else { Duration::from_millis(WAIT_MS) };
-        let mut place = None;
+        let waits = ticket.as_ref().is_some_and(|ticket| ticket.before() < IN_LINE_MAX);
+        if let Some(ticket) = ticket.as_ref().filter(|_| waits) {
+            tokio::select! {
+                () = context.ct.cancelled() => return Err("the call was given up while it stood in line".to_owned()),
+                () = ticket.turn() => {}
+                () = tokio::time::sleep(patience) => {}
+            }
+        }
         loop {
             let (server, who, asked) = (self.clone(), client.clone(), call.clone());
             let called = aside(move || server.act(&who, &asked)).await?;
-            if called.status != CallStatus::Behind || begun.elapsed() >= patience {
-                return Ok(called);
-            }
-            place = place.or_else(|| self.line.try_acquire().ok());
-            if place.is_none() {
+            if called.status != CallStatus::Behind || begun.elapsed() >= patience || !waits {
                 return Ok(called);
             }
             tokio::select! {

@@ -88,7 +88,12 @@ impl Remote {
             Err(why) => {
                 let left = by.saturating_duration_since(Instant::now());
                 let found = SAYS_NO_METHOD.contains(&reply.status) && it.discover(left, ended);
-                return if found { Ok(it) } else { Err(no_mcp(why)) };
+                return match reply.status {
+                    _ if found => Ok(it),
+                    // It has not said yet what it speaks.
+                    401 | 403 => Err(why),
+                    _ => Err(no_mcp(why)),
+                };
             }
         };
         let wire = greeted.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();

@@ -160,7 +160,21 @@ pub(crate) fn disable(host: &dyn Host, p: Disable) -> Result<Servers, Error> {
 }
 
 pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<Servers, Error> {
-    host.kernel()?.remove_server(&p.server, sender(host, Channel::Cli)).wire()?;
+    let kernel = host.kernel()?;
+    kernel.remove_server(&p.server, sender(host, Channel::Cli)).wire()?;
+    // Nobody else is called with its token.
+    let is_in = kernel.logins().0.get(&p.server).is_some_and(|record| record.logged_in.is_some());
+    if let Some(logins) = host.logins().filter(|_| is_in) {
+        logins.forget(&p.server, sender(host, Channel::Cli)).map_err(|error| {
+            let hint =
+                format!("open the keys with `hermit unlock`, then type `hermit tools logout {}`", p.server);
+            Error::new(
+                error.code,
+                format!("the server is forgotten; its token is still kept: {}", error.message),
+            )
+            .hint(hint)
+        })?;
+    }
     list(host, List {})
 }
 
