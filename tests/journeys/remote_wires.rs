@@ -71,8 +71,14 @@ pub fn without_conversations(wants: Value) -> Server {
             "tools/list" => say(
                 "result",
                 json!({ "resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private",
-                "tools": [{ "name": "echo", "description": "Says it again.", "inputSchema": { "type": "object" } }] }),
+                "tools": [{ "name": "echo", "description": "Says it again.", "inputSchema": { "type": "object",
+                    "properties": { "tenant": { "type": "string", "x-mcp-header": "Tenant" } } } }] }),
             ),
+            "tools/call"
+                if heard.header("mcp-param-tenant") != asked["params"]["arguments"]["tenant"].as_str() =>
+            {
+                say("error", json!({ "code": -32020, "message": "an argument is not above" }))
+            }
             "tools/call" if heard.header("mcp-name") != Some("echo") => {
                 say("error", json!({ "code": -32020, "message": "no name above" }))
             }
@@ -142,7 +148,7 @@ fn a_server_without_conversations_has_what_the_person_said_when_it_is_asked_agai
     let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
     yes(&stage, &approval);
     let served = Served::by(&stage);
-    let call = json!({ "tool": "far__echo", "arguments": {} });
+    let call = json!({ "tool": "far__echo", "arguments": { "tenant": "north" } });
     let chat = Chat::saying(
         Large::STRONG,
         vec![call, json!({ "tool": "done", "arguments": { "summary": "done" } })],

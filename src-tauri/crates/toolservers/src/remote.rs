@@ -27,6 +27,7 @@ use model::tool_server::ToolManifest;
 use reply::{is_own_word, messages, refused, session_of};
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,8 @@ pub(crate) struct Remote {
     offered: Offers,
     /// It told that this is something else now.
     changed: bool,
+    /// What each of its tools takes, as it said last.
+    schemas: BTreeMap<String, Value>,
 }
 
 /// What a server said to one request: its result, or its refusal in its own words.
@@ -74,6 +77,7 @@ impl Remote {
             offers: Value::Null,
             offered: offers,
             changed: false,
+            schemas: BTreeMap::new(),
         };
         let params = json!({
             "protocolVersion": WIRE, "capabilities": capabilities(offers),
@@ -136,7 +140,14 @@ impl Remote {
             ("Accept", "application/json, text/event-stream"),
             ("MCP-Protocol-Version", self.wire.as_str()),
         ];
-        let above = if self.is_stateless() { stateless::headers(message) } else { Vec::new() };
+        let mut above = if self.is_stateless() { stateless::headers(message) } else { Vec::new() };
+        let called = message.pointer("/params/name").and_then(Value::as_str);
+        let schema = called.and_then(|name| self.schemas.get(name)).filter(|_| self.is_stateless());
+        if let (Some(schema), Some(arguments)) = (schema, message.pointer("/params/arguments"))
+            && message.get("method").is_some_and(|method| method == "tools/call")
+        {
+            above.extend(stateless::arguments_above(schema, arguments));
+        }
         all.into_iter().chain(session).map(plain).chain(above).collect()
     }
 
@@ -363,6 +374,11 @@ impl ToolSession for Remote {
         let mut offers = ToolManifest::default();
         if self.has("tools") || !(self.has("resources") || self.has("prompts")) {
             let told = whole(self.pages(("tools", "tools/list", "tools"), SERVER_TOOLS_MAX, by, ended)?)?;
+            let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+            self.schemas = told
+                .iter()
+                .filter_map(|tool| Some((name(tool)?, tool.get("inputSchema")?.clone())))
+                .collect();
             offers.tools = read(told, "tools", serde_json::from_value)?.into_iter().map(tool_of).collect();
         }
         if self.has("resources") {

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use effects::Offers;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The wire.
 pub(crate) const WIRE: &str = "2026-07-28";
@@ -13,6 +14,14 @@ pub(crate) const WIRE: &str = "2026-07-28";
 pub(crate) const ROUNDS_MAX: usize = 10;
 /// Bytes of what a server wants to have back.
 const STATE_BYTES_MAX: usize = 64 * 1024;
+
+/// Arguments of a call that stand above it.
+const ARGUMENTS_MAX: usize = 32;
+/// Members within members that are looked at for such.
+const DEPTH_MAX: usize = 8;
+/// Bytes of the name of such a header, and of what it says.
+const HEADER_BYTES_MAX: usize = 64;
+const VALUE_BYTES_MAX: usize = 2_048;
 
 /// What stands beside the parameters of each request.
 pub(crate) fn with_meta(params: &Value, offers: Offers) -> Value {
@@ -39,6 +48,49 @@ pub(crate) fn headers(message: &Value) -> Vec<(String, String)> {
     let name = member.and_then(|member| message.pointer(member)).and_then(Value::as_str);
     let name = name.map(|name| ("Mcp-Name".to_owned(), as_header(name)));
     [("Mcp-Method".to_owned(), method.to_owned())].into_iter().chain(name).collect()
+}
+
+/// Arguments that a tool wants above its call as well (`x-mcp-header` in its schema): texts, whole numbers and yes or no, on a
+/// way of named members. What is annotated otherwise stays in the body alone.
+pub(crate) fn arguments_above(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
+    let mut all = BTreeMap::new();
+    annotated(schema, arguments, 0, &mut all);
+    let named = |(name, values): (String, Vec<(String, String)>)| match <[_; 1]>::try_from(values) {
+        // Twice the same name says nothing for sure.
+        Ok([(written, value)]) if !name.is_empty() => {
+            Some((format!("Mcp-Param-{written}"), as_header(&value)))
+        }
+        _ => None,
+    };
+    all.into_iter().take(ARGUMENTS_MAX).filter_map(named).collect()
+}
+
+/// Names of headers as they are compared, with how each is written and what it says.
+type Annotated = BTreeMap<String, Vec<(String, String)>>;
+
+fn annotated(schema: &Value, arguments: &Value, depth: usize, all: &mut Annotated) {
+    let Some(members) = schema.get("properties").and_then(Value::as_object).filter(|_| depth < DEPTH_MAX)
+    else {
+        return;
+    };
+    for (name, schema) in members {
+        let Some(value) = arguments.get(name) else { continue };
+        annotated(schema, value, depth + 1, all);
+        let is_letter = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+        let header = schema.get("x-mcp-header").and_then(Value::as_str);
+        let Some(header) =
+            header.filter(|header| header.len() <= HEADER_BYTES_MAX && header.bytes().all(is_letter))
+        else {
+            continue;
+        };
+        let text = match value {
+            Value::String(text) if text.len() <= VALUE_BYTES_MAX => text.clone(),
+            Value::Bool(yes) => yes.to_string(),
+            Value::Number(number) if number.is_i64() || number.is_u64() => number.to_string(),
+            _ => continue,
+        };
+        all.entry(header.to_ascii_lowercase()).or_default().push((header.to_owned(), text));
+    }
 }
 
 /// A name as the value of a header: what could not stand there is written otherwise.
@@ -110,6 +162,32 @@ mod tests {
         {
             assert_eq!(as_header(name) == name, plain, "{name:?}");
         }
+    }
+
+    #[test]
+    fn arguments_stand_above_a_call_where_its_tool_wants_that_and_nowhere_else() {
+        let schema = json!({ "type": "object", "properties": {
+            "region": { "type": "string", "x-mcp-header": "Region" },
+            "deep": { "type": "object", "properties": { "n": { "type": "integer", "x-mcp-header": "Number" } } },
+            "dry": { "type": "boolean", "x-mcp-header": "Dry" },
+            "list": { "type": "array", "x-mcp-header": "List" },
+            "odd": { "type": "string", "x-mcp-header": "a b\r\nX" },
+            "one": { "type": "string", "x-mcp-header": "Same" }, "two": { "type": "string", "x-mcp-header": "same" },
+            "plain": { "type": "string" },
+        } });
+        let arguments = json!({ "region": "föhr\r\nX: y", "deep": { "n": 7 }, "dry": true, "list": [1], "odd": "x",
+            "one": "1", "two": "2", "plain": "p" });
+        let above = arguments_above(&schema, &arguments);
+        let names: Vec<&str> = above.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Mcp-Param-Dry", "Mcp-Param-Number", "Mcp-Param-Region"]);
+        assert_eq!((above[0].1.as_str(), above[1].1.as_str()), ("true", "7"));
+        assert!(above[2].1.starts_with("=?base64?") && above[2].1.is_ascii(), "{above:?}");
+        assert!(
+            arguments_above(&schema, &json!({})).is_empty()
+                && arguments_above(&json!(1), &arguments).is_empty()
+        );
+        let long = json!({ "region": "x".repeat(VALUE_BYTES_MAX + 1) });
+        assert!(arguments_above(&schema, &long).is_empty());
     }
 
     #[test]
