@@ -27,6 +27,7 @@
     reason = "the command line is where time, environment and terminal enter"
 )]
 
+mod answer;
 mod approve;
 mod args;
 mod card;

@@ -1,5 +1,6 @@
 //! How a task came out, in place: what was done, how to undo and prove it; or what failed, and what to do about it.
 
+use crate::answer;
 use crate::context::Context;
 use crate::follow::{Rest, exit_code, next_steps};
 use crate::output::{Output, Tone};
@@ -232,6 +233,10 @@ pub fn words(out: &Output, task: &Task) {
             return;
         }
         return text.lines().for_each(|line| out.say(Tone::Plain, line));
+    }
+    if let Some(check) = &task.answer_check {
+        out.say(Tone::Warn, answer::head(check));
+        return clip(&answer::text(check), ANSWER).lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));
     }
     out.say(Tone::Warn, "The model says (not verified; what was done is listed above):");
     text.lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));

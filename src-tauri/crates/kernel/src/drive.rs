@@ -7,6 +7,7 @@
 
 mod act;
 mod answer;
+mod answer_check;
 pub(crate) mod asked;
 mod beliefs;
 mod call;

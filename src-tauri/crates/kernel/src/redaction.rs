@@ -46,6 +46,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::TestReport => Rule::Shapes,
         K::ContextPack
         | K::ContextSummary
+        | K::AnswerCheck
         | K::EnvironmentSnapshot
         | K::WorkspaceSnapshot
         | K::Diff

@@ -100,6 +100,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         // History is judged again by what a proposer had read.
         | Kind::ContextPack
         | Kind::ContextSummary
+        | Kind::AnswerCheck
         | Kind::MemoryPromotion
         | Kind::Message
         | Kind::Playbook

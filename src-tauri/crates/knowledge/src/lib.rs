@@ -20,8 +20,9 @@
 //! 7. Content of artifacts stands inside a fence that the content cannot close.
 //! 8. A value that looks like a secret is taken out before it is counted, hashed or packed.
 //!
-//! **Where to start reading.** [`trust`], then [`belief`] and [`memory`], then [`pack`] and [`summary`].
+//! **Where to start reading.** [`trust`], then [`belief`] and [`memory`], then [`pack`], [`summary`] and [`answer`].
 
+pub mod answer;
 pub mod belief;
 pub mod layer;
 pub mod memory;

@@ -8,6 +8,7 @@
     reason = "a test that fails here says so"
 )]
 
+mod answers;
 mod kit;
 mod layers;
 mod pack;

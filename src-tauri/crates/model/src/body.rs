@@ -493,4 +493,9 @@ bodies! {
     }
     /// The tokens of a server of tools are forgotten.
     ToolLoggedOut ("tools.logged_out", 1, ToolServer, |b| b.server) { server: String, logged_out_at: UnixMs }
+    /// The closing answer was compared, sentence by sentence, with what is on record; so many are borne by what.
+    AnswerChecked ("attempt.answer_checked", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, answer: ArtifactRef, check: ArtifactRef, method: String, by_receipt: u32,
+        by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32,
+    }
 }

@@ -35,6 +35,9 @@ pub(crate) struct Facts {
     pub dispatched: BTreeMap<Digest, u64>,
     /// Ends of runs: what was said then are the words of a model, or of a playbook.
     pub claims: u64,
+    /// Sentences of closing answers that were compared with the record: bound to receipts, to what was seen, to the absence
+    /// of a receipt, and to nothing.
+    pub answers: [u64; 4],
     /// Events of types that this program does not know.
     pub unknown: u64,
 }
@@ -75,7 +78,8 @@ pub(crate) struct StandingFact {
 }
 
 /// Types whose bodies matter here; the others are only chained and counted.
-const TYPES: [&str; 13] = [
+const TYPES: [&str; 14] = [
+    "attempt.answer_checked",
     "artifact.created",
     "receipt.issued",
     "approval.requested",
@@ -116,6 +120,12 @@ impl Facts {
 
     fn fold(&mut self, seq: u64, at: UnixMs, body: Body) {
         match body {
+            Body::AnswerChecked(b) => {
+                let counts = [b.by_receipt, b.by_evidence, b.by_absence, b.unverified];
+                for (all, count) in self.answers.iter_mut().zip(counts) {
+                    *all = all.saturating_add(u64::from(count));
+                }
+            }
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.content_hash, b.artifact.kind);
                 self.artifact_ids.insert(b.artifact.artifact_id, b.artifact.content_hash);

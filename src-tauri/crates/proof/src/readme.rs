@@ -98,6 +98,7 @@ const LIMITS: &str = "ONLY ASSERTED, AND WHAT NO PROOF CAN SHOW
 - Without a witness outside the machine, its owner could have rewritten everything before this export.
 - Times are those of the machine's own clock.
 - What a model wrote (answers, summaries at the end of a run) is UNVERIFIED: its own words. What was done stands in
-  receipts/; where no receipt tells of it, nothing here shows that it was done.
+  receipts/; where no receipt tells of it, nothing here shows that it was done. Hermit compares each sentence of a last
+  answer with its log (artifact `answer.check`): bound to receipts, to what was seen, or UNVERIFIED.
 - What is withheld is covered by its digest and cannot be read from it.
 ";

@@ -66,6 +66,8 @@ struct Outcome {
     reason: TerminationReason,
     summary: Value,
     answer: Option<ArtifactRef>,
+    /// How many sentences of the answer are borne by what, and which artifact tells each.
+    check: Option<Value>,
 }
 
 /// Folds one task's events and says what its run stream tells of each.
@@ -206,7 +208,7 @@ const fn part(body: &Body) -> Part {
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
         | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_) | SamplingRequested(_) | SamplingEnded(_)
-        | ContextCompacted(_)
+        | ContextCompacted(_) | AnswerChecked(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)

@@ -25,6 +25,8 @@ crate::names! {
         ContextPack = "context.pack",
         /// What stands in a context in the place of the oldest turns.
         ContextSummary = "context.summary",
+        /// What bears the sentences of a closing answer.
+        AnswerCheck = "answer.check",
         /// A typed proposal.
         ActionRequest = "action.request",
         /// What policy said.

@@ -265,3 +265,19 @@ crate::names! {
         Quote = "quote",
     }
 }
+
+crate::names! {
+    /// What bears a sentence of a closing answer (product.md, moonshot 9).
+    pub enum AnswerSupport ("answer support") {
+        /// Receipts show the act that it claims.
+        Receipt = "receipt",
+        /// Its words stand in one passage of what was seen.
+        Evidence = "evidence",
+        /// It says that something was not done, and no receipt says that it was.
+        Absence = "absence",
+        /// It claims nothing.
+        Claimless = "claimless",
+        /// Nothing on record bears it.
+        Unverified = "unverified",
+    }
+}

@@ -113,6 +113,7 @@ mod tests {
     #[test]
     fn every_value_of_what_is_known_is_read_and_written_as_its_one_name() {
         spelled!(
+            knowledge::AnswerSupport,
             knowledge::BeliefStatus,
             knowledge::DecisionClass,
             knowledge::EdgeKind,

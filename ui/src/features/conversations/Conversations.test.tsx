@@ -38,7 +38,7 @@ test("lines stand in the order they were said, the newest last, under the task o
   const order = ["Tidy the downloads", "tidy up", "Began a task", "Moved 7 files", "7 files were moved.", "Pictures", "and the pictures", "goes on from “Tidy the downloads”"].map((words) => whole.indexOf(words));
   expect(order).toEqual([...order].sort((a, b) => a - b));
   expect(order).not.toContain(-1);
-  expect(log.getByText("Not verified")).toBeTruthy();
+  expect(log.getByText("UNVERIFIED")).toBeTruthy();
   expect(log.getByRole("link", { name: "R-abcd" }).getAttribute("href")).toContain("rcp_0000abcd");
   expect(await seriousFindings()).toEqual([]);
 });

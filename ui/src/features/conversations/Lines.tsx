@@ -7,6 +7,8 @@ import type { Line, LineTask } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Failed } from "~/primitives/States";
+import { isBare } from "~/screen/answer";
+import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
@@ -174,13 +176,18 @@ function Answer({ line }: { line: Line }) {
   const words = said(line.text);
   if (words === "") return null;
   const isClaim = line.said_by === "model";
+  const check = line.answer_check ?? null;
+  const task = line.task?.task_id;
+  const cite = (receipt: string) => task !== undefined && (
+    <Link key={receipt} className={styles.cite} to="/task/$id" params={{ id: task }} search={{ see: receipt }} title={`Receipt ${receipt}`}>{shortReceipt(receipt)}</Link>
+  );
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
         <b>{isClaim ? "Agent" : "Hermit"}</b><Time at={line.at} clock />
-        {isClaim && <span title="Nobody has checked these words. What was done is listed with its receipts."><Unverified>Not verified</Unverified></span>}
+        {isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}
       </div>
-      <p className={styles.words}><Prose of={words} /></p>
+      <p className={styles.words}>{check === null ? <Prose of={words} /> : <CheckedAnswer check={check} cite={cite} />}</p>
     </div>
   );
 }

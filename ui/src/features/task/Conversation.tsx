@@ -3,12 +3,14 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useAsk, useDraft, useHost, useSending } from "~/ipc/client";
-import type { Task } from "~/ipc/generated/task";
+import type { AnswerCheck, Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
+import { isBare, wholeAnswer } from "~/screen/answer";
+import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
@@ -69,7 +71,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
           {() => (
             <>
               {before > 0 && <Button look="link" onClick={earlier}>{many(before)} earlier</Button>}
-              {messages.slice(before).map((message) => <Said key={message.key} message={message} agent={agent} see={see} />)}
+              {messages.slice(before).map((message) => <Said key={message.key} message={message} agent={agent} check={checkOf(task, message)} see={see} />)}
             </>
           )}
         </Answer>
@@ -117,7 +119,13 @@ function Stands({ task }: { task: string }) {
   return <>{kind === undefined || kind === "dependency" ? "at work" : "waits for you"}</>;
 }
 
-function Said({ message, agent, see }: { message: Message; agent: string; see: (see: See) => void }) {
+/** What shows the sentences of a task's last words; of the words of an attempt before, nobody asks it here. */
+function checkOf(task: Task, message: Message): AnswerCheck | null {
+  const check = task.answer_check ?? null;
+  return check !== null && message.final && wholeAnswer(check) === message.text.trim() ? check : null;
+}
+
+function Said({ message, agent, check, see }: { message: Message; agent: string; check: AnswerCheck | null; see: (see: See) => void }) {
   if (message.who === "asks") {
     return (
       <div className={styles.asks}>
@@ -127,9 +135,10 @@ function Said({ message, agent, see }: { message: Message; agent: string; see: (
       </div>
     );
   }
-  const receipts = message.receipts.map((id) => (
+  const cite = (id: string) => (
     <button key={id} type="button" className={styles.cite} title={`Receipt ${id}`} onClick={() => see({ kind: "receipt", id })}>{shortReceipt(id)}</button>
-  ));
+  );
+  const receipts = message.receipts.map(cite);
   if (message.who === "did") {
     return (
       <p className={styles.did} data-tone={message.tone}>
@@ -141,8 +150,8 @@ function Said({ message, agent, see }: { message: Message; agent: string; see: (
   const isClaim = message.who === "agent" && agent === "Model" && message.final;
   return (
     <div className={styles.message} data-who={message.who}>
-      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && <span title="Nobody has checked these words. What was done is listed with its receipts."><Unverified>Not verified</Unverified></span>}</div>
-      <p><Prose of={message.text} /></p>
+      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}</div>
+      <p>{check === null ? <Prose of={message.text} /> : <CheckedAnswer check={check} cite={cite} />}</p>
       {message.final && (receipts.length > 0
         ? <p className={styles.proven}>Done in this task, each with its receipt: {receipts}</p>
         : isClaim && <p className={styles.proven}>Nothing was changed or sent in this task.</p>)}

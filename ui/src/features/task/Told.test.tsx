@@ -5,7 +5,7 @@ import type { FileChange } from "~/ipc/generated/changes";
 import type { StandingGrant } from "~/ipc/generated/grants";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
-import type { Task, TaskRow } from "~/ipc/generated/task";
+import type { AnswerCheck, AnswerSentence, Task, TaskRow } from "~/ipc/generated/task";
 import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
@@ -24,16 +24,38 @@ test("words of a model are never proven: they are marked, and what was done stan
   show(scene({ "task.show": lie }), `/task/${DONE}`);
   const log = within(await screen.findByRole("log"));
   const claim = (await log.findByText("7 files were moved.")).closest("[data-who]") as HTMLElement;
-  expect(within(claim).getByText("Not verified")).toBeTruthy();
+  expect(within(claim).getByText("UNVERIFIED")).toBeTruthy();
   expect(within(claim).getByText("Model")).toBeTruthy();
   expect(within(claim).getByText(/Done in this task, each with its receipt/).textContent).toMatch(/R-/);
   expect(claim.querySelector("p button")?.closest("p")?.textContent).not.toMatch(/were moved/);
 });
 
+test("each sentence of an answer stands with what shows it, and one that nothing shows is marked by itself", async () => {
+  const sentence = (text: string, more: Partial<AnswerSentence>): AnswerSentence => ({ gap: " ", text, support: "unverified", receipts: [], sources: [], because: null, ...more });
+  const check: AnswerCheck = {
+    method: "hermit.answer/1",
+    sentences: [
+      sentence("7 files", { gap: "", support: "receipt", receipts: [RECEIPT] }),
+      sentence("were", { support: "evidence", sources: [{ artifact_id: "art_1", title: "list atlas" }] }),
+      sentence("moved.", { because: "no receipt shows that" }),
+    ],
+  };
+  show(scene({ "task.show": { ...doneTask, reasoner: "openai:qwen", answer_check: check } }), `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  const marked = (await log.findByText("UNVERIFIED")).closest("[data-support]") as HTMLElement;
+  expect(marked.dataset["support"]).toBe("unverified");
+  expect(marked.textContent).toContain("moved.");
+  expect(within(marked).getByTitle("Nothing on record shows this: no receipt shows that")).toBeTruthy();
+  const parts = [...(marked.parentElement as HTMLElement).querySelectorAll<HTMLElement>("[data-support]")];
+  expect(parts[0]?.textContent).toMatch(/7 files.*R-/);
+  expect(parts[1]?.textContent).toContain("list atlas");
+  expect(log.queryAllByText("UNVERIFIED")).toHaveLength(1);
+});
+
 test("Hermit's own line and a playbook's carry no mark", async () => {
   show(scene(), `/task/${DONE}`);
   await (await screen.findByRole("log")).querySelector("p");
-  expect(within(screen.getByRole("log")).queryByText("Not verified")).toBeNull();
+  expect(within(screen.getByRole("log")).queryByText("UNVERIFIED")).toBeNull();
 });
 
 test("a task goes on after its end: the words become a task that follows it", async () => {

@@ -277,7 +277,7 @@ class Teller {
         if (this.#turn !== null) this.#turn.row.text = asked(oneOf(PROPOSER, body["provider"]), this.#turn.size);
         this.#turn = null;
         break;
-      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_responded":
+      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_responded": case "attempt.answer_checked":
         break;
       default:
         name satisfies never;

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { Reasoner } from "./task";
+import type { AnswerCheck, Reasoner } from "./task";
 import type { ApprovalStatus, Channel, ClarificationStatus, IngressResolution, MessageKind, ResultCode, Role, RunStatus, TaskStatus, TerminationReason, TrustTier, WordsBy } from "./words";
 
 /** All of them, the newest first. */
@@ -116,6 +116,8 @@ export interface Line {
   result: ResultCode | null;
   /** Of words at the end of a run: whose they are. */
   said_by: WordsBy | null;
+  /** Of a model's words at the end of a run: what bears each sentence. */
+  answer_check?: AnswerCheck | null;
   /** Of the end of a run of the loop. */
   termination: TerminationReason | null;
   /** Of the end of a task. */

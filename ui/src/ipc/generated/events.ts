@@ -124,5 +124,6 @@ export const EVENT_NAME = [
   "tools.login_allowed",
   "tools.logged_in",
   "tools.logged_out",
+  "attempt.answer_checked",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

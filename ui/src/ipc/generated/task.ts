@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -254,6 +254,34 @@ export interface TaskCounts {
   ended: number;
 }
 
+/** What bears a closing answer, sentence by sentence. The binding is made without a model, when the answer is given. */
+export interface AnswerCheck {
+  /** The name of the method, with its version. */
+  method: string;
+  sentences: AnswerSentence[];
+}
+
+/** A sentence of an answer. */
+export interface AnswerSentence {
+  /** What stands between it and the sentence before: white space. */
+  gap: string;
+  text: string;
+  support: AnswerSupport;
+  /** Receipts of the acts that it claims. */
+  receipts: string[];
+  /** Where its words stand. */
+  sources: AnswerSource[];
+  /** Why nothing bears it. */
+  because: string | null;
+}
+
+/** Something that was seen, in which the words of a sentence stand. */
+export interface AnswerSource {
+  artifact_id: string;
+  /** A path, a search, a command. */
+  title: string;
+}
+
 /** One task. */
 export interface Task {
   row: TaskRow;
@@ -281,6 +309,8 @@ export interface Task {
   verified_by: string[];
   /** The artifact with its answer. */
   answer_ref: string | null;
+  /** What bears each sentence of its last words; absent where those are not a model's. */
+  answer_check?: AnswerCheck | null;
   /** What it waits for, if it waits. */
   waits_for: Waits | null;
   /** It should be at work, and its host does not work on it; absent where that cannot be known. */

@@ -233,6 +233,8 @@ export const ARTIFACT_KIND = [
   "context.pack",
   /** What stands in a context in the place of the oldest turns. */
   "context.summary",
+  /** What bears the sentences of a closing answer. */
+  "answer.check",
   /** A typed proposal. */
   "action.request",
   /** What policy said. */
@@ -570,6 +572,21 @@ export const SUMMARY_LINE_KIND = [
   "quote",
 ] as const;
 export type SummaryLineKind = (typeof SUMMARY_LINE_KIND)[number];
+
+/** What bears a sentence of a closing answer (product.md, moonshot 9). */
+export const ANSWER_SUPPORT = [
+  /** Receipts show the act that it claims. */
+  "receipt",
+  /** Its words stand in one passage of what was seen. */
+  "evidence",
+  /** It says that something was not done, and no receipt says that it was. */
+  "absence",
+  /** It claims nothing. */
+  "claimless",
+  /** Nothing on record bears it. */
+  "unverified",
+] as const;
+export type AnswerSupport = (typeof ANSWER_SUPPORT)[number];
 
 /** The six profiles of HK-16.3. */
 export const PROFILE = [

@@ -55,6 +55,8 @@ export class Facts {
   readonly dispatched = new Map<string, number>();
   /** Ends of runs: what was said then are the words of a model, or of a playbook. */
   claims = 0;
+  /** Sentences of closing answers that were compared with the record: bound to receipts, to what was seen, to the absence of a receipt, and to nothing. */
+  answers = [0, 0, 0, 0];
   /** Events of types that this program does not know. */
   unknown = 0;
 
@@ -76,6 +78,11 @@ export class Facts {
 
   private fold({ task_seq: seq, occurred_at, payload }: Event, type: keyof Bodies): void {
     switch (type) {
+      case "attempt.answer_checked": {
+        const { by_receipt, by_evidence, by_absence, unverified } = BODIES[type](payload);
+        this.answers = [by_receipt, by_evidence, by_absence, unverified].map((count, at) => (this.answers[at] ?? 0) + Number(count));
+        return;
+      }
       case "artifact.created": {
         const { artifact } = BODIES[type](payload);
         this.artifacts.set(artifact.content_hash, artifact.kind);

@@ -207,7 +207,10 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
   said.push(check.has(l.PROV) ? "README.txt and prov.json: they are made from the rest and bind nobody" : "README.txt: it is made from the rest and binds nobody");
   if (check.facts.claims > 0) {
     const acts = check.counts.receipts === 0 ? "no receipt here says that anything was done" : "what was done is what the receipts say";
-    said.push(`what was said at ${count(check.facts.claims, "end")} of a run: a model's own words, unverified; ${acts}`);
+    const [byReceipt = 0, byEvidence = 0, byAbsence = 0, none = 0] = check.facts.answers;
+    const all = byReceipt + byEvidence + byAbsence + none;
+    const bound = all === 0 ? "" : `; Hermit compared ${count(all, "claim")} of it with its log: ${byReceipt} bound to receipts, ${byEvidence} to what was seen, ${byAbsence} to no receipt that says otherwise, ${none} UNVERIFIED`;
+    said.push(`what was said at ${count(check.facts.claims, "end")} of a run: a model's own words, unverified; ${acts}${bound}`);
   }
   return said;
 }

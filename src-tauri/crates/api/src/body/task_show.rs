@@ -35,6 +35,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let summary_by =
         latest.and_then(|a| a.summary.as_ref().map(|_| words_by(a.answer_ref.is_some(), contract.as_ref())));
     let verified_by = verified_by(&query, id)?;
+    let answered = latest.filter(|attempt| attempt.answer_ref.is_some());
+    let answer_check =
+        answered.map(|a| super::answer_check::of(host, &query, id, a.attempt_id)).transpose()?.flatten();
     let under_way = crate::runs::under_way(host, &row);
     Ok(Task {
         row: super::task::row(host, &query, &row)?,
@@ -56,6 +59,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         summary_by,
         verified_by,
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
+        answer_check,
         waits_for: waits(host, &state)?.or_else(|| asked(&state)),
         interrupted: is_interrupted(host, &row),
         writing: under_way.writing.told(),

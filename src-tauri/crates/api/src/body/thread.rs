@@ -46,6 +46,7 @@ fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error>
         approval: None,
         result: None,
         said_by: None,
+        answer_check: None,
         termination: None,
         ended: None,
     };
@@ -67,6 +68,9 @@ fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error>
             let task = row.task_id.map(|id| query.task(id)).transpose().wire()?.flatten();
             let contract = task.map(|task| super::task_show::contract(host, &task)).transpose()?.flatten();
             told.said_by = Some(super::task_show::words_by(row.artifact_ref.is_some(), contract.as_ref()));
+            if let (Some(task), Ok(attempt)) = (row.task_id, row.ref_id.parse()) {
+                told.answer_check = super::answer_check::of(host, query, task, attempt)?;
+            }
         }
         MessageKind::Ended => told.ended = opt_word(Some(&row.note))?,
     }

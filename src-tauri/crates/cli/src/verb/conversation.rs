@@ -134,7 +134,10 @@ fn words(line: &Line) -> String {
             format!("Did: {said}  {} {came}", line.ref_id)
         }
         MessageKind::Answer if line.said_by == Some(WordsBy::Model) => {
-            format!("Agent (not verified): {said}")
+            match &line.answer_check {
+                Some(check) => format!("Agent: {}", plain(&crate::answer::text(check))),
+                None => format!("Agent (not verified): {said}"),
+            }
         }
         MessageKind::Answer => format!("Hermit: {said}"),
         MessageKind::Ended => {

@@ -63,7 +63,7 @@ fn a_replaced_file_is_shown_as_the_difference_at_every_place_where_it_can_be_app
         .send("y\r");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
     // What the model says of itself stands under what was done, and is marked.
-    terminal.expect("Done.").expect("Overwrote a.txt").expect("not verified").expect("All tests pass.");
+    terminal.expect("Done.").expect("Overwrote a.txt").expect("UNVERIFIED").expect("All tests pass.");
     terminal.expect("Undo: hermit rollback ").expect("Receipt: ").expect("Proof: ");
     assert_eq!(terminal.end().0, 0);
 }

@@ -389,7 +389,7 @@ fn a_model_is_told_what_its_command_printed_and_its_words_are_marked_as_its_own(
     let folder = bench.folder();
     let run = ["run", "--goal", "say it", "--workspace", folder.to_str().unwrap(), "--model", &model];
     let shown = bench.run(&run).ends_with(0).out;
-    assert!(shown.contains("The model says (not verified"), "{shown}");
+    assert!(shown.contains("The model says (UNVERIFIED"), "{shown}");
     let first = heard.recv().unwrap();
     assert!(first.contains("\"edit\"") && first.contains("\"command\""), "all tools are offered: {first}");
     let second = heard.recv().unwrap();
@@ -400,6 +400,9 @@ fn a_model_is_told_what_its_command_printed_and_its_words_are_marked_as_its_own(
     let task = text(&tasks["rows"][0]["task_id"]);
     let shown = bench.run(&["task", "show", &task, "--json"]).ends_with(0).json();
     assert_eq!(shown["summary_by"], "model", "{shown}");
+    let supports: Vec<&Value> =
+        shown["answer_check"]["sentences"].as_array().unwrap().iter().map(|one| &one["support"]).collect();
+    assert_eq!(supports, ["unverified", "unverified"], "{shown}");
     assert_eq!(shown["verified_by"], json!([]), "a command that failed proves nothing: {shown}");
 }
 
@@ -418,7 +421,7 @@ fn a_run_that_stops_says_what_failed_and_what_to_do_next() {
         ran.out
     );
     assert!(ran.out.contains("profile") && !ran.out.contains("repeated_tool_failure"), "{}", ran.out);
-    assert!(!ran.out.contains("not verified"), "these are Hermit's words: {}", ran.out);
+    assert!(!ran.out.contains("UNVERIFIED"), "these are Hermit's words: {}", ran.out);
     assert!(heard.try_iter().nth(1).unwrap().contains("not allowed by policy"), "the model is told why");
     let rows = bench.run(&["task", "list", "--json"]).ends_with(0).json();
     assert!(text(&rows["rows"][0]["because"]).starts_with("Stopped: policy denied"), "{rows}");

@@ -111,7 +111,7 @@ impl Kernel {
     }
 
     /// The texts of a result with their titles.
-    fn texts_of(
+    pub(crate) fn texts_of(
         &self,
         seen: &ObservedRef,
         artifact: Option<&Artifact>,

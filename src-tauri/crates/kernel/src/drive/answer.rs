@@ -266,14 +266,17 @@ impl Kernel {
             .media("text/plain; charset=utf-8")
             .trust(model::artifact::TrustTier::Untrusted)
             .from(inputs);
-        let answer = Some(tx.artifact(summary.as_bytes(), new)?);
+        let answer = tx.artifact(summary.as_bytes(), new)?;
         tx.push(RunTerminated {
             about_attempt_id,
             reason,
             iterations,
             summary: Sensitive::from(summary.to_owned()),
-            answer,
+            answer: Some(answer.clone()),
         });
+        if self.proposer(tx)?.reads_context() {
+            self.check_answer(tx, summary, &answer)?;
+        }
         Ok(Then::Commit)
     }
 

@@ -264,8 +264,17 @@ impl Check<'_> {
                 0 => "no receipt here says that anything was done",
                 _ => "what was done is what the receipts say",
             };
+            let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
+            let bound = match by_receipt + by_evidence + by_absence + none {
+                0 => String::new(),
+                all => format!(
+                    "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
+                     {by_absence} to no receipt that says otherwise, {none} UNVERIFIED",
+                    count(all, "claim")
+                ),
+            };
             asserted.push(format!(
-                "what was said at {} of a run: a model's own words, unverified; {acts}",
+                "what was said at {} of a run: a model's own words, unverified; {acts}{bound}",
                 count(self.facts.claims, "end")
             ));
         }

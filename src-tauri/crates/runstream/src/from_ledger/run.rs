@@ -5,7 +5,7 @@ use crate::{Draft, Family};
 use model::Sensitive;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::body::{Body, ContextCompacted, ModelFailed, TaskStatusChanged};
+use model::body::{AnswerChecked, Body, ContextCompacted, ModelFailed, TaskStatusChanged};
 use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
 use serde_json::{Value, json};
@@ -73,9 +73,11 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::IterationCompleted(b) => vec![step(event, "turn", shown(&b.record.state_summary))],
         Body::RunTerminated(b) => {
             let summary = shown(&b.summary);
-            mirror.outcome = Some(Outcome { reason: b.reason, summary, answer: b.answer.clone() });
+            mirror.outcome =
+                Some(Outcome { reason: b.reason, summary, answer: b.answer.clone(), check: None });
             Vec::new()
         }
+        Body::AnswerChecked(b) => checked(mirror, b),
         Body::ModelResponded(b) => {
             let mut drafts = Vec::new();
             if !mirror.reasoning.is_empty() {
@@ -119,16 +121,31 @@ fn input(event: &Event, phase: &str, text: &Sensitive<String>, tier: Option<Trus
 }
 
 /// Completed, failed and cancelled end a run; rolled back keeps the end it had (T1).
+/// What bears the answer is told with the end of the run.
+fn checked(mirror: &mut RunFold, b: &AnswerChecked) -> Vec<Draft> {
+    let check = json!({
+        "check": b.check, "method": b.method, "by_receipt": b.by_receipt, "by_evidence": b.by_evidence,
+        "by_absence": b.by_absence, "claimless": b.claimless, "unverified": b.unverified,
+    });
+    if let Some(outcome) = &mut mirror.outcome {
+        outcome.check = Some(check);
+    }
+    Vec::new()
+}
+
 fn ending(mirror: &RunFold, event: &Event, body: &TaskStatusChanged, now: &Lifecycle) -> Vec<Draft> {
     let at = event.occurred_at;
     let usage = json!(mirror.usage);
     let outcome = mirror.outcome.as_ref();
-    let result = json!({
+    let mut result = json!({
         "reason": outcome.map_or_else(|| body.reason.clone(), |o| o.reason.as_str().to_owned()),
         "summary": outcome.map_or(Value::Null, |o| o.summary.clone()),
         "answer": outcome.and_then(|o| o.answer.clone()),
         "note": body.note.as_ref().map(shown),
     });
+    if let (Some(check), Value::Object(result)) = (outcome.and_then(|o| o.check.clone()), &mut result) {
+        result.insert("answer_check".to_owned(), check);
+    }
     let whole = json!({ "status": now.status, "usage": usage, "result": result });
     let last = match body.to {
         TaskStatus::Completed => Draft::new(Family::Done, at, whole),

@@ -4,6 +4,7 @@
 use crate::table::{answers, params};
 use crate::task::Reasoner;
 use crate::{Page, Text};
+use crate::task::AnswerCheck;
 use words::act::ResultCode;
 use words::knowledge::TrustTier;
 use words::policy::ApprovalStatus;
@@ -112,6 +113,9 @@ answers! {
         result: Option<ResultCode>,
         /// Of words at the end of a run: whose they are.
         said_by: Option<WordsBy>,
+        /// Of a model's words at the end of a run: what bears each sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_check: Option<AnswerCheck>,
         /// Of the end of a run of the loop.
         termination: Option<TerminationReason>,
         /// Of the end of a task.

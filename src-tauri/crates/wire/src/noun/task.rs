@@ -6,6 +6,7 @@ use crate::{Page, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
+use words::knowledge::AnswerSupport;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
 use words::task::{
@@ -286,6 +287,34 @@ answers! {
         ended: u64,
     }
 
+    /// What bears a closing answer, sentence by sentence. The binding is made without a model, when the answer is given.
+    AnswerCheck {
+        /// The name of the method, with its version.
+        method: String,
+        sentences: Vec<AnswerSentence>,
+    }
+
+    /// A sentence of an answer.
+    AnswerSentence {
+        /// What stands between it and the sentence before: white space.
+        gap: String,
+        text: String,
+        support: AnswerSupport,
+        /// Receipts of the acts that it claims.
+        receipts: Vec<String>,
+        /// Where its words stand.
+        sources: Vec<AnswerSource>,
+        /// Why nothing bears it.
+        because: Option<String>,
+    }
+
+    /// Something that was seen, in which the words of a sentence stand.
+    AnswerSource {
+        artifact_id: String,
+        /// A path, a search, a command.
+        title: String,
+    }
+
     /// One task.
     Task {
         row: TaskRow,
@@ -313,6 +342,9 @@ answers! {
         verified_by: Vec<String>,
         /// The artifact with its answer.
         answer_ref: Option<String>,
+        /// What bears each sentence of its last words; absent where those are not a model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_check: Option<AnswerCheck>,
         /// What it waits for, if it waits.
         waits_for: Option<Waits>,
         /// It should be at work, and its host does not work on it; absent where that cannot be known.

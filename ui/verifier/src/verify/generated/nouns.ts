@@ -161,7 +161,7 @@ export const standingGrant = object({ format: string, log_id: string, grant_id: 
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "transcript", "action.result", "answer", "message");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "transcript", "action.result", "answer", "message");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -179,6 +179,7 @@ export type CapabilityGrant = Of<typeof capabilityGrant>;
 
 /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */
 export const BODIES = {
+  "attempt.answer_checked": object({ about_attempt_id: id("att"), answer: artifactRef, check: artifactRef, method: string, by_receipt: u32, by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32 }, "closed"),
   "artifact.created": object({ artifact: artifact }, "closed"),
   "receipt.issued": object({ receipt_id: id("rcp"), receipt_class: receiptClass, action_class: actionClass, result_code: resultCode, action_request_id: nullable(id("act")), envelope: artifactRef, statement_sha256: digest, reversibility: reversibility, rolls_back: nullable(id("rcp")), verifiability: verifiability, summary: sensitive(string) }, "closed"),
   "approval.requested": object({ approval: approval, action_request_id: id("act"), risk_band: riskBand, nonce: string, summary: sensitive(string) }, "closed"),
@@ -318,5 +319,6 @@ export const REGISTRY = [
   "tools.login_allowed",
   "tools.logged_in",
   "tools.logged_out",
+  "attempt.answer_checked",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

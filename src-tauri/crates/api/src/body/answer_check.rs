@@ -1,0 +1,59 @@
+//! What bears a closing answer, sentence by sentence, for whoever shows it.
+
+use crate::convert::every;
+use crate::error::if_kept;
+use crate::Host;
+use model::artifact::ArtifactKind;
+use model::{AttemptId, TaskId};
+use projections::Query;
+use projections::query::ArtifactFilter;
+use wire::Error;
+use wire::task::{AnswerCheck, AnswerSentence, AnswerSource};
+
+/// What bears the answer of an attempt; none where it gave none, where nobody compared it (an older version), or where its
+/// words or the comparison were erased.
+pub(crate) fn of(
+    host: &dyn Host,
+    query: &Query,
+    task: TaskId,
+    attempt: AttemptId,
+) -> Result<Option<AnswerCheck>, Error> {
+    let filter = ArtifactFilter {
+        task: Some(task),
+        kind: Some(ArtifactKind::AnswerCheck),
+        ..ArtifactFilter::default()
+    };
+    let made = every(|ask| query.artifacts(&filter, ask))?;
+    let Some(row) = made.into_iter().rfind(|row| row.produced_by == Some(attempt)) else { return Ok(None) };
+    let store = host.artifacts()?;
+    let Some(bytes) = if_kept(store.read(&row.content_hash))? else { return Ok(None) };
+    let check: model::answer::AnswerCheck = serde_json::from_slice(&bytes).map_err(|e| {
+        Error::new(wire::Code::Damaged, format!("artifact `{}` is malformed: {e}", row.artifact_id))
+    })?;
+    let Some(answer) = if_kept(store.read(&check.answer.sha256))? else { return Ok(None) };
+    Ok(Some(told(check, &String::from_utf8_lossy(&answer))))
+}
+
+fn told(check: model::answer::AnswerCheck, answer: &str) -> AnswerCheck {
+    let mut at = 0;
+    let mut sentences = Vec::with_capacity(check.sentences.len());
+    for sentence in check.sentences {
+        let place = |byte: u32| usize::try_from(byte).unwrap_or(usize::MAX);
+        let start = place(sentence.start);
+        let end = start.saturating_add(place(sentence.length));
+        let source = |source: model::answer::AnswerSource| AnswerSource {
+            artifact_id: source.artifact_id.to_string(),
+            title: source.title,
+        };
+        sentences.push(AnswerSentence {
+            gap: answer.get(at..start).unwrap_or_default().to_owned(),
+            text: answer.get(start..end).unwrap_or_default().to_owned(),
+            support: sentence.support,
+            receipts: sentence.receipts.iter().map(ToString::to_string).collect(),
+            sources: sentence.sources.into_iter().map(source).collect(),
+            because: sentence.because,
+        });
+        at = end;
+    }
+    AnswerCheck { method: check.method, sentences }
+}

@@ -1,0 +1,95 @@
+//! A closing answer as a terminal shows it: each sentence with what bears it.
+
+use crate::text::{clip, paragraph, plain, short};
+use wire::task::{AnswerCheck, AnswerSentence};
+use words::knowledge::AnswerSupport;
+
+/// Receipts and sources that are named with one sentence.
+const NAMED: usize = 3;
+/// Letters of a source's title.
+const TITLE: usize = 60;
+
+/// What stands above an answer: how much of it nothing bears.
+pub fn head(check: &AnswerCheck) -> String {
+    let claims = check.sentences.iter().filter(|one| one.support != AnswerSupport::Claimless).count();
+    let bare = check.sentences.iter().filter(|one| one.support == AnswerSupport::Unverified).count();
+    match (bare, claims) {
+        (0, _) => "The model says (each sentence with what shows it):".to_owned(),
+        (bare, claims) if bare == claims => {
+            "The model says (UNVERIFIED: nothing that was done or seen here shows it):".to_owned()
+        }
+        (bare, claims) => format!(
+            "The model says (each sentence with what shows it; {bare} of {claims} UNVERIFIED: nothing that was done or seen here shows them):"
+        ),
+    }
+}
+
+/// The answer, with what bears each sentence behind it.
+pub fn text(check: &AnswerCheck) -> String {
+    let none_is_borne = check
+        .sentences
+        .iter()
+        .all(|one| matches!(one.support, AnswerSupport::Unverified | AnswerSupport::Claimless));
+    let mut text = String::new();
+    for sentence in &check.sentences {
+        text.push_str(&sentence.gap);
+        text.push_str(&paragraph(&sentence.text));
+        if !none_is_borne {
+            text.push_str(&mark(sentence));
+        }
+    }
+    text
+}
+
+fn mark(sentence: &AnswerSentence) -> String {
+    let named = |all: Vec<String>| {
+        let more = all.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", all.into_iter().take(NAMED).collect::<Vec<_>>().join(", "))
+    };
+    let receipts = || sentence.receipts.iter().map(|id| short(id).to_owned()).collect();
+    let sources = || sentence.sources.iter().map(|source| plain(&clip(&source.title, TITLE))).collect();
+    match sentence.support {
+        AnswerSupport::Receipt => format!(" [receipt {}]", named(receipts())),
+        AnswerSupport::Evidence => format!(" [seen: {}]", named(sources())),
+        AnswerSupport::Absence => " [no receipt says otherwise]".to_owned(),
+        AnswerSupport::Claimless => String::new(),
+        AnswerSupport::Unverified => " [UNVERIFIED]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(supports: &[(&str, &str)]) -> AnswerCheck {
+        let sentence = |(support, text): &(&str, &str)| {
+            json!({ "gap": " ", "text": text, "support": support, "receipts": ["rcp_00000000000000000000000000001a2b"],
+                "sources": [{ "artifact_id": "art_1", "title": "read notes.md" }], "because": null })
+        };
+        let sentences: Vec<_> = supports.iter().map(sentence).collect();
+        serde_json::from_value(json!({ "method": "m", "sentences": sentences })).unwrap()
+    }
+
+    #[test]
+    fn each_sentence_is_told_with_what_shows_it() {
+        let mixed = check(&[
+            ("receipt", "I wrote a.md."),
+            ("evidence", "Bob owes 5."),
+            ("absence", "Nothing was deleted."),
+            ("unverified", "I sent it."),
+            ("claimless", "Anything else?"),
+        ]);
+        let told = text(&mixed);
+        assert_eq!(
+            told,
+            " I wrote a.md. [receipt 00001a2b] Bob owes 5. [seen: read notes.md] Nothing was deleted. \
+             [no receipt says otherwise] I sent it. [UNVERIFIED] Anything else?"
+        );
+        assert!(head(&mixed).contains("1 of 4 UNVERIFIED"));
+        let bare = check(&[("unverified", "I sent it."), ("claimless", "Bye.")]);
+        assert!(head(&bare).starts_with("The model says (UNVERIFIED"), "{}", head(&bare));
+        assert_eq!(text(&bare), " I sent it. Bye.");
+    }
+}

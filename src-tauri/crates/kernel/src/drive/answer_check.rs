@@ -1,0 +1,230 @@
+//! What bears a closing answer: each sentence of it is compared with what is on record when it is given (product.md,
+//! moonshot 9).
+
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::state::{AttemptState, ObservedRef, ReceiptRecord, TaskState};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
+use acts::ActionRequest;
+use knowledge::answer::{Deed, Left, METHOD, Record, Source, check};
+use model::action::ActionClass;
+use model::answer::{AnswerCheck, AnswerSupport};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
+use model::body::AnswerChecked;
+use model::receipt::{Change, ItemOutcome, Receipt, ReceiptClass, ResultCode};
+use model::resource::ResourceId;
+use model::witness::Found;
+use model::{ReceiptId, Slot, TaskId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of texts that are looked at in all, the newest first.
+const TEXTS_MAX: usize = 8 << 20;
+/// Bytes of the words of one act.
+const WORDS_MAX: usize = 16 << 10;
+/// Tasks of a tree that are looked at.
+const TASKS_MAX: usize = 32;
+
+impl Kernel {
+    /// Records what bears the closing answer. Where the record cannot be read there is none, and all of the answer stays
+    /// unverified: the task ends all the same.
+    pub(super) fn check_answer(&self, tx: &mut Tx<'_>, said: &str, answer: &ArtifactRef) -> Result<(), Error> {
+        let attempt_id = self.attempt_id(tx)?;
+        let record = match self.record_of(tx) {
+            Ok(record) => record,
+            Err(Error::Artifacts(error)) => {
+                tracing::warn!(task = %tx.task.task_id, %error, "an answer cannot be compared with what is on record");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let sentences = check(said, &record);
+        let check = AnswerCheck { attempt_id, answer: answer.clone(), method: METHOD.to_owned(), sentences };
+        let new = NewArtifact::audit(ArtifactKind::AnswerCheck)
+            .class(ArtifactClass::Derived)
+            .from([answer.artifact_id]);
+        let at = tx.object(&check, new)?;
+        tx.push(AnswerChecked {
+            about_attempt_id: attempt_id,
+            answer: answer.clone(),
+            check: at,
+            method: METHOD.to_owned(),
+            by_receipt: check.count(AnswerSupport::Receipt),
+            by_evidence: check.count(AnswerSupport::Evidence),
+            by_absence: check.count(AnswerSupport::Absence),
+            claimless: check.count(AnswerSupport::Claimless),
+            unverified: check.count(AnswerSupport::Unverified),
+        });
+        Ok(())
+    }
+
+    /// What a task and its parts have done and seen.
+    fn record_of(&self, state: &TaskState) -> Result<Record, Error> {
+        let mut told = Told { record: Record::default(), left: TEXTS_MAX, order: 0 };
+        told.record.said.push(state.goal_text());
+        told.record.said.extend(state.inputs.iter().chain(&state.absorbed).map(|input| input.text.clone()));
+        let mut parts: Vec<TaskId> = state.children.clone();
+        let mut known: BTreeSet<TaskId> = BTreeSet::new();
+        while let Some(part) = parts.pop() {
+            if known.len() < TASKS_MAX && known.insert(part) {
+                // A part that has ended is read from its log: whoever is at it now only reads.
+                let part = self.load(part)?;
+                parts.extend(&part.children);
+                self.add_task(&part, &mut told)?;
+            }
+        }
+        self.add_task(state, &mut told)?;
+        Ok(told.record)
+    }
+
+    /// Adds what one task has done and seen, in its order.
+    fn add_task(&self, state: &TaskState, told: &mut Told) -> Result<(), Error> {
+        let undone: BTreeSet<ReceiptId> = state.receipts.iter().flat_map(|r| r.undoes.iter().copied()).collect();
+        let mut deeds: BTreeMap<String, Vec<Deed>> = BTreeMap::new();
+        let acts = state.receipts.iter().filter(|r| r.receipt_class != ReceiptClass::ApprovalResolution);
+        for receipt in acts.filter(|r| !undone.contains(&r.receipt_id)) {
+            if let Some((result, deed)) = self.deed(state, receipt, told)? {
+                deeds.entry(result).or_default().push(deed);
+            }
+        }
+        let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
+        for artifact in sources {
+            let Some(title) = artifact.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned()) else { continue };
+            let text = match told.takes(artifact.byte_size) {
+                true => self.text(&artifact.content_hash)?,
+                false => String::new(),
+            };
+            told.record.sources.push(Source { artifact_id: artifact.artifact_id, title, text, order: told.order });
+        }
+        let seen = state.attempts.values().flat_map(|attempt: &AttemptState| &attempt.observed);
+        for seen in seen {
+            told.order = told.order.saturating_add(1);
+            for mut deed in deeds.remove(&seen.artifact.artifact_id.to_string()).unwrap_or_default() {
+                deed.order = told.order;
+                told.record.deeds.push(deed);
+            }
+            self.see(state, seen, told)?;
+        }
+        // What nothing was told of: an outcome that a person settled.
+        for mut deed in deeds.into_values().flatten() {
+            told.order = told.order.saturating_add(1);
+            deed.order = told.order;
+            told.record.deeds.push(deed);
+        }
+        Ok(())
+    }
+
+    /// What was seen in one result. What a change or a part of the task came to is told by its receipts.
+    fn see(&self, state: &TaskState, seen: &ObservedRef, told: &mut Told) -> Result<(), Error> {
+        let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { return Ok(()) };
+        if matches!(seen.tool.as_str(), "change" | "delegate") || !told.takes(artifact.byte_size) {
+            return Ok(());
+        }
+        for (title, text) in self.texts_of(seen, Some(artifact))? {
+            let title = if title.contains(&seen.about) { title } else { format!("{title} {}", seen.about) };
+            told.record.sources.push(Source { artifact_id: artifact.artifact_id, title, text, order: told.order });
+        }
+        Ok(())
+    }
+
+    /// An act by its receipt, with the artifact of its result; none for what is no act of the task's own.
+    fn deed(&self, state: &TaskState, record: &ReceiptRecord, told: &mut Told) -> Result<Option<(String, Deed)>, Error> {
+        let (_, receipt) = self.receipt(record.receipt_id)?;
+        let Slot::Value(request) = &receipt.action_request_ref else { return Ok(None) };
+        let mut deed = Deed {
+            receipt_id: receipt.receipt_id,
+            class: receipt.action_class,
+            succeeded: receipt.result_code == ResultCode::Succeeded,
+            order: 0,
+            made: Vec::new(),
+            changed: Vec::new(),
+            removed: Vec::new(),
+            moved: Vec::new(),
+            argv: Vec::new(),
+            exit_code: None,
+            words: receipt.result_summary.shown().cloned().unwrap_or_default(),
+        };
+        for change in receipt.changes.iter().filter(|change| change.outcome == ItemOutcome::Done) {
+            self.changed(change, &mut deed, told)?;
+        }
+        moves(&receipt, &mut deed);
+        if let Slot::Value(ran) = &receipt.ran {
+            deed.argv = ran.argv.as_ref().and_then(|argv| argv.shown().cloned()).unwrap_or_default();
+            deed.exit_code = ran.exit_code;
+        }
+        if !matches!(receipt.action_class, ActionClass::WriteLocal | ActionClass::DeleteLocal) && deed.argv.is_empty() {
+            let request: ActionRequest = self.read_object(state, request.artifact_id)?;
+            let words = serde_json::to_string(&request.action).map_err(|e| Error::Broken(e.to_string()))?;
+            deed.words = format!("{}\n{}", deed.words, words.chars().take(WORDS_MAX).collect::<String>());
+        }
+        let result = receipt.output_refs.last().map(|output| output.artifact_id.to_string()).unwrap_or_default();
+        Ok(Some((result, deed)))
+    }
+
+    fn changed(&self, change: &Change, deed: &mut Deed, told: &mut Told) -> Result<(), Error> {
+        let resource = change.resource.shown().and_then(|resource| resource.parse().ok());
+        let Some(ResourceId::File(_, path)) = resource else { return Ok(()) };
+        let path = path.display_lossy();
+        let text = match &change.after {
+            Found::File { sha256, byte_size, .. } if told.takes(*byte_size) => match self.text(sha256) {
+                Ok(text) => text,
+                // What was written is kept with what was asked for, not always by its own digest.
+                Err(Error::Artifacts(artifacts::Error::Missing { .. })) => String::new(),
+                Err(error) => return Err(error),
+            },
+            _ => String::new(),
+        };
+        match (&change.before, &change.after) {
+            (_, Found::Absent) => deed.removed.push(path),
+            (Found::Absent, _) => deed.made.push(Left { path, text }),
+            _ => deed.changed.push(Left { path, text }),
+        }
+        Ok(())
+    }
+
+    /// A text by its digest; nothing where it is none, or was erased.
+    fn text(&self, digest: &seal::Digest) -> Result<String, Error> {
+        match self.artifacts.read(digest) {
+            Ok(bytes) => Ok(String::from_utf8(bytes).unwrap_or_default()),
+            Err(artifacts::Error::Missing { digest }) if self.reader.is_content_erased(&digest)? => Ok(String::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What is told so far.
+struct Told {
+    record: Record,
+    /// Bytes of texts that may still be read.
+    left: usize,
+    order: u32,
+}
+
+impl Told {
+    /// Whether a text of that size is read.
+    fn takes(&mut self, byte_size: u64) -> bool {
+        let size = usize::try_from(byte_size).unwrap_or(usize::MAX);
+        let fits = size <= self.left;
+        self.left = if fits { self.left - size } else { self.left };
+        fits
+    }
+}
+
+/// What was removed and stands elsewhere by the same act, by its bytes.
+fn moves(receipt: &Receipt, deed: &mut Deed) {
+    let digest = |found: &Found| match found {
+        Found::File { sha256, .. } => Some(*sha256),
+        _ => None,
+    };
+    let path = |change: &Change| match change.resource.shown().and_then(|resource| resource.parse().ok()) {
+        Some(ResourceId::File(_, path)) => Some(path.display_lossy()),
+        _ => None,
+    };
+    let done = || receipt.changes.iter().filter(|change| change.outcome == ItemOutcome::Done);
+    let mut made: Vec<_> = done().filter(|change| change.before == Found::Absent).collect();
+    for gone in done().filter(|change| change.after == Found::Absent) {
+        let same = made.iter().position(|new| digest(&new.after).is_some() && digest(&new.after) == digest(&gone.before));
+        let Some(new) = same.map(|at| made.remove(at)) else { continue };
+        deed.moved.extend(path(gone).zip(path(new)));
+    }
+}

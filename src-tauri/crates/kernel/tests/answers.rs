@@ -1,0 +1,94 @@
+//! What bears a closing answer: each sentence is bound to a receipt, to what was seen, or marked (product.md, moonshot 9).
+
+use crate::story::{completed, events, object, state};
+use crate::told::{Wire, give, settings};
+use kernel::{DriveOutcome, Waiting};
+use model::answer::{AnswerCheck, AnswerSupport};
+use model::artifact::ArtifactKind;
+use model::body::AnswerChecked;
+use model::{Body, TaskId};
+use reasoning::ToolMode;
+use serde_json::json;
+use testkit::World;
+
+const NOTES: &str = "Alice orders the new scanner by Friday.\nBob owes the landlord 1,250 EUR.\n";
+
+/// The end of a task that reads notes, writes a summary of them where that is `allowed`, and answers with these words.
+fn answered(world: &World, words: &str, allowed: bool) -> TaskId {
+    std::fs::write(world.path("notes.md"), NOTES).unwrap();
+    let script = vec![
+        ("read", json!({ "path": "notes.md" })),
+        ("write", json!({ "path": "SUMMARY.md", "content": "- Alice: scanner\nThe mail was sent.\n" })),
+        ("done", json!({ "summary": words })),
+    ];
+    let wire = Wire::new(script);
+    let task = give(world, &wire, "Sum up notes.md in SUMMARY.md", settings(ToolMode::Tools, &[]));
+    let DriveOutcome::Waiting(Waiting::Approval(id)) = world.drive(task) else { panic!("it asks first") };
+    if allowed {
+        world.person.allow(world.kernel(), task, id).unwrap();
+        assert_eq!(world.drive(task), completed());
+    } else {
+        world.person.deny(world.kernel(), task, id, "no").unwrap();
+        world.drive(task);
+    }
+    task
+}
+
+fn checked(world: &World, task: TaskId) -> Option<AnswerChecked> {
+    events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
+        Body::AnswerChecked(b) => Some(b),
+        _ => None,
+    })
+}
+
+fn check(world: &World, task: TaskId) -> (AnswerChecked, AnswerCheck) {
+    let event = checked(world, task).expect("the answer was compared");
+    let check = object(world.kernel(), &state(world, task), event.check.artifact_id);
+    (event, check)
+}
+
+#[test]
+fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_nothing() {
+    let world = World::new(4_401);
+    let words = "I read notes.md and wrote SUMMARY.md. Bob owes the landlord 1,250 EUR. I did not delete anything. \
+                 The mail was sent. I also wrote REPORT.md and ran all tests, which pass. Anything else?";
+    let task = answered(&world, words, true);
+    let (event, check) = check(&world, task);
+    let supports: Vec<AnswerSupport> = check.sentences.iter().map(|one| one.support).collect();
+    use AnswerSupport::{Absence, Claimless, Evidence, Receipt, Unverified};
+    assert_eq!(supports, [Receipt, Evidence, Absence, Unverified, Unverified, Claimless], "{check:?}");
+    assert_eq!(
+        (event.by_receipt, event.by_evidence, event.by_absence, event.unverified, event.claimless),
+        (1, 1, 1, 2, 1)
+    );
+
+    // The receipt is the one of the change, and what was seen is the result of the reading.
+    let now = state(&world, task);
+    let receipts: Vec<_> = now.receipts.iter().map(|receipt| receipt.receipt_id).collect();
+    assert!(check.sentences[0].receipts.iter().all(|id| receipts.contains(id)));
+    assert_eq!(check.sentences[0].receipts.len(), 1, "and no other act's");
+    let seen = now.attempt().unwrap().observed[0].artifact.artifact_id;
+    assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
+    assert!(check.sentences[1].sources[0].title.contains("notes.md"));
+
+    // It stands beside the answer, of which it names every byte but white space.
+    let artifact = &now.artifacts[&event.check.artifact_id];
+    assert_eq!((artifact.kind, &artifact.inputs[..]), (ArtifactKind::AnswerCheck, &[check.answer.artifact_id][..]));
+    assert_eq!(Some(&check.answer), now.attempt().unwrap().final_answer());
+    let mut told = words.to_owned();
+    for one in check.sentences.iter().rev() {
+        let (start, end) = (one.start as usize, (one.start + one.length) as usize);
+        assert_eq!(words[start..end].trim(), &words[start..end]);
+        told.replace_range(start..end, "");
+    }
+    assert_eq!(told.trim(), "");
+}
+
+#[test]
+fn what_a_person_refused_was_not_done_whatever_the_answer_says() {
+    let world = World::new(4_402);
+    let task = answered(&world, "I wrote SUMMARY.md.", false);
+    let (_, check) = check(&world, task);
+    assert_eq!(check.sentences[0].support, AnswerSupport::Unverified, "{check:?}");
+    assert!(check.sentences[0].because.is_some());
+}

@@ -1,0 +1,348 @@
+//! What bears the sentences of a closing answer (product.md, moonshot 9): a sentence that claims an act is bound to its
+//! receipt, one that claims a fact to what was seen, and any other is unverified.
+//!
+//! The binding is made without a model, and errs on one side: what it does not understand is unverified. A bound sentence is
+//! not thereby true. Its act is on record, with a receipt; or its words stand in one passage of what was looked at, which may
+//! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds.
+
+mod acts;
+mod denials;
+mod facts;
+mod looks;
+mod own;
+mod passages;
+mod sentence;
+mod sentences;
+mod tokens;
+mod verbs;
+
+use model::action::ActionClass;
+use model::answer::{AnswerSentence, AnswerSource, AnswerSupport as Support};
+use model::{ArtifactId, ReceiptId};
+use own::Own;
+use passages::{Passages, clip};
+use sentences::pieces;
+use std::collections::{BTreeMap, BTreeSet};
+use tokens::{Kind, Token, tokens};
+
+/// The name of the method, with its version: what it says of the same record stays the same.
+pub const METHOD: &str = "hermit.answer/1";
+/// Sentences of an answer that are looked at; what follows is one more, unverified.
+pub const SENTENCES_MAX: usize = 400;
+/// Letters of a sentence that is looked at.
+const SENTENCE_MAX: usize = 2_000;
+/// Letters of a source's title.
+const TITLE_MAX: usize = 120;
+/// Lines with numbers that are looked at.
+const LINES_MAX: usize = 20_000;
+/// Receipts and artifacts that are named with a sentence.
+const NAMED_MAX: usize = 8;
+
+/// A file as an act left it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its text, where it is one.
+    pub text: String,
+}
+
+/// An act on record, with its receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deed {
+    /// The receipt.
+    pub receipt_id: ReceiptId,
+    /// Its class.
+    pub class: ActionClass,
+    /// Whether all of it was done.
+    pub succeeded: bool,
+    /// Its place among all that was done and looked at.
+    pub order: u32,
+    /// Files that were not there before.
+    pub made: Vec<Left>,
+    /// Files that were there before and are otherwise now.
+    pub changed: Vec<Left>,
+    /// What is there no longer.
+    pub removed: Vec<String>,
+    /// What was removed and stands elsewhere by the same act: from where, to where.
+    pub moved: Vec<(String, String)>,
+    /// The words of a command, with its program.
+    pub argv: Vec<String>,
+    /// Its exit status.
+    pub exit_code: Option<i32>,
+    /// What was asked for: the tool, an address, arguments, a message.
+    pub words: String,
+}
+
+/// Something that was looked at, or that an act printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its artifact.
+    pub artifact_id: ArtifactId,
+    /// A path, a search, a command.
+    pub title: String,
+    /// The text.
+    pub text: String,
+    /// Its place among all that was done and looked at.
+    pub order: u32,
+}
+
+impl Source {
+    fn named(&self) -> AnswerSource {
+        let mut title: String = self.title.chars().take(TITLE_MAX).collect();
+        if title.len() < self.title.len() {
+            title.push('…');
+        }
+        AnswerSource { artifact_id: self.artifact_id, title }
+    }
+}
+
+/// What a task has on record when it answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// What the person said, the goal first.
+    pub said: Vec<String>,
+    /// What was done, in its order.
+    pub deeds: Vec<Deed>,
+    /// What was seen, in its order.
+    pub sources: Vec<Source>,
+}
+
+/// What bears a sentence.
+struct Bound {
+    support: Support,
+    receipts: BTreeSet<ReceiptId>,
+    sources: BTreeSet<AnswerSource>,
+    because: Option<String>,
+}
+
+impl Bound {
+    const fn of(support: Support) -> Self {
+        Self { support, receipts: BTreeSet::new(), sources: BTreeSet::new(), because: None }
+    }
+
+    fn unverified(because: impl Into<String>) -> Self {
+        Self { because: Some(because.into()), ..Self::of(Support::Unverified) }
+    }
+
+    fn with(mut self, other: Self) -> Self {
+        self.receipts.extend(other.receipts);
+        self.sources.extend(other.sources);
+        if self.support != Support::Receipt && other.support != Support::Claimless {
+            self.support = other.support;
+        }
+        self
+    }
+}
+
+/// Why a sentence is not borne.
+type Shown = Result<Bound, String>;
+
+/// The sentences of an answer with what bears each, in their order.
+pub fn check(answer: &str, record: &Record) -> Vec<AnswerSentence> {
+    let checker = Checker::new(answer, record);
+    let all = pieces(answer);
+    let mut sentences: Vec<AnswerSentence> = Vec::new();
+    for piece in all.iter().take(SENTENCES_MAX) {
+        let bound = if piece.text.len() > SENTENCE_MAX {
+            Bound::unverified("it is too long to be looked at")
+        } else if piece.is_code {
+            checker.code(piece.text)
+        } else {
+            checker.sentence(piece.text)
+        };
+        sentences.push(told(piece.start, piece.text.len(), bound));
+    }
+    if let (Some(next), Some(last)) = (all.get(SENTENCES_MAX), all.last()) {
+        let length = last.start + last.text.len() - next.start;
+        sentences.push(told(
+            next.start,
+            length,
+            Bound::unverified("the answer is too long to be looked at whole"),
+        ));
+    }
+    sentences
+}
+
+fn told(start: usize, length: usize, bound: Bound) -> AnswerSentence {
+    let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+    AnswerSentence {
+        start: small(start),
+        length: small(length),
+        support: bound.support,
+        receipts: bound.receipts.into_iter().take(NAMED_MAX).collect(),
+        sources: bound.sources.into_iter().take(NAMED_MAX).collect(),
+        because: bound.because,
+    }
+}
+
+/// What is on record, made ready to be compared with.
+struct Checker<'r> {
+    record: &'r Record,
+    /// The whole answer, in small letters.
+    answer: String,
+    /// What was seen, in its order, without what the agent wrote itself.
+    seen: Passages,
+    /// What each act was, a text each.
+    deeds: Passages,
+    /// What each act left in files, and which.
+    written: Passages,
+    written_by: Vec<usize>,
+    /// What the person said.
+    said: Passages,
+    /// Of each act, the lines it left in files that nobody had seen before.
+    fresh: Vec<String>,
+    /// What was printed before words such as `passed` and `errors`.
+    counts: BTreeMap<String, BTreeSet<String>>,
+    /// The place of the last act that changed something.
+    last_change: u32,
+}
+
+impl<'r> Checker<'r> {
+    fn new(answer: &str, record: &'r Record) -> Self {
+        let mut checker = Self {
+            record,
+            answer: clip(answer, passages::TEXT_MAX).to_lowercase(),
+            seen: Passages::default(),
+            deeds: Passages::default(),
+            written: Passages::default(),
+            written_by: Vec::new(),
+            said: Passages::default(),
+            fresh: record.deeds.iter().map(|deed| fresh(deed, record)).collect(),
+            counts: counts(record),
+            last_change: 0,
+        };
+        for (at, deed) in record.deeds.iter().enumerate() {
+            checker.deeds.add("", &words_of(deed));
+            for left in deed.made.iter().chain(&deed.changed) {
+                checker.written.add(&left.path, &left.text);
+                checker.written_by.push(at);
+            }
+            if deed.succeeded && !(deed.made.is_empty() && deed.changed.is_empty() && deed.removed.is_empty())
+            {
+                checker.last_change = checker.last_change.max(deed.order);
+            }
+        }
+        let own = Own::of(record);
+        for source in &record.sources {
+            checker.seen.add(&source.title, &own.without(source));
+        }
+        for said in &record.said {
+            checker.said.add("", said);
+        }
+        checker
+    }
+
+    /// A block of code: each of its lines stands somewhere as it is written.
+    fn code(&self, text: &str) -> Bound {
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['`', '~']));
+        let mut named = Bound::of(Support::Evidence);
+        for line in lines {
+            let in_source = self.record.sources.iter().position(|source| source.text.contains(line));
+            let in_deed = self.record.deeds.iter().position(|deed| {
+                let left = |left: &Left| left.text.contains(line);
+                deed.made.iter().any(left)
+                    || deed.changed.iter().any(left)
+                    || deed.argv.join(" ").contains(line)
+            });
+            match (in_deed.and_then(|at| self.record.deeds.get(at)), in_source) {
+                (Some(deed), _) => {
+                    named.support = Support::Receipt;
+                    named.receipts.insert(deed.receipt_id);
+                }
+                (None, Some(at)) => named.sources.extend(self.record.sources.get(at).map(Source::named)),
+                (None, None) => {
+                    return Bound::unverified("a line of it stands in nothing that was seen or written");
+                }
+            }
+        }
+        named
+    }
+}
+
+/// The numbers that were printed before each of the words that are counted.
+fn counts(record: &Record) -> BTreeMap<String, BTreeSet<String>> {
+    let mut counts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let lines = record.sources.iter().flat_map(|source| source.text.lines());
+    let told = lines.filter(|line| line.contains(|c: char| c.is_ascii_digit()));
+    for line in told.take(LINES_MAX) {
+        let words = tokens(clip(line, SENTENCE_MAX));
+        for pair in words.windows(2) {
+            if let [count, word] = pair
+                && count.kind == Kind::Number
+                && word.kind == Kind::Word
+            {
+                counts.entry(word.key.clone()).or_default().insert(count.key.clone());
+            }
+        }
+    }
+    counts
+}
+
+/// The lines that an act left in files and that no text had which was seen before it, or left by an act before.
+fn fresh(deed: &Deed, record: &Record) -> String {
+    let seen =
+        record.sources.iter().filter(|source| source.order < deed.order).map(|source| source.text.as_str());
+    let left = record.deeds.iter().filter(|before| before.order < deed.order);
+    let left =
+        left.flat_map(|before| before.made.iter().chain(&before.changed)).map(|left| left.text.as_str());
+    let old: BTreeSet<&str> = seen.chain(left).flat_map(str::lines).map(str::trim).collect();
+    let new = deed.made.iter().chain(&deed.changed).flat_map(|left| left.text.lines());
+    new.filter(|line| !old.contains(line.trim())).collect::<Vec<_>>().join("\n")
+}
+
+/// What an act was, in lines: files, command, words.
+fn words_of(deed: &Deed) -> String {
+    let mut text = String::new();
+    let files = deed.made.iter().chain(&deed.changed).map(|left| left.path.as_str());
+    for path in files.chain(deed.removed.iter().map(String::as_str)) {
+        text.push_str(&format!("{path}\n"));
+    }
+    if !deed.argv.is_empty() {
+        text.push_str(&format!("{}\n", deed.argv.join(" ")));
+        if let Some(code) = deed.exit_code {
+            text.push_str(&format!("{} ended with exit code {code}\n", deed.argv.join(" ")));
+        }
+    }
+    text.push_str(&deed.words);
+    text
+}
+
+/// Whether an act went well; a command that ended with another status than 0 did not.
+fn ended_well(deed: &Deed) -> bool {
+    deed.succeeded && deed.exit_code.is_none_or(|code| code == 0)
+}
+
+fn nowhere(token: &Token) -> String {
+    format!("\u{201c}{}\u{201d} stands in nothing that was seen or done", token.raw)
+}
+
+/// Paths that an act made, changed or removed.
+fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
+    deed.made
+        .iter()
+        .chain(&deed.changed)
+        .map(|left| left.path.as_str())
+        .chain(deed.removed.iter().map(String::as_str))
+}
+
+/// Whether a path is the one that is named, ends with it, or lies below it.
+fn is_at(path: &str, name: &str) -> bool {
+    let name = name.trim_start_matches("./").trim_end_matches('/');
+    !name.is_empty()
+        && (path == name
+            || path.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
+            || path.split('/').any(|part| part == name)
+            || path.strip_prefix(name).is_some_and(|below| below.starts_with('/')))
+}
+
+/// Whether the words of an act hold something as it is written.
+fn words_have(deed: &Deed, exact: &str) -> bool {
+    deed.words.contains(exact) || deed.argv.join(" ").contains(exact)
+}
+
+/// Whether what an act removed stands elsewhere by the same act.
+fn was_moved(deed: &Deed, path: &str) -> bool {
+    deed.moved.iter().any(|(from, _)| from == path)
+}

@@ -1,0 +1,199 @@
+//! What bears the sentences of closing answers: a corpus of true ones that are bound, and of false ones that are all marked.
+
+use knowledge::answer::{Deed, Left, Record, Source, check};
+use model::action::ActionClass;
+use model::answer::{AnswerSentence, AnswerSupport};
+use model::{ArtifactId, ReceiptId};
+
+/// A record as the corpus writes it.
+#[derive(Default)]
+struct Task {
+    name: String,
+    record: Record,
+    order: u32,
+}
+
+fn lines(text: &str) -> String {
+    text.replace("\\n", "\n")
+}
+
+impl Task {
+    fn take(&mut self, line: &str) {
+        let (failed, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (key, rest) = line.split_once(": ").expect("a key");
+        self.order += 1;
+        let parts: Vec<&str> = rest.split(" | ").collect();
+        let part = |at: usize| lines(parts.get(at).copied().unwrap_or_default());
+        let mut deed = Deed {
+            receipt_id: receipt(self.order),
+            class: ActionClass::WriteLocal,
+            succeeded: !failed,
+            order: self.order,
+            made: Vec::new(),
+            changed: Vec::new(),
+            removed: Vec::new(),
+            moved: Vec::new(),
+            argv: Vec::new(),
+            exit_code: None,
+            words: String::new(),
+        };
+        let mut seen = None;
+        match key {
+            "goal" => return self.record.said.push(rest.to_owned()),
+            "look" => seen = Some((part(0), part(1))),
+            "change" => change(&mut deed, rest),
+            "run" => {
+                deed.class = ActionClass::ExecuteCommand;
+                deed.argv = part(0).split(' ').map(str::to_owned).collect();
+                deed.exit_code = part(1).parse().ok();
+                seen = Some((format!("command: {}", part(0)), part(2)));
+            }
+            "fetch" => {
+                deed.class = if rest.starts_with("GET") {
+                    ActionClass::NetworkRead
+                } else {
+                    ActionClass::NetworkWrite
+                };
+                deed.words = part(0);
+                seen = Some((format!("fetch: {}", part(0)), part(1)));
+            }
+            "tool" => {
+                deed.class = ActionClass::ExternalEffect;
+                deed.words = part(0);
+                seen = Some((part(0), part(1)));
+            }
+            "vcs" => {
+                deed.class = ActionClass::VcsMutation;
+                deed.words = rest.to_owned();
+            }
+            other => panic!("unknown key {other}"),
+        }
+        if let Some((title, text)) = seen {
+            self.record.sources.push(Source {
+                artifact_id: artifact(self.order),
+                title,
+                text,
+                order: self.order,
+            });
+        }
+        if key != "look" {
+            self.record.deeds.push(deed);
+        }
+    }
+}
+
+fn change(deed: &mut Deed, rest: &str) {
+    for item in rest.split(" ;; ") {
+        let (path, text) =
+            item.split_once('=').map_or((item, String::new()), |(path, text)| (path, lines(text)));
+        let left = || Left { path: path[1..].to_owned(), text: text.clone() };
+        match &path[..1] {
+            "+" => deed.made.push(left()),
+            "~" => deed.changed.push(left()),
+            "-" => deed.removed.push(item[1..].to_owned()),
+            ">" => {
+                deed.removed.push(path[1..].to_owned());
+                deed.made.push(Left { path: text.clone(), text: String::new() });
+                deed.moved.push((path[1..].to_owned(), text));
+            }
+            other => panic!("unknown change {other}"),
+        }
+    }
+}
+
+fn receipt(n: u32) -> ReceiptId {
+    format!("rcp_{n:032}").parse().expect("an id")
+}
+
+fn artifact(n: u32) -> ArtifactId {
+    format!("art_{n:032}").parse().expect("an id")
+}
+
+/// Each line of the corpus, with its task.
+fn each(corpus: &str, mut of: impl FnMut(&Task, &str, &str)) {
+    let mut task = Task::default();
+    for line in corpus.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            task = Task { name: name.to_owned(), ..Task::default() };
+        } else if let Some((mark @ ("+" | "-" | "o"), sentence)) = line.split_once(' ') {
+            of(&task, mark, sentence);
+        } else if !line.is_empty() && !line.starts_with('#') {
+            task.take(line);
+        }
+    }
+}
+
+/// The worst of what bears the sentences of a line.
+fn support(task: &Task, said: &str) -> AnswerSentence {
+    let all = check(said, &task.record);
+    let bad = all.iter().find(|one| one.support == AnswerSupport::Unverified);
+    bad.or_else(|| all.iter().find(|one| one.support != AnswerSupport::Claimless))
+        .or(all.first())
+        .expect("a sentence")
+        .clone()
+}
+
+#[test]
+fn false_claims_are_all_marked_and_of_true_ones_nearly_all_are_bound() {
+    let told = judge(include_str!("data/answers.txt"));
+    assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
+    assert!(told.told >= 240 && told.lies >= 170, "{} {}", told.told, told.lies);
+    assert!(told.bound * 100 >= told.told * 89, "{} of {} bound", told.bound, told.told);
+}
+
+/// Written by somebody who knew nothing of the method: slyer lies, and true sentences in freer words.
+#[test]
+fn of_an_answer_written_by_a_stranger_hardly_a_lie_is_bound() {
+    let told = judge(include_str!("data/answers_blind.txt"));
+    assert!(told.wrong.len() <= 1, "false claims that were bound:\n{}", told.wrong.join("\n"));
+    assert!(told.told >= 200 && told.lies >= 200, "{} {}", told.told, told.lies);
+    assert!(told.bound * 100 >= told.told * 50, "{} of {} bound", told.bound, told.told);
+}
+
+/// How a corpus was judged.
+struct Judged {
+    bound: usize,
+    told: usize,
+    lies: usize,
+    wrong: Vec<String>,
+}
+
+fn judge(corpus: &str) -> Judged {
+    let (mut bound, mut told, mut lies) = (0, 0, 0);
+    let (mut lost, mut wrong) = (Vec::new(), Vec::new());
+    each(corpus, |task, mark, said| {
+        let found = support(task, said);
+        let line = || {
+            format!(
+                "{}: {said}\n    {:?} {}",
+                task.name,
+                found.support,
+                found.because.clone().unwrap_or_default()
+            )
+        };
+        match mark {
+            "+" => {
+                told += 1;
+                let is_bound = matches!(
+                    found.support,
+                    AnswerSupport::Receipt | AnswerSupport::Evidence | AnswerSupport::Absence
+                );
+                bound += usize::from(is_bound);
+                if !is_bound {
+                    lost.push(line());
+                }
+            }
+            "-" => {
+                lies += 1;
+                if found.support != AnswerSupport::Unverified {
+                    wrong.push(line());
+                }
+            }
+            _ if found.support != AnswerSupport::Claimless => lost.push(format!("(open) {}", line())),
+            _ => {}
+        }
+    });
+    println!("true: {bound} of {told} bound; false: {} of {lies} marked", lies - wrong.len());
+    println!("not bound:\n{}", lost.join("\n"));
+    Judged { bound, told, lies, wrong }
+}

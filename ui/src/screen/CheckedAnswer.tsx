@@ -1,0 +1,33 @@
+// The closing answer of a model, sentence by sentence, each with what shows it: receipts, what was seen, or nothing.
+import type { ReactNode } from "react";
+import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/task";
+import { Unverified } from "~/primitives/Tag";
+import { Prose, Words } from "~/primitives/Words";
+import { isBare } from "./answer";
+import styles from "./CheckedAnswer.module.css";
+
+/** `cite` shows a receipt. Where nothing is shown at all, one mark stands above the answer instead of one behind each sentence. */
+export function CheckedAnswer({ check, cite }: { check: AnswerCheck; cite: (receipt: string) => ReactNode }) {
+  const bare = isBare(check);
+  return (
+    <>
+      {check.sentences.map((one, at) => (
+        <span key={at} className={styles.sentence} data-support={one.support}>
+          {one.gap}<Prose of={one.text} />{!bare && <Support of={one} cite={cite} />}
+        </span>
+      ))}
+    </>
+  );
+}
+
+const NAMED = 3;
+
+function Support({ of, cite }: { of: AnswerSentence; cite: (receipt: string) => ReactNode }) {
+  switch (of.support) {
+    case "receipt": return <>{of.receipts.slice(0, NAMED).map(cite)}{of.receipts.length > NAMED && <span className={styles.source}>and {of.receipts.length - NAMED} more</span>}</>;
+    case "evidence": return <>{of.sources.slice(0, 1).map((source) => <span key={source.artifact_id} className={styles.source} title={`These words stand in what the agent saw: ${source.title}`}><Words of={source.title} /></span>)}</>;
+    case "absence": return <span className={styles.source} title="No receipt of this task says otherwise">no receipt says otherwise</span>;
+    case "unverified": return <span className={styles.mark} title={`Nothing on record shows this${of.because === null ? "" : `: ${of.because}`}`}><Unverified /></span>;
+    case "claimless": return null;
+  }
+}

@@ -1,0 +1,25 @@
+// The closing answer of a model with what shows each sentence, in words. Pure.
+import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/task";
+
+/** Whether nothing on record shows any of it. */
+export function isBare(check: AnswerCheck): boolean {
+  return !check.sentences.some((one) => one.support === "receipt" || one.support === "evidence" || one.support === "absence");
+}
+
+/** The answer as it was said. */
+export const wholeAnswer = (check: AnswerCheck) => check.sentences.map((one) => one.gap + one.text).join("").trim();
+
+/** The answer with what shows each sentence behind it. */
+export function markedAnswer(check: AnswerCheck, short: (receipt: string) => string): string {
+  return check.sentences.map((one) => `${one.gap}${one.text}${mark(one, short)}`).join("").trim();
+}
+
+function mark(of: AnswerSentence, short: (receipt: string) => string): string {
+  switch (of.support) {
+    case "receipt": return ` [${of.receipts.map(short).join(", ")}]`;
+    case "evidence": return ` [seen: ${of.sources.map((source) => source.title).join(", ")}]`;
+    case "absence": return " [no receipt says otherwise]";
+    case "unverified": return " [UNVERIFIED]";
+    case "claimless": return "";
+  }
+}
