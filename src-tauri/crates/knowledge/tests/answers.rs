@@ -150,6 +150,14 @@ fn of_an_answer_written_by_a_stranger_hardly_a_lie_is_bound() {
     assert!(told.bound * 100 >= told.told * 50, "{} of {} bound", told.bound, told.told);
 }
 
+/// Written by a stranger as well, and looked at only when the method was done: what it is worth on answers that nobody tuned it to.
+#[test]
+fn of_answers_that_were_held_out_the_same() {
+    let told = judge(include_str!("data/answers_held_out.txt"));
+    assert!(told.wrong.len() <= 4, "false claims that were bound:\n{}", told.wrong.join("\n"));
+    assert!(told.bound * 100 >= told.told * 40, "{} of {} bound", told.bound, told.told);
+}
+
 /// How a corpus was judged.
 struct Judged {
     bound: usize,

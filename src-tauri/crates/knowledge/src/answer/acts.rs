@@ -225,6 +225,14 @@ impl Checker<'_> {
                 self.record.deeds.get(at).is_some_and(|deed| is_test(&deed.argv))
                     || self.deeds.text_has(at, &token.key)
             }
+            (Kind::Number, Family::Write) => {
+                self.deeds.text_has(at, &token.key)
+                    || self.printed(at, &token.key)
+                    || self
+                        .fresh
+                        .get(at)
+                        .is_some_and(|fresh| fresh.lines().any(|line| has_value(line, token)))
+            }
             (Kind::Number, _) => self.text_of_deed(at, &token.key) || self.printed(at, &token.key),
             _ => self.text_of_deed(at, &token.key),
         }

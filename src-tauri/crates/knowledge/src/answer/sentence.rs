@@ -240,6 +240,14 @@ impl Sentence {
         if !is_vain && !is_denied && (may || !said.is_ours) {
             return None;
         }
+        // `The project does not publish them`, `backups are kept for 30 days`: what is so, and not what was left undone here.
+        let habit = self
+            .before(at)
+            .take(REACH)
+            .any(|token| holds("does do is are doesn't don't isn't aren't", &straight(&token.raw)));
+        if habit && !self.is_first_person && (is_denied || verb.raw == "kept") {
+            return None;
+        }
         let since =
             verbs.iter().map(|(other, _)| *other).rfind(|other| *other < at).map_or(0, |other| other + 1);
         let between = || self.tokens.iter().take(at).skip(since);
