@@ -40,6 +40,7 @@ mod rug_pulls;
 mod sampling;
 mod server;
 mod server_parts;
+mod skills;
 mod stage;
 mod staged;
 mod summary;

@@ -54,8 +54,8 @@ const policy = createRoute({
   validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search["tab"]) }),
 });
 const tools = createRoute({
-  getParentRoute: () => frame, path: "/tools", component: () => <Tools of={tools.useSearch().of} />,
-  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+  getParentRoute: () => frame, path: "/tools", component: () => <Tools of={tools.useSearch().of} at={tools.useSearch().tab} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string; tab?: string } => ({ of: text(search["of"]), tab: text(search["tab"]) }),
 });
 const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,

@@ -201,6 +201,7 @@ export function sceneAnswers(): Answers {
     "models.find": { servers: [], looked: [8080], standard: null, providers: [], set: [] },
     "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", description: "Sorts a folder.", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
     "tools.list": { servers: [] },
+    "skills.list": { skills: [], playbooks: [], left_out: [] },
     "policy.profiles": { rows: [{ profile: "local_edit_allowed", about: "edits below the workspace, each asked for", rules: 1, policy_set_sha256: HASH }] },
     "policy.rules": { profile: "local_edit_allowed", rows: [{ name: "base.read_local", effect: "permit", reason: "looking is allowed", text: "permit (principal, action, resource);" }] },
     "policy.test": ({ act }) => judgedOf(act.kind === "delete" ? "require_approval" : "allow"),

@@ -336,6 +336,20 @@ fn unpinned(launch: &ServerLaunch) -> Option<String> {
     launch.pins.is_empty().then(|| "no file of its program could be pinned".to_owned())
 }
 
+/// Tools that are named where one is named that is not offered.
+const NAMED_MAX: usize = 16;
+
+/// That a tool is named which the server does not offer, with those that it does.
+pub(crate) fn unknown_tool(registration: &model::tool_server::ServerRegistration, tool: &str) -> String {
+    let offered = registration.manifest.tools.iter().map(|tool| visible(&tool.name)).take(NAMED_MAX);
+    format!(
+        "the server \"{}\" offers no tool \"{}\"; it offers: {}",
+        visible(&registration.server),
+        visible(tool),
+        offered.collect::<Vec<_>>().join(", ")
+    )
+}
+
 /// JSON as a person reads it; text that is none as it is.
 pub(crate) fn pretty(json: &str) -> String {
     let value: Result<serde_json::Value, _> = serde_json::from_str(json);

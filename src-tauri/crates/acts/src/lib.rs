@@ -43,7 +43,7 @@ macro_rules! each_tool {
             rollback::Rollback = "rollback",
             /// Call a tool of a server.
             call::Call = "call",
-            /// Change what Hermit may do: tools of servers, and a person's rules of policy.
+            /// Change what Hermit may do: tools of servers, a person's rules of policy, and trusted skills.
             register::Register = "register",
             /// Let the agent of another program work in a staged view.
             guest::Guest = "guest",
@@ -71,6 +71,7 @@ mod rollback;
 mod rules;
 pub mod sensitive_paths;
 pub mod shell;
+mod skill;
 mod tense;
 mod tool;
 mod tools;

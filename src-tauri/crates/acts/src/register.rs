@@ -1,20 +1,20 @@
-//! Changing what Hermit may do: which tools of servers there are, what they may do, and a person's rules of policy.
+//! Changing what Hermit may do: which tools of servers there are, what they may do, a person's rules of policy, and which
+//! skills are trusted.
 
-use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started};
+use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started, unknown_tool};
+use crate::skill::Told as _;
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::login::LoginTerms;
 use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
+use model::skill::TrustSkill;
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tools that are named where one is named that is not offered.
-const NAMED_MAX: usize = 16;
-
-/// What a person changes about servers of tools, or about their rules of policy.
+/// What a person changes about servers of tools, about their rules of policy, or about the skills they trust.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(clippy::large_enum_variant, reason = "made and taken apart once for each change")]
@@ -68,6 +68,11 @@ pub enum Register {
         /// All of them, as they are.
         was: String,
     },
+    /// A skill is trusted.
+    Skill {
+        /// The skill, with every word of it.
+        trust: TrustSkill,
+    },
 }
 
 impl Tool for Register {
@@ -82,6 +87,7 @@ impl Tool for Register {
             Self::Sampling { server, .. } => ResourceId::Mcp(server.clone(), "sampling".to_owned()),
             Self::Login { server, .. } => ResourceId::Mcp(server.clone(), "login".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
+            Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
         }])
     }
 
@@ -108,6 +114,7 @@ impl Tool for Register {
                 Err("the rules are those already in force".to_owned())
             }
             Self::Rules { .. } => Ok(()),
+            Self::Skill { trust } => trust.check(),
         }
     }
 
@@ -128,6 +135,7 @@ impl Tool for Register {
             Self::Rules { .. } => {
                 "can be taken back: change your rules again; what was done under them stays"
             }
+            Self::Skill { .. } => "can be taken back: `hermit skills untrust`; what was done with it stays",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -170,6 +178,7 @@ impl Tool for Register {
             }
             Self::Login { server, .. } => format!("log in at the server \"{}\"", visible(server)),
             Self::Rules { rules, was } => crate::rules::title(was, rules),
+            Self::Skill { trust } => trust.title(),
         }
     }
 
@@ -180,6 +189,7 @@ impl Tool for Register {
             Self::Sampling { server, terms, was } => of_sampling(server, *terms, *was),
             Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_ref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
+            Self::Skill { trust } => trust.lines(),
         }
     }
 
@@ -189,20 +199,10 @@ impl Tool for Register {
             Self::Login { .. } => {
                 "the log-in at the server is allowed as it was when this was proposed".to_owned()
             }
+            Self::Skill { .. } => "the skill's files are as they were when this was proposed".to_owned(),
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }
-}
-
-/// That a tool is named which the server does not offer, with those that it does.
-fn unknown_tool(registration: &ServerRegistration, tool: &str) -> String {
-    let offered = registration.manifest.tools.iter().map(|tool| visible(&tool.name)).take(NAMED_MAX);
-    format!(
-        "the server \"{}\" offers no tool \"{}\"; it offers: {}",
-        visible(&registration.server),
-        visible(tool),
-        offered.collect::<Vec<_>>().join(", ")
-    )
 }
 
 fn of_server(

@@ -235,6 +235,10 @@ impl Host for Through<'_> {
         self.host.guests()
     }
 
+    fn skill_book(&self) -> Option<&kernel::SkillBook> {
+        self.host.skill_book()
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         self.host.playbooks()
     }

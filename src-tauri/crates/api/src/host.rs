@@ -200,6 +200,11 @@ pub trait Host: Send + Sync {
     /// Agents of other programs that can work as guests, and which of them are here.
     fn guests(&self) -> Vec<wire::guests::Agent>;
 
+    /// Finds skills in projects and in the person's own folders, where this host looks for any.
+    fn skill_book(&self) -> Option<&kernel::SkillBook> {
+        None
+    }
+
     /// Playbooks at hand.
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;
 

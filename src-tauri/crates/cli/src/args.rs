@@ -10,6 +10,7 @@ mod models;
 mod policy;
 mod rest;
 mod secret;
+mod skills;
 mod standing;
 mod tools;
 mod watch;
@@ -29,6 +30,7 @@ pub use rest::{
     RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
+pub use skills::SkillsVerb;
 pub use standing::GrantsAllow;
 pub use tools::{ToolsAdd, ToolsClassify, ToolsLogin, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
 pub use watch::WatchArgs;
@@ -148,6 +150,9 @@ pub enum Verb {
         /// One of them.
         name: Option<String>,
     },
+    /// Skills: folders of instructions (SKILL.md) that models follow once you trust them.
+    #[command(subcommand)]
+    Skills(SkillsVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

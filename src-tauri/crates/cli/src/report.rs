@@ -236,7 +236,9 @@ pub fn words(out: &Output, task: &Task) {
     }
     if let Some(check) = &task.answer_check {
         out.say(Tone::Warn, answer::head(check));
-        return clip(&answer::text(check), ANSWER).lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));
+        return clip(&answer::text(check), ANSWER)
+            .lines()
+            .for_each(|line| out.say(Tone::Plain, format!("  {line}")));
     }
     out.say(Tone::Warn, "The model says (not verified; what was done is listed above):");
     text.lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));

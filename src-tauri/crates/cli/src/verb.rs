@@ -29,6 +29,7 @@ mod run;
 mod secret;
 mod serve;
 mod severed;
+mod skills;
 mod start;
 mod store;
 mod summary;
@@ -77,6 +78,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Playbooks { name } => playbooks::playbooks(context, name.as_deref()),
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Tools(verb) => tools::tools(context, verb),
+        Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

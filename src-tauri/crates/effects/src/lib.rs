@@ -61,6 +61,7 @@ mod project;
 mod reads;
 mod sandbox;
 mod server;
+mod skills;
 mod stage;
 mod tools;
 mod undo;
@@ -84,6 +85,7 @@ pub use server::{
     Ended, Endpoint, Heard, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
     ToolSession, Unspoken, dialled, words_of,
 };
+pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;

@@ -5,8 +5,10 @@ use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys, SystemClock};
-use effects::{Contents, Executors as Real, Sandbox, ServerSessions, Spool, Workspace};
-use kernel::ports::{ExecutorSource, Executors};
+use effects::{
+    Contents, Executors as Real, Sandbox, ServerSessions, SkillBook, SkillPlaces, Spool, Workspace,
+};
+use kernel::ports::{ExecutorSource, Executors, Skills};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
 use model::{Clock, WorkspaceId};
@@ -15,6 +17,9 @@ use std::sync::{Arc, OnceLock};
 
 /// Names of variables whose values are told in an environment snapshot; all others may hold secrets.
 const VARIABLES: [&str; 8] = ["LANG", "LC_ALL", "TERM", "SHELL", "TZ", "PATH", "NO_COLOR", "CI"];
+
+/// Beside the store: files of trusted skills, as commands read them, and nothing else.
+const SHELF: &str = "skill-files";
 
 /// Opens executors.
 pub struct LocalExecutors {
@@ -27,6 +32,8 @@ pub struct LocalExecutors {
     web: Arc<dyn effects::Web>,
     servers: ServerSessions,
     door: Arc<crate::guest_door::GuestDoors>,
+    skills: SkillBook,
+    shelf: PathBuf,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -50,6 +57,8 @@ impl LocalExecutors {
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
             door: Arc::default(),
+            skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
+            shelf: home.path(SHELF),
             sandbox: OnceLock::new(),
         }
     }
@@ -59,13 +68,26 @@ impl LocalExecutors {
         self.door.of(local);
     }
 
+    /// Skills of this machine.
+    pub(crate) fn book(&self) -> &SkillBook {
+        &self.skills
+    }
+
     /// The walls of this machine.
     pub fn walls(&self) -> &Sandbox {
         self.sandbox.get_or_init(|| match executor() {
-            Ok(path) => Sandbox::probe(&path).with_readable(self.readable.clone()),
+            Ok(path) => {
+                Sandbox::probe(&path).with_readable(self.readable.iter().cloned().chain([self.shelf.clone()]))
+            }
             Err(why) => Sandbox::none(why),
         })
     }
+}
+
+/// The person's home, where programs of theirs keep skills.
+fn persons_home() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Where a package of an app has put `hermit-exec`.
@@ -115,6 +137,10 @@ impl ExecutorSource for LocalExecutors {
 
     fn remote(&self, root: &Path) -> Option<String> {
         effects::remote(root)
+    }
+
+    fn skills(&self) -> Option<Skills<'_>> {
+        Some(Skills { book: &self.skills, shelf: &self.shelf })
     }
 
     fn environment(&self, root: &Path) -> serde_json::Value {

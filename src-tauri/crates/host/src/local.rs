@@ -5,19 +5,13 @@ mod serving;
 mod work;
 
 use crate::clock::{Bell, Timer};
-use crate::compactor::Compactor;
-use crate::executors::LocalExecutors;
-use crate::logins::Logins;
 use crate::logs::OrLogged as _;
-use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
-use crate::run_stream_thread::RunStream;
-use crate::secrets::SecretBook;
-use crate::small_artifacts::Blobs;
 use crate::task_drivers::{Ended, TaskDrivers, Waited};
 use crate::{
-    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, head_pin, logs,
-    older_store::older,
+    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, compactor::Compactor,
+    executors::LocalExecutors, faults, head_pin, logins::Logins, logs, notices::Notices, older_store::older,
+    run_stream_thread::RunStream, secrets::SecretBook, small_artifacts::Blobs,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
@@ -418,6 +412,10 @@ impl api::Host for Local {
 
     fn guests(&self) -> Vec<wire::guests::Agent> {
         crate::guests::agents()
+    }
+
+    fn skill_book(&self) -> Option<&kernel::SkillBook> {
+        Some(self.executors.book())
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

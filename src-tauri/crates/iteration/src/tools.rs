@@ -97,6 +97,13 @@ pub enum Proposal {
         /// The words.
         #[serde(deserialize_with = "said")] query: String,
     },
+    /// Read a skill, or a file of one.
+    UseSkill {
+        /// Its name.
+        #[serde(deserialize_with = "said")] name: String,
+        /// The file; its own text when absent.
+        #[serde(default)] file: Option<String>,
+    },
     /// Read a resource of a server of tools.
     ReadResource {
         /// The server.
@@ -205,6 +212,7 @@ impl Proposal {
             Self::Believe { .. } => "believe",
             Self::Retract { .. } => "retract",
             Self::FindTools { .. } => "find_tools",
+            Self::UseSkill { .. } => "use_skill",
             Self::ReadResource { .. } => "read_resource",
             Self::Remember(_) => "remember",
             Self::Ask { .. } => "ask",
@@ -270,7 +278,7 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
         "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "retract"
-        | "find_tools" | "read_resource" | "remember" | "ask" | "delegate" | "done" => {
+        | "find_tools" | "use_skill" | "read_resource" | "remember" | "ask" | "delegate" | "done" => {
             serde_json::from_value(call)
         }
         _ => serde_json::from_value(call).map(about_files),

@@ -38,6 +38,7 @@ pub mod rollback;
 pub mod rotate_keys;
 pub mod rules;
 pub mod secret;
+pub mod skills;
 pub mod standing;
 pub mod submit;
 pub mod tools;

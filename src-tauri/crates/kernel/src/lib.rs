@@ -36,6 +36,7 @@ pub mod ports;
 mod query;
 mod redaction;
 pub mod sender;
+pub mod skill_registry;
 pub mod state;
 mod store;
 pub mod tool_registry;
@@ -44,7 +45,7 @@ pub mod workspace;
 mod writeup;
 
 pub use drive::{CallResult, CallStanding, DriveOutcome, Proposed, Taken};
-pub use effects::hunks;
+pub use effects::{FoundSkill, FoundSkills, SkillBook, SkillBytes, hunks};
 pub use error::Error;
 pub use kernel::{Kernel, Ports};
 pub use next::{Next, Waiting};

@@ -258,6 +258,20 @@ pub trait ExecutorSource: Send + Sync {
 
     /// Facts about machine and process for the environment snapshot (HK-17.2).
     fn environment(&self, root: &Path) -> serde_json::Value;
+
+    /// Skills, and where those that are trusted lie for commands; a source without any finds none.
+    fn skills(&self) -> Option<Skills<'_>> {
+        None
+    }
+}
+
+/// Skills of this machine.
+#[derive(Clone, Copy)]
+pub struct Skills<'a> {
+    /// Finds and reads them.
+    pub book: &'a effects::SkillBook,
+    /// The folder in which commands find the files of those that are trusted.
+    pub shelf: &'a Path,
 }
 
 /// Finds the reasoner a contract names.

@@ -37,6 +37,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::ToolManifest
         | K::GuestLaunch
         | K::PolicyRules
+        | K::Skill
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ActionResult
@@ -62,6 +63,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::ModelResponse
         | K::ModelAnswer
         | K::Playbook
+        | K::SkillText
         | K::Transcript
         | K::Answer
         | K::Message => Rule::Values,

@@ -6,7 +6,7 @@ mod records;
 mod sampled;
 mod turn;
 
-pub use attempt::{AttemptState, Compacted, ObservedRef, RefusedBy};
+pub use attempt::{AttemptState, Compacted, LoadedSkill, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
 pub use sampled::{SampledBy, Unended};

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::command::standing::StandingRecord;
 use crate::logins::Logins;
+use crate::skill_registry::SkillRegistry;
 use crate::tool_registry::ToolRegistry;
 use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
@@ -51,6 +52,8 @@ pub struct StoreState {
     pub tools: ToolRegistry,
     /// Log-ins at servers of tools.
     pub logins: Logins,
+    /// Skills that a person trusts.
+    pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
     /// Whether a halt is in force.
@@ -111,6 +114,7 @@ impl StoreState {
             Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {
                 self.logins.apply(body)
             }
+            Body::SkillTrusted(_) | Body::SkillUntrusted(_) => self.skills.apply(body),
             other => self.tools.apply(other),
         }
     }

@@ -112,6 +112,8 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::ToolManifest
         | Kind::GuestLaunch
         | Kind::PolicyRules
+        | Kind::Skill
+        | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }
 }

@@ -54,6 +54,7 @@ mod rules;
 mod sampled;
 mod secrets;
 mod senders;
+mod skills;
 mod standing;
 mod statuses;
 mod steps;

@@ -73,7 +73,10 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
 
     // It stands beside the answer, of which it names every byte but white space.
     let artifact = &now.artifacts[&event.check.artifact_id];
-    assert_eq!((artifact.kind, &artifact.inputs[..]), (ArtifactKind::AnswerCheck, &[check.answer.artifact_id][..]));
+    assert_eq!(
+        (artifact.kind, &artifact.inputs[..]),
+        (ArtifactKind::AnswerCheck, &[check.answer.artifact_id][..])
+    );
     assert_eq!(Some(&check.answer), now.attempt().unwrap().final_answer());
     let mut told = words.to_owned();
     for one in check.sentences.iter().rev() {

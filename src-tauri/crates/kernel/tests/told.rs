@@ -179,6 +179,11 @@ fn of_servers() -> Vec<Told> {
             vec!["found no tool for `send mail`: no server of tools can be used".into()],
         ),
         (
+            "use_skill",
+            json!({ "name": "deploy" }),
+            vec!["there is no skill `deploy` that a person trusts, nor any other".into()],
+        ),
+        (
             "read_resource",
             json!({ "server": "notes", "uri": "note://7" }),
             vec!["there is no server `notes` that can be used".into()],

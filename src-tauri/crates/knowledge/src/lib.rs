@@ -37,7 +37,9 @@ pub mod trust;
 pub mod working_state;
 
 pub use layer::Layer;
-pub use pack::{Delta, Material, PackInput, Pinned, Summarised, Turn, compile, compile_with};
+pub use pack::{
+    Delta, Material, PackInput, Pinned, SkillLine, SkillText, Summarised, Turn, compile, compile_with,
+};
 pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};
 pub use relevance::Recalled;

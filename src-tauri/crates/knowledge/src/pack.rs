@@ -9,8 +9,9 @@ mod claims;
 mod fence;
 mod gather;
 mod input;
+mod skills;
 
-pub use input::{Delta, Material, PackInput, Pinned, Summarised, Turn};
+pub use input::{Delta, Material, PackInput, Pinned, SkillLine, SkillText, Summarised, Turn};
 
 use crate::Error;
 use gather::{Candidate, Gathered};

@@ -116,9 +116,7 @@ bodies! {
     /// The goal was edited.
     TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text }
     /// The priority was changed.
-    TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, priority: Priority,
-    }
+    TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, priority: Priority }
     /// Part of the budget was set aside before a call.
     BudgetReserved ("budget.reserved", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, tokens: u64, cost_micros: u64,
@@ -299,9 +297,7 @@ bodies! {
     /// A belief gave way to another.
     BeliefSuperseded ("belief.superseded", 1, Belief, |b| b.belief_id) { belief_id: BeliefId, by: BeliefId }
     /// Two beliefs contradict each other; neither is deleted.
-    BeliefContradicted ("belief.contradicted", 1, Belief, |b| b.belief_id) {
-        belief_id: BeliefId, by: BeliefId, note: Text,
-    }
+    BeliefContradicted ("belief.contradicted", 1, Belief, |b| b.belief_id) { belief_id: BeliefId, by: BeliefId, note: Text }
     /// A belief was taken back.
     BeliefRevoked ("belief.revoked", 1, Belief, |b| b.belief_id) { belief_id: BeliefId, reason: Text }
     /// A belief went stale.
@@ -328,13 +324,9 @@ bodies! {
         clarification_id: ClarificationId, ingress_id: IngressId,
     }
     /// A question lapsed.
-    ClarificationExpired ("clarification.expired", 1, Clarification, |b| b.clarification_id) {
-        clarification_id: ClarificationId,
-    }
+    ClarificationExpired ("clarification.expired", 1, Clarification, |b| b.clarification_id) { clarification_id: ClarificationId }
     /// A question's task ended.
-    ClarificationCancelled ("clarification.cancelled", 1, Clarification, |b| b.clarification_id) {
-        clarification_id: ClarificationId,
-    }
+    ClarificationCancelled ("clarification.cancelled", 1, Clarification, |b| b.clarification_id) { clarification_id: ClarificationId }
 
     // Keys that are not believed any more, heads that others have signed, and what only a person may decide.
 
@@ -373,9 +365,7 @@ bodies! {
     // Secrets, by handle; values never come here (governance.md 5).
 
     /// A secret is known by a handle, with the hosts it may go to.
-    SecretRegistered ("secret.registered", 1, Secret, |b| b.handle) {
-        handle: String, hosts: Vec<String>, kept_in: String,
-    }
+    SecretRegistered ("secret.registered", 1, Secret, |b| b.handle) { handle: String, hosts: Vec<String>, kept_in: String }
     /// A secret was forgotten.
     SecretRemoved ("secret.removed", 1, Secret, |b| b.handle) { handle: String }
     /// Secrets were taken out of content before it was kept: how often each, by handle or shape.
@@ -436,9 +426,7 @@ bodies! {
         classified_at: UnixMs,
     }
     /// A server says something else of its tools than when it was registered: those that differ are not called any more.
-    ToolServerChanged ("tools.changed", 1, ToolServer, |b| b.server) {
-        server: String, manifest: ArtifactRef, tools: Vec<String>,
-    }
+    ToolServerChanged ("tools.changed", 1, ToolServer, |b| b.server) { server: String, manifest: ArtifactRef, tools: Vec<String> }
     /// A server's tools are not called any more, until it is registered again.
     ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text }
     /// A server was forgotten.
@@ -497,5 +485,16 @@ bodies! {
     AnswerChecked ("attempt.answer_checked", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, answer: ArtifactRef, check: ArtifactRef, method: String, by_receipt: u32,
         by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32,
+    }
+    /// A person trusted a skill: exactly these bytes. What it says and its files are the artifact.
+    SkillTrusted ("skill.trusted", 1, Skill, |b| b.skill_sha256) {
+        name: String, skill_sha256: Digest, skill: ArtifactRef, action_request_id: ActionRequestId, trusted_at: UnixMs,
+    }
+    /// A skill is not trusted any more.
+    SkillUntrusted ("skill.untrusted", 1, Skill, |b| b.skill_sha256) { name: String, skill_sha256: Digest, reason: Text }
+    /// A model chose a skill: what it read of it, and of which bytes; it stands in this attempt's context.
+    SkillLoaded ("attempt.skill_loaded", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, name: String, skill_sha256: Digest, file: Option<String>, text: ArtifactRef,
+        iteration: u32,
     }
 }

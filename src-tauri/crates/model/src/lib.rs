@@ -42,6 +42,7 @@ pub mod resource;
 pub mod sampling;
 pub mod secret;
 pub mod server_part;
+pub mod skill;
 pub mod slot;
 pub mod standing;
 pub mod task;

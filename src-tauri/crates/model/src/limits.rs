@@ -242,3 +242,25 @@ pub const FOUND_TOOLS_MAX: usize = 8;
 pub const FOUND_TOOLS_KEPT: usize = 32;
 /// Letters of what a server says of one tool that a model is given.
 pub const OFFERED_WORDS_MAX: usize = 1_500;
+/// Skills of one place that are looked at.
+pub const SKILLS_MAX: usize = 200;
+/// Bytes of a `SKILL.md`, and of any text of a skill that a model reads.
+pub const SKILL_TEXT_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of what stands before its text, between two lines of `---`.
+pub const SKILL_FRONT_BYTES_MAX: usize = 16 * 1024;
+/// Letters of what a skill says it is for.
+pub const SKILL_WORDS_MAX: usize = 1_024;
+/// Letters of its name.
+pub const SKILL_NAME_MAX: usize = 64;
+/// Files of one skill.
+pub const SKILL_FILES_MAX: usize = 256;
+/// Bytes of all of them.
+pub const SKILL_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// How deep folders lie in it.
+pub const SKILL_DEPTH_MAX: usize = 8;
+/// Skills that a model is told of at once.
+pub const SKILLS_TOLD_MAX: usize = 32;
+/// The share of a context that these lines may take: one of so many parts.
+pub const SKILLS_TOLD_SHARE: u32 = 16;
+/// Texts of skills that stand in a context at once; the oldest give way.
+pub const SKILL_TEXTS_KEPT: usize = 8;

@@ -23,6 +23,8 @@ pub enum ResourceId {
     Receipt(ReceiptId),
     /// `policy:rules`, a person's own rules of policy.
     Rules,
+    /// `skill:<name>`, whether a skill is trusted.
+    Skill(String),
 }
 
 impl fmt::Display for ResourceId {
@@ -36,6 +38,7 @@ impl fmt::Display for ResourceId {
             Self::Memory(id) => write!(f, "memory:{id}"),
             Self::Receipt(id) => write!(f, "receipt:{id}"),
             Self::Rules => f.write_str("policy:rules"),
+            Self::Skill(name) => write!(f, "skill:{name}"),
         }
     }
 }
@@ -67,6 +70,7 @@ fn parse(text: &str) -> Option<ResourceId> {
             ResourceId::Mcp(server.to_owned(), tool.to_owned())
         }
         "secret" => ResourceId::Secret(rest.to_owned()),
+        "skill" => ResourceId::Skill(rest.to_owned()),
         "policy" if rest == "rules" => ResourceId::Rules,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),

@@ -6,7 +6,7 @@ use effects::{
     Contents, Executors as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
-use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, StagedView};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, Skills, StagedView};
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
@@ -77,6 +77,10 @@ pub struct RealExecutors {
     pub secrets: Arc<dyn effects::Secrets>,
     /// Speaks to servers of tools.
     pub servers: Arc<dyn effects::ToolServers>,
+    /// Finds skills: in folders of projects, and in no person's.
+    pub skills: effects::SkillBook,
+    /// Where files of trusted ones lie for commands.
+    pub shelf: PathBuf,
     /// Counts.
     pub oracle: Arc<Oracle>,
 }
@@ -113,6 +117,10 @@ impl ExecutorSource for RealExecutors {
 
     fn remote(&self, root: &Path) -> Option<String> {
         effects::remote(root)
+    }
+
+    fn skills(&self) -> Option<Skills<'_>> {
+        Some(Skills { book: &self.skills, shelf: &self.shelf })
     }
 
     fn environment(&self, _: &Path) -> serde_json::Value {

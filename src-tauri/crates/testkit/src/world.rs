@@ -127,6 +127,8 @@ impl World {
                 redactor: self.redactor.clone(),
                 secrets: Arc::clone(&self.secrets),
                 servers: Arc::clone(&self.servers),
+                skills: effects::SkillBook::new(effects::SkillPlaces::default()),
+                shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,

@@ -29,7 +29,7 @@ pub use error::{Code, Error, exit};
 pub use notice::{Notice, Topic, topics_of};
 pub use noun::{
     agent, approvals, artifacts, changes, context, conversations, erasure, gate, grants, guests, host, keys,
-    knowledge, ledger, lineage, models, playbooks, policy, proof, receipts, secrets, store, task,
+    knowledge, ledger, lineage, models, playbooks, policy, proof, receipts, secrets, skills, store, task,
     task_events, tools, trace, workspaces,
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};

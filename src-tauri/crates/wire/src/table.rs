@@ -94,6 +94,9 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("knowledge.memories", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
     ("tools.prompt", "workspace", Use::Works),
+    ("skills.list", "folder", Use::Works),
+    ("skills.show", "folder", Use::Works),
+    ("skills.trust", "folder", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("changes.export", "path", Use::Makes),
@@ -222,6 +225,10 @@ macro_rules! with_commands {
         "shows a server of tools with every word that it says" tools.show(Show) -> Shown, read [store];
         "stops the use of a server of tools until it is registered again" tools.disable(Disable) -> Servers, write [];
         "forgets a server of tools" tools.remove(Remove) -> Servers, write [];
+        "lists skills of a project and the person's own, and how each stands" skills.list(List) -> SkillList, read [store];
+        "shows a skill with every word of it" skills.show(Show) -> SkillShown, read [store];
+        "makes the task that asks a person whether a skill is trusted" skills.trust(Trust) -> Submitted, write [];
+        "trusts a skill no more" skills.untrust(Untrust) -> Untrusted, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

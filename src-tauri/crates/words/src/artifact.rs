@@ -91,6 +91,10 @@ crate::names! {
         GuestSent = "guest.sent",
         /// A person's own rules of policy, all of them.
         PolicyRules = "policy.rules",
+        /// A skill that a person trusted: what it says of itself, and its files by their digests.
+        Skill = "skill",
+        /// One file of a skill, or what a model read of it.
+        SkillText = "skill.text",
         /// A transcript of model answers.
         Transcript = "transcript",
         /// What an action gave back.

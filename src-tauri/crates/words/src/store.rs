@@ -113,6 +113,8 @@ crate::names! {
         Secret = "secret",
         /// A server of tools, by its name.
         ToolServer = "tool_server",
+        /// A skill, by its digest.
+        Skill = "skill",
     }
 }
 
@@ -197,6 +199,42 @@ crate::names! {
         Playbook = "playbook",
         /// A registered server does it.
         Server = "server",
+        /// A folder of instructions that a model reads when it chooses it.
+        Skill = "skill",
+    }
+}
+
+crate::names! {
+    /// Where a skill was found, the place whose skills come first when names are the same.
+    pub enum SkillPlace ("place of a skill") {
+        /// `.hermit/skills` of the folder.
+        ProjectHermit = "project_hermit",
+        /// `.agents/skills` of the folder.
+        ProjectAgents = "project_agents",
+        /// `.claude/skills` of the folder.
+        ProjectClaude = "project_claude",
+        /// `skills` beside the store.
+        OwnHermit = "own_hermit",
+        /// `.agents/skills` of the person.
+        OwnAgents = "own_agents",
+        /// `.claude/skills` of the person.
+        OwnClaude = "own_claude",
+    }
+}
+
+crate::names! {
+    /// How a skill stands.
+    pub enum SkillState ("state of a skill") {
+        /// A person trusts these bytes: models are told of it.
+        Trusted = "trusted",
+        /// Nobody trusts these bytes: no model is told of it.
+        Untrusted = "untrusted",
+        /// Other bytes of this name were trusted; these are not.
+        Changed = "changed",
+        /// Trusted, and another of the same name comes first.
+        Shadowed = "shadowed",
+        /// It cannot be used as it is.
+        Broken = "broken",
     }
 }
 

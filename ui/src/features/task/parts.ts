@@ -1,4 +1,4 @@
-// Parts of a task that its agent gave away, each a task of its own.
+// Parts of a task that its agent gave away, each a task of its own; and what it has found and read beside its folder.
 import { count } from "~/screen/words";
 import { TASK_STATUS, type TaskStatus } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
@@ -35,4 +35,15 @@ export function ended(parts: readonly Part[], body: Record<string, unknown>): [P
 export function waiting(parts: readonly Part[]): string {
   const open = parts.filter((part) => part.task !== "" && part.ended === null).length;
   return open === 0 ? "" : `Waiting for ${count(open, "part")}`;
+}
+
+/** `attempt.tools_found` in words. */
+export function lookedFor(body: Record<string, unknown>): string {
+  return `Looked for tools, “${word(body["query"])}”: ${list(body["tools"]).map((tool) => word(tool)).join(", ")}`;
+}
+
+/** `attempt.skill_loaded` in words. */
+export function readOf(body: Record<string, unknown>): string {
+  const [skill, file] = [word(body["name"]), word(body["file"])];
+  return file === "" ? `Read the skill ${skill}` : `Read ${file} of the skill ${skill}`;
 }

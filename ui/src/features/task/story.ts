@@ -10,7 +10,7 @@ import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
-import { type Part, ended, given, started, waiting } from "./parts";
+import { type Part, ended, given, lookedFor, readOf, started, waiting } from "./parts";
 
 /** What a row leads to. */
 export type See =
@@ -259,8 +259,8 @@ class Teller {
         this.#add(event, "phase", text, { kind: "summary", id: word(record(body["summary"])["artifact_id"]) }, { tone: "mute" });
         break;
       }
-      case "attempt.tools_found":
-        this.#add(event, "phase", `Looked for tools, “${word(body["query"])}”: ${list(body["tools"]).map((tool) => word(tool)).join(", ")}`, here, { mark: "running", tone: "mute" });
+      case "attempt.tools_found": case "attempt.skill_loaded":
+        this.#add(event, "phase", name === "attempt.tools_found" ? lookedFor(body) : readOf(body), here, { mark: "running", tone: "mute" });
         break;
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
@@ -460,7 +460,7 @@ class Teller {
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
       case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
       case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":
-      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.sampling_set": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed": case "tools.login_allowed": case "tools.logged_in": case "tools.logged_out":
+      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.sampling_set": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed": case "tools.login_allowed": case "tools.logged_in": case "tools.logged_out": case "skill.trusted": case "skill.untrusted":
         break;
       default:
         name satisfies never;

@@ -1,4 +1,4 @@
-// Prompts of servers below a field: a slash lists them, what one takes is asked for, and its words come into the field as the
+// Prompts of servers and trusted skills below a field: a slash lists them, what one takes is asked for, and its words come into the field as the
 // person's draft. Nothing is sent by it.
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -8,7 +8,7 @@ import { TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { said } from "~/screen/words";
-import { type ServerPrompt, WORDS_MAX, asksForPrompt, cameTo, meant, useServerPrompts } from "./prompts";
+import { type ServerPrompt, WORDS_MAX, asksForPrompt, cameTo, meant, useServerPrompts, useTrustedSkills } from "./prompts";
 import styles from "./Tools.module.css";
 
 /** So many are listed; who types on finds the others. */
@@ -17,24 +17,39 @@ const LISTED_MAX = 8;
 export function PromptPicker({ text, folder, draft }: { text: string; folder: string; draft: (text: string) => void }) {
   const asks = asksForPrompt(text);
   const prompts = useServerPrompts(asks);
+  const skills = useTrustedSkills(folder.trim(), asks);
   const [chosen, setChosen] = useState<ServerPrompt | null>(null);
   const [cut, setCut] = useState(false);
   if (chosen !== null) {
     return <Fill prompt={chosen} folder={folder} text={text} close={() => setChosen(null)} draft={(words) => { setChosen(null); setCut([...words].length >= WORDS_MAX); draft(words); }} />;
   }
   const found = asks ? meant(prompts.data ?? [], text) : [];
+  const known = asks ? meant(skills.data ?? [], text).slice(0, LISTED_MAX) : [];
   if (cut && text !== "" && !asks) return <p className={styles.asked} role="status">These are the first {WORDS_MAX} letters; the prompt has more.</p>;
-  if (found.length === 0) return null;
   return (
-    <ul className={styles.prompts} aria-label="Prompts of servers">
-      {found.slice(0, LISTED_MAX).map((one) => (
-        <li key={one.typed}>
-          <Button look="link" onClick={() => setChosen(one)}>/<Words of={one.typed} /></Button>
-          <span><Words of={one.says} /></span>
-        </li>
-      ))}
-      {found.length > LISTED_MAX && <li>{found.length - LISTED_MAX} more; type on to find them</li>}
-    </ul>
+    <>
+      {known.length > 0 && (
+        <ul className={styles.prompts} aria-label="Skills">
+          {known.map((one) => (
+            <li key={one.name}>
+              <Button look="link" onClick={() => draft(`Use the skill ${one.name}: `)}>/<Words of={one.typed} /></Button>
+              <span>Skill: <Words of={one.says} /></span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found.length > 0 && (
+        <ul className={styles.prompts} aria-label="Prompts of servers">
+          {found.slice(0, LISTED_MAX).map((one) => (
+            <li key={one.typed}>
+              <Button look="link" onClick={() => setChosen(one)}>/<Words of={one.typed} /></Button>
+              <span><Words of={one.says} /></span>
+            </li>
+          ))}
+          {found.length > LISTED_MAX && <li>{found.length - LISTED_MAX} more; type on to find them</li>}
+        </ul>
+      )}
+    </>
   );
 }
 

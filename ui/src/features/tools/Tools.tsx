@@ -1,4 +1,4 @@
-// Servers of tools: what each says of its tools, which files and hosts it has, and what a person said that a tool may do.
+// Servers of tools, and skills beside them: what each says of its tools, which files and hosts it has, and what a person said that a tool may do.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { quoted } from "~/features/approvals/packet";
@@ -8,7 +8,7 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { Server, Shown, Tool, Words as Said } from "~/ipc/generated/tools";
 import type { ToolServerState } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
-import { Button } from "~/primitives/Button";
+import { Button, Segmented } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -18,40 +18,60 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Classify } from "./Classify";
 import { Login } from "./Login";
+import { Skills } from "./Skills";
 import styles from "./Tools.module.css";
 
 const LOOK: Readonly<Record<ToolServerState, { tone: "done" | "waiting" | "failed"; mark: "done" | "waiting" | "deny" }>> = {
   ready: { tone: "done", mark: "done" }, changed: { tone: "waiting", mark: "waiting" }, disabled: { tone: "failed", mark: "deny" }, unreadable: { tone: "failed", mark: "deny" },
 };
 
-export function Tools({ of }: { of?: string | undefined }) {
+const TABS = ["servers", "skills"] as const;
+type Tab = (typeof TABS)[number];
+
+export function Tools({ of, at }: { of?: string | undefined; at?: string | undefined }) {
+  const navigate = useNavigate();
+  const tab: Tab = TABS.find((one) => one === at) ?? "servers";
+  return (
+    <Screen
+      title="Tools"
+      sub={(
+        <Segmented<Tab>
+          label="Which" value={tab} onChange={(to) => void navigate({ to: "/tools", search: to === "servers" ? {} : { tab: to }, replace: true })}
+          options={[{ value: "servers", label: "Servers (MCP)" }, { value: "skills", label: "Skills" }]}
+        />
+      )}
+    >
+      {tab === "servers" ? <Servers of={of} /> : <Skills of={of} />}
+    </Screen>
+  );
+}
+
+function Servers({ of }: { of?: string | undefined }) {
   const asked = useAsk("tools.list", {});
   const navigate = useNavigate();
   return (
-    <Screen title="Tools" sub="Servers of tools (MCP)">
-      <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools">A model can use the tools of an MCP server in any task. Hermit asks you about each call until you say what a tool may do.<Adding /></Empty>}>
-        {(found) => {
-          const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
-          return (
-            <div className={styles.screen}>
-              <nav aria-label="Servers" className={styles.servers}>
-                <ul>
-                  {found.servers.map((one) => (
-                    <li key={one.server}>
-                      <Link to="/tools" search={{ of: one.server }} aria-current={one.server === chosen?.server ? "true" : undefined}>
-                        <b><Words of={one.server} /></b><State server={one} /><span>{count(one.tools.length, "tool")}</span>
-                      </Link>
-                    </li>
-                  ))}
-                </ul>
-                <Adding />
-              </nav>
-              {chosen !== undefined && <One key={chosen.server} server={chosen} gone={() => void navigate({ to: "/tools" })} />}
-            </div>
-          );
-        }}
-      </Answer>
-    </Screen>
+    <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools">A model can use the tools of an MCP server in any task. Hermit asks you about each call until you say what a tool may do.<Adding /></Empty>}>
+      {(found) => {
+        const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
+        return (
+          <div className={styles.screen}>
+            <nav aria-label="Servers" className={styles.servers}>
+              <ul>
+                {found.servers.map((one) => (
+                  <li key={one.server}>
+                    <Link to="/tools" search={{ of: one.server }} aria-current={one.server === chosen?.server ? "true" : undefined}>
+                      <b><Words of={one.server} /></b><State server={one} /><span>{count(one.tools.length, "tool")}</span>
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+              <Adding />
+            </nav>
+            {chosen !== undefined && <One key={chosen.server} server={chosen} gone={() => void navigate({ to: "/tools" })} />}
+          </div>
+        );
+      }}
+    </Answer>
   );
 }
 

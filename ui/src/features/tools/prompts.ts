@@ -35,8 +35,27 @@ export function useServerPrompts(enabled: boolean) {
   });
 }
 
+/** A skill that a person trusts, as a draft asks for it. */
+export interface OfferedSkill {
+  name: string;
+  says: string;
+  typed: string;
+}
+
+/** Skills of a folder and the person's own that models may be told of; none where a field names no folder. */
+export function useTrustedSkills(folder: string, enabled: boolean) {
+  const host = useHost();
+  return useQuery<OfferedSkill[]>({
+    queryKey: ["skills.list", "offered", folder], enabled,
+    queryFn: async ({ signal }) => {
+      const { skills } = await host.call("skills.list", { folder: folder === "" ? null : folder }, signal);
+      return skills.filter((one) => one.state === "trusted").map((one) => ({ name: one.name, says: one.description ?? "", typed: one.name }));
+    },
+  });
+}
+
 /** Those that what is typed may mean: a slash, and a part of their names. */
-export function meant(prompts: readonly ServerPrompt[], text: string): ServerPrompt[] {
+export function meant<P extends { typed: string }>(prompts: readonly P[], text: string): P[] {
   const words = text.slice(1).toLowerCase().split(/\s+/).filter((word) => word !== "");
   return prompts.filter((one) => words.every((word) => one.typed.toLowerCase().includes(word)));
 }

@@ -20,6 +20,7 @@ import type * as policy from "./policy";
 import type * as proof from "./proof";
 import type * as receipts from "./receipts";
 import type * as secrets from "./secrets";
+import type * as skills from "./skills";
 import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
@@ -233,6 +234,14 @@ export interface Commands {
   "tools.disable": { params: tools.Disable; answer: tools.Servers };
   /** forgets a server of tools */
   "tools.remove": { params: tools.Remove; answer: tools.Servers };
+  /** lists skills of a project and the person's own, and how each stands */
+  "skills.list": { params: skills.List; answer: skills.SkillList };
+  /** shows a skill with every word of it */
+  "skills.show": { params: skills.Show; answer: skills.SkillShown };
+  /** makes the task that asks a person whether a skill is trusted */
+  "skills.trust": { params: skills.Trust; answer: skills.Submitted };
+  /** trusts a skill no more */
+  "skills.untrust": { params: skills.Untrust; answer: skills.Untrusted };
   /** lists agents of other programs that can work as guests, and which of them are here */
   "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
@@ -407,6 +416,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.show": { access: "read", topics: ["store"] },
   "tools.disable": { access: "write", topics: [] },
   "tools.remove": { access: "write", topics: [] },
+  "skills.list": { access: "read", topics: ["store"] },
+  "skills.show": { access: "read", topics: ["store"] },
+  "skills.trust": { access: "write", topics: [] },
+  "skills.untrust": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },

@@ -125,5 +125,8 @@ export const EVENT_NAME = [
   "tools.logged_in",
   "tools.logged_out",
   "attempt.answer_checked",
+  "skill.trusted",
+  "skill.untrusted",
+  "attempt.skill_loaded",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

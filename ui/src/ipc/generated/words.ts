@@ -299,6 +299,10 @@ export const ARTIFACT_KIND = [
   "guest.sent",
   /** A person's own rules of policy, all of them. */
   "policy.rules",
+  /** A skill that a person trusted: what it says of itself, and its files by their digests. */
+  "skill",
+  /** One file of a skill, or what a model read of it. */
+  "skill.text",
   /** A transcript of model answers. */
   "transcript",
   /** What an action gave back. */
@@ -863,6 +867,8 @@ export const ENTITY_TYPE = [
   "secret",
   /** A server of tools, by its name. */
   "tool_server",
+  /** A skill, by its digest. */
+  "skill",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 
@@ -941,8 +947,42 @@ export const TOOL_KIND = [
   "playbook",
   /** A registered server does it. */
   "server",
+  /** A folder of instructions that a model reads when it chooses it. */
+  "skill",
 ] as const;
 export type ToolKind = (typeof TOOL_KIND)[number];
+
+/** Where a skill was found, the place whose skills come first when names are the same. */
+export const SKILL_PLACE = [
+  /** `.hermit/skills` of the folder. */
+  "project_hermit",
+  /** `.agents/skills` of the folder. */
+  "project_agents",
+  /** `.claude/skills` of the folder. */
+  "project_claude",
+  /** `skills` beside the store. */
+  "own_hermit",
+  /** `.agents/skills` of the person. */
+  "own_agents",
+  /** `.claude/skills` of the person. */
+  "own_claude",
+] as const;
+export type SkillPlace = (typeof SKILL_PLACE)[number];
+
+/** How a skill stands. */
+export const SKILL_STATE = [
+  /** A person trusts these bytes: models are told of it. */
+  "trusted",
+  /** Nobody trusts these bytes: no model is told of it. */
+  "untrusted",
+  /** Other bytes of this name were trusted; these are not. */
+  "changed",
+  /** Trusted, and another of the same name comes first. */
+  "shadowed",
+  /** It cannot be used as it is. */
+  "broken",
+] as const;
+export type SkillState = (typeof SKILL_STATE)[number];
 
 /** States of the log-in at a server of tools. */
 export const LOGIN_STATE = [

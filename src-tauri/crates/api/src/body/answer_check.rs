@@ -1,8 +1,8 @@
 //! What bears a closing answer, sentence by sentence, for whoever shows it.
 
+use crate::Host;
 use crate::convert::every;
 use crate::error::if_kept;
-use crate::Host;
 use model::artifact::ArtifactKind;
 use model::{AttemptId, TaskId};
 use projections::Query;

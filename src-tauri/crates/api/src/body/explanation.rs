@@ -7,6 +7,9 @@ use words::knowledge::NodeKind;
 /// Names of what a change rests on that are said; the rest is counted.
 const NAMES_MAX: usize = 3;
 
+/// How what was read of a skill is named: with its name and digest.
+const OF_A_SKILL: &str = "skill ";
+
 fn label(link: &Link) -> Option<&str> {
     match link.label.as_ref()? {
         Text::Shown(text) => Some(text.as_str()).filter(|text| !text.trim().is_empty()),
@@ -73,7 +76,12 @@ fn who(chain: &Explanation) -> String {
 }
 
 fn rests_on(chain: &Explanation) -> String {
-    let names: Vec<&str> = chain.evidence.iter().filter_map(label).collect();
+    let (skills, names): (Vec<&str>, Vec<&str>) =
+        chain.evidence.iter().filter_map(label).partition(|name| name.starts_with(OF_A_SKILL));
+    let followed = match skills.is_empty() {
+        true => String::new(),
+        false => format!(" Before it, the model had read: {}.", skills.join("; ")),
+    };
     // A digest tells a person nothing: what has no other name is counted.
     let named: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("sha256:")).collect();
     let shown = named.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join("; ");
@@ -88,8 +96,9 @@ fn rests_on(chain: &Explanation) -> String {
         (true, None) => String::new(),
     };
     match names.is_empty() {
-        true => format!("It rests on nothing that was read.{trust}"),
-        false => format!("It rests on: {shown}{more}.{trust}"),
+        true if skills.is_empty() => format!("It rests on nothing that was read.{trust}"),
+        true => format!("It rests on skills alone.{followed}{trust}"),
+        false => format!("It rests on: {shown}{more}.{followed}{trust}"),
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
 pub(crate) mod secrets;
+pub(crate) mod skills;
 pub(crate) mod slash;
 mod slash_target;
 pub(crate) mod store;

@@ -4,6 +4,7 @@ use crate::ids::find;
 use crate::lineages::{around, link, links};
 use crate::writers::{Written, writer_of};
 use crate::{Host, Wire as _, fold, not_found, usage};
+use kernel::skill_registry::SkillRegistry;
 use lineage::{Graph, NodeId};
 use model::receipt::Statement;
 use model::{ArtifactId, MemoryId, ReceiptId, TaskId};
@@ -175,12 +176,13 @@ fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {
 }
 
 pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
-    let (sources, task) = sources(host, p.source.trim())?;
+    let skills = super::skills::registry(host)?;
+    let (sources, task) = sources(host, &skills, p.source.trim())?;
     let (graph, reach) = around(&host.query()?, task)?;
     let found = graph.recall(&sources);
     let mut plan = Vec::new();
     for id in found.order.iter().chain(&sources) {
-        if let Some(step) = step(host, &graph, *id)? {
+        if let Some(step) = step(host, &graph, &skills, *id)? {
             plan.push(step);
         }
     }
@@ -198,7 +200,10 @@ pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
 }
 
 /// The nodes a person means, and a task of one of them.
-fn sources(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+fn sources(host: &dyn Host, skills: &SkillRegistry, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+    if let Some(skill) = named.strip_prefix("skill:") {
+        return of_skill(host, skills, skill);
+    }
     if !Path::new(named).is_absolute() {
         return one_source(host, named);
     }
@@ -213,6 +218,19 @@ fn sources(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error>
                 .hint("name an artifact instead; `hermit search` finds them"))
         }
     }
+}
+
+/// A skill by its name, and the bytes of it behind `@`, where one version of it is meant.
+fn of_skill(host: &dyn Host, skills: &SkillRegistry, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+    let (name, sha256) = named.split_once('@').unwrap_or((named, ""));
+    let meant = skills.0.iter().filter(|one| one.name == name && one.sha256.to_string().starts_with(sha256));
+    let meant: Vec<ArtifactId> = meant.map(|one| one.record.artifact_id).collect();
+    let first = meant.first().ok_or_else(|| {
+        not_found("skill that was ever trusted", named)
+            .hint("`hermit skills list` shows those of a folder and your own")
+    })?;
+    let row = host.query()?.artifact(*first).wire()?.ok_or_else(|| not_found("artifact", named))?;
+    Ok((meant.into_iter().map(NodeId::Artifact).collect(), row.task_id))
 }
 
 fn one_source(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
@@ -235,7 +253,7 @@ fn one_source(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Err
 }
 
 /// What a person can run to take one thing back.
-fn step(host: &dyn Host, graph: &Graph, id: NodeId) -> Result<Option<Step>, Error> {
+fn step(host: &dyn Host, graph: &Graph, skills: &SkillRegistry, id: NodeId) -> Result<Option<Step>, Error> {
     let of =
         |command: Option<String>, why: &str| Step { subject: link(graph, id), command, why: why.to_owned() };
     Ok(Some(match id {
@@ -247,6 +265,12 @@ fn step(host: &dyn Host, graph: &Graph, id: NodeId) -> Result<Option<Step>, Erro
             of(Some(forget(memory)), "it was promoted from what derives from the source")
         }
         NodeId::Belief(_) => of(None, "a belief ends with its task; what rests on it is listed here too"),
+        NodeId::Artifact(at) if skills.0.iter().any(|one| one.record.artifact_id == at) => {
+            let name = skills.0.iter().find(|one| one.record.artifact_id == at).map(|one| one.name.clone());
+            let command =
+                name.map(|name| format!("hermit skills untrust {name} --reason \"it is a bad source\""));
+            of(command, "no model is told of the skill from then on")
+        }
         NodeId::Artifact(_) => {
             of(None, "the source itself stays as evidence; `hermit erase` takes its content away")
         }

@@ -3,15 +3,18 @@
 use super::{body, known, look};
 use crate::body::tools as servers;
 use crate::{Host, Wire as _, fold};
+use kernel::skill_registry::SkillRegistry;
 use kernel::tool_registry::ToolRegistry;
+use model::skill::Skill;
 use model::tool_server::{ServerTool, is_offered_name, offered_name};
 use model::{Digest, UnixMs};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use wire::runs::{RegisterTools, RegisteredTool, RegisteredTools, ToolsProposed, ToolsRemoved};
 use wire::{Code, Error};
 use words::store::ToolKind;
 
-/// `GET /v1/tools`: what Hermit does itself, playbooks, and tools of servers, in one list.
+/// `GET /v1/tools`: what Hermit does itself, playbooks, tools of servers, and skills, in one list.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -40,6 +43,7 @@ pub fn registered(host: &dyn Host) -> Result<RegisteredTools, Error> {
             tools.push(of_server((name, record), &version, tool, host.now())?);
         }
     }
+    tools.extend(skills(host, &store.skills)?);
     if let Some(why) = halted {
         for tool in &mut tools {
             (tool.callable, tool.why_not) = (false, Some(why.clone()));
@@ -76,6 +80,35 @@ fn own(
         input_schema,
         output_schema: None,
     })
+}
+
+/// Skills that were ever trusted, each once, with how it stands: a model is told of those that lie in its folder, too.
+fn skills(host: &dyn Host, registry: &SkillRegistry) -> Result<Vec<RegisteredTool>, Error> {
+    let mut told = BTreeMap::new();
+    for version in &registry.0 {
+        let bytes = host.artifacts()?.read(&version.record.sha256).wire()?;
+        let skill: Skill = seal::canon::from_canonical(&bytes).wire()?;
+        let trusted = registry.trusted(version.sha256).is_some();
+        let said = version.untrusted.as_deref().unwrap_or_default();
+        let why_not = (!trusted).then(|| format!("it is trusted no more: {said}; a person trusts it again"));
+        told.insert(
+            version.sha256,
+            RegisteredTool {
+                kind: ToolKind::Skill,
+                server: None,
+                version: version.sha256.to_string(),
+                sha256: version.sha256.to_string(),
+                class: None,
+                callable: trusted,
+                why_not,
+                name: format!("skill:{}", skill.name),
+                description: skill.one_line(),
+                input_schema: json!({ "type": "object", "properties": {} }),
+                output_schema: None,
+            },
+        );
+    }
+    Ok(told.into_values().collect())
 }
 
 fn of_server(

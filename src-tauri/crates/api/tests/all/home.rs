@@ -28,6 +28,7 @@ pub struct Home {
     listeners: Mutex<Vec<Sender<wire::Notice>>>,
     drawn: AtomicU32,
     sheets: api::Sheets,
+    skills: kernel::SkillBook,
     /// How every task stands with this process; at rest until it is said.
     pub stands: Mutex<Option<api::Stands>>,
 }
@@ -66,6 +67,7 @@ impl Home {
             listeners: Mutex::default(),
             drawn: AtomicU32::new(0),
             sheets: api::Sheets::default(),
+            skills: kernel::SkillBook::default(),
             stands: Mutex::default(),
         }
     }
@@ -241,6 +243,10 @@ impl Host for Home {
 
     fn guests(&self) -> Vec<wire::guests::Agent> {
         Vec::new()
+    }
+
+    fn skill_book(&self) -> Option<&kernel::SkillBook> {
+        Some(&self.skills)
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

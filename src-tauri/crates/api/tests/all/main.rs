@@ -19,6 +19,7 @@ mod proofs;
 mod reads;
 mod refusals;
 mod secrets;
+mod skills;
 mod slash;
 mod slash_again;
 mod traces;

@@ -67,6 +67,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("tools.list", json!({})),
         ("tools.logins", json!({})),
+        ("skills.list", json!({})),
         ("guests.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})),
@@ -101,9 +102,9 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let asked = questions(&home, &task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a summary where a
+            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a
             // context was full: `journeys::compacting`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "knowledge.history", "context.summary"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "skills.show", "knowledge.history", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -140,6 +141,21 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
         ("tools.login_cancel", one.clone()),
         ("tools.login_stands", one.clone()),
         ("tools.logout", one),
+    ]
+}
+
+/// What is written about tools and skills.
+fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
+        ("tools.sampling", json!({ "server": "x", "workspace": folder })),
+        ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
+        ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
+        ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
+        ("tools.disable", json!({ "server": "x" })),
+        ("tools.remove", json!({ "server": "x" })),
+        ("skills.trust", json!({ "name": "x" })),
+        ("skills.untrust", json!({ "name": "x" })),
     ]
 }
 
@@ -194,18 +210,11 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("host.resume", json!({})),
         ("agent.open", json!({ "client": "x", "workspace": folder })),
         ("agent.tools", json!({})),
-        ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
-        ("tools.sampling", json!({ "server": "x", "workspace": folder })),
-        ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
-        ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
-        ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
-        ("tools.disable", json!({ "server": "x" })),
-        ("tools.remove", json!({ "server": "x" })),
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("agent.stop", json!({ "task": task, "key": "k" })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
-    let asked = [&asked[..], &of_log_ins(&folder)].concat();
+    let asked = [asked.to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))
     {
         let params =

@@ -47,6 +47,8 @@ pub enum Kind {
     Profile,
     /// A playbook that comes with Hermit.
     Playbook,
+    /// A skill of the folder, or of one's own.
+    Skill,
     /// The address of a model that something is set for.
     Model,
     /// A server of models that has a key.
@@ -228,6 +230,11 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         Kind::Playbook => {
             let all = ask.call(&wire::playbooks::List {})?.playbooks;
             all.into_iter().map(|one| (one.name, plain(&one.about))).collect()
+        }
+        Kind::Skill => {
+            let folder = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(str::to_owned));
+            let all = ask.call(&wire::skills::List { folder })?.skills;
+            all.into_iter().map(|one| (one.name, plain(&one.description.unwrap_or_default()))).collect()
         }
         Kind::Secret => {
             let all = ask.call(&wire::secrets::List {})?.secrets;

@@ -133,12 +133,10 @@ fn words(line: &Line) -> String {
             let came = line.result.map(|code| code.to_string()).unwrap_or_default();
             format!("Did: {said}  {} {came}", line.ref_id)
         }
-        MessageKind::Answer if line.said_by == Some(WordsBy::Model) => {
-            match &line.answer_check {
-                Some(check) => format!("Agent: {}", plain(&crate::answer::text(check))),
-                None => format!("Agent (not verified): {said}"),
-            }
-        }
+        MessageKind::Answer if line.said_by == Some(WordsBy::Model) => match &line.answer_check {
+            Some(check) => format!("Agent: {}", plain(&crate::answer::text(check))),
+            None => format!("Agent (not verified): {said}"),
+        },
         MessageKind::Answer => format!("Hermit: {said}"),
         MessageKind::Ended => {
             let ended = line.ended.map(|status| status.to_string()).unwrap_or_default();

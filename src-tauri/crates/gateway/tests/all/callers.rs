@@ -26,12 +26,14 @@ const PLACE_NAMES: [&str; 13] = [
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 4] = [
+const WORDS: [(&str, &str); 5] = [
     ("grants.draft", "paths"),
     ("approvals.packet", "from"),
     ("changes.show", "from"),
     // JSON pointers into the arguments of a tool.
     ("tools.classify", "paths"),
+    // A file of the skill, by its path in there.
+    ("skills.show", "file"),
 ];
 
 fn code(home: &Home, caller: Caller, name: &str, params: Value) -> Option<Code> {

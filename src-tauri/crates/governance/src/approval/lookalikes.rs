@@ -40,7 +40,11 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         ResourceId::File(_, path) => Some(path.display_lossy()),
         ResourceId::Host(name, _) | ResourceId::Ref(_, name) => Some(name.clone()),
         ResourceId::Mcp(server, tool) => Some(format!("{server}/{tool}")),
-        ResourceId::Secret(_) | ResourceId::Memory(_) | ResourceId::Receipt(_) | ResourceId::Rules => None,
+        ResourceId::Secret(_)
+        | ResourceId::Memory(_)
+        | ResourceId::Receipt(_)
+        | ResourceId::Rules
+        | ResourceId::Skill(_) => None,
     });
     let words = request.action.as_tool().argv();
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()

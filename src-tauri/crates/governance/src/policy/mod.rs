@@ -356,7 +356,8 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Secret(_)
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_)
-        | ResourceId::Rules => None,
+        | ResourceId::Rules
+        | ResourceId::Skill(_) => None,
     });
     let tool = request.action.as_tool();
     // Only what may be staged has been, and only words of a command lead anywhere.

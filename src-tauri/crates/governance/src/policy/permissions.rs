@@ -289,9 +289,11 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts.extend(request.target_resources.iter().filter_map(|resource| match resource {
         ResourceId::Host(name, port) => Some(Part::Host(name.clone(), *port)),
         ResourceId::File(..) | ResourceId::Ref(..) | ResourceId::Receipt(_) => None,
-        ResourceId::Mcp(..) | ResourceId::Secret(_) | ResourceId::Memory(_) | ResourceId::Rules => {
-            Some(Part::Other)
-        }
+        ResourceId::Mcp(..)
+        | ResourceId::Secret(_)
+        | ResourceId::Memory(_)
+        | ResourceId::Rules
+        | ResourceId::Skill(_) => Some(Part::Other),
     }));
     parts
 }

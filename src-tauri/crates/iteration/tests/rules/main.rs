@@ -90,6 +90,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
         ),
         ("retract", json!({ "belief": "c", "reason": "r" })),
         ("find_tools", json!({ "query": "create an issue" })),
+        ("use_skill", json!({ "name": "deploy", "file": "scripts/run.sh" })),
         ("read_resource", json!({ "server": "notes", "uri": "note://7" })),
         (
             "remember",

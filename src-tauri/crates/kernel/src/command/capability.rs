@@ -1,5 +1,5 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
-//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`.
+//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`.
 
 use super::memory::Memorandum;
 use super::submit::{Reasoning, Submission, Submitted};
@@ -125,6 +125,12 @@ impl Kernel {
                 }
                 (server, self.logins().0.get(server).map(|record| &record.allowed) == was.as_ref())
             }
+            Register::Skill { trust } => {
+                if self.skill_registry().trusted(trust.sha256).is_some() {
+                    return Ok(Some("exactly these bytes are trusted already".to_owned()));
+                }
+                return Ok(self.skill_as_approved(trust).err());
+            }
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -140,17 +146,28 @@ impl Kernel {
             return Err(Error::Broken("no change of what Hermit may do".to_owned()));
         };
         tx.set_attempt(AttemptStatus::Observing, "observed")?;
-        let outdated = self.outdated(change)?;
+        let mut outdated = self.outdated(change)?;
         if outdated.is_none() {
-            self.push_change(tx, change, &judged)?;
+            outdated = self.push_change(tx, change, &judged)?;
         }
         self.performed_here(tx, judged, outdated, NewArtifact::audit(ArtifactKind::ActionResult), Map::new())
     }
 
-    /// The event in the store's stream. The commit fails when that has moved since, and the act is judged anew.
-    fn push_change(&self, tx: &mut Tx<'_>, change: &Register, judged: &Judged) -> Result<(), Error> {
+    /// The event in the store's stream. The commit fails when that has moved since, and the act is judged anew. In words,
+    /// why nothing was changed after all.
+    fn push_change(
+        &self,
+        tx: &mut Tx<'_>,
+        change: &Register,
+        judged: &Judged,
+    ) -> Result<Option<String>, Error> {
         let action_request_id = judged.request.action_request_id;
         let now = tx.now();
+        // What is kept is what was compared, whatever lies there a moment later.
+        let skill = match self.skill_in(change) {
+            Ok(read) => read,
+            Err(why) => return Ok(Some(why)),
+        };
         self.in_store(tx, |w| {
             match change {
                 Register::Server { registration, terms, .. } => {
@@ -198,9 +215,23 @@ impl Kernel {
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
                     w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
                 }
+                Register::Skill { .. } => {
+                    if let Some(read) = &skill {
+                        super::skills::push_trusted(w, read, action_request_id)?;
+                    }
+                }
             }
             Ok(())
-        })
+        })?;
+        Ok(None)
+    }
+
+    /// The bytes of a skill that a change is about.
+    fn skill_in(&self, change: &Register) -> Result<Option<effects::SkillBytes>, String> {
+        match change {
+            Register::Skill { trust } => self.skill_as_approved(trust).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Writes into the store's own stream with the commit of a task.
@@ -244,6 +275,10 @@ impl Kernel {
             Register::Login { server, terms, .. } => format!(
                 "You may log in at {} now; `hermit tools login {server}` waits for it, and the page Tools shows the address.",
                 terms.authorization.server()
+            ),
+            Register::Skill { trust } => format!(
+                "The skill {} is trusted, with exactly these bytes. Models are told of it from their next turn on.",
+                trust.skill.name
             ),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."

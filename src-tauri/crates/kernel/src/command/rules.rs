@@ -38,9 +38,7 @@ impl Kernel {
         if self.signed_rules()? != was {
             return Err(Error::Conflict("your rules are others by now; look at them again".to_owned()));
         }
-        let root = self.rules_folder();
-        std::fs::create_dir_all(&root)
-            .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
+        let root = self.made_rules_folder()?;
         let change = Register::Rules { rules: rules.to_owned(), was: was.to_owned() };
         let workspace_id = self.workspace(&root)?;
         self.propose_change(&change, workspace_id, channel, idempotency_key)
@@ -65,7 +63,15 @@ impl Kernel {
         lock(&self.store).rules.clone().filter(|at| at.sha256 != Digest::of(b""))
     }
 
-    /// The folder of tasks that change rules; nobody works in it.
+    /// That folder, made where it is not there yet.
+    pub(super) fn made_rules_folder(&self) -> Result<PathBuf, Error> {
+        let root = self.rules_folder();
+        std::fs::create_dir_all(&root)
+            .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
+        Ok(root)
+    }
+
+    /// The folder of tasks that change rules, or trust skills; nobody works in it.
     pub(crate) fn rules_folder(&self) -> PathBuf {
         self.dir.join(FOLDER)
     }

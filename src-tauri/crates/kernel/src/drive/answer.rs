@@ -147,6 +147,7 @@ impl Kernel {
             Some(Proposal::Ask { question, choices }) => self.put_question(tx, question, choices, answer),
             Some(Proposal::Delegate { tasks }) => self.delegate(tx, tasks, answer),
             Some(Proposal::FindTools { query }) => self.find_tools(tx, query, answer),
+            Some(Proposal::UseSkill { name, file }) => self.use_skill(tx, name, file, answer),
             Some(act) => {
                 if let Some(Known::Failed(why)) = known {
                     return self.close_said(tx, &[act], answer, Some(why));
@@ -379,6 +380,7 @@ impl Plan {
             | Proposal::MoveRef { .. }
             | Proposal::DeleteRef { .. }
             | Proposal::FindTools { .. }
+            | Proposal::UseSkill { .. }
             | Proposal::ReadResource { .. }
             | Proposal::Remember(_)
             | Proposal::Ask { .. }

@@ -28,7 +28,12 @@ const TASKS_MAX: usize = 32;
 impl Kernel {
     /// Records what bears the closing answer. Where the record cannot be read there is none, and all of the answer stays
     /// unverified: the task ends all the same.
-    pub(super) fn check_answer(&self, tx: &mut Tx<'_>, said: &str, answer: &ArtifactRef) -> Result<(), Error> {
+    pub(super) fn check_answer(
+        &self,
+        tx: &mut Tx<'_>,
+        said: &str,
+        answer: &ArtifactRef,
+    ) -> Result<(), Error> {
         let attempt_id = self.attempt_id(tx)?;
         let record = match self.record_of(tx) {
             Ok(record) => record,
@@ -79,7 +84,8 @@ impl Kernel {
 
     /// Adds what one task has done and seen, in its order.
     fn add_task(&self, state: &TaskState, told: &mut Told) -> Result<(), Error> {
-        let undone: BTreeSet<ReceiptId> = state.receipts.iter().flat_map(|r| r.undoes.iter().copied()).collect();
+        let undone: BTreeSet<ReceiptId> =
+            state.receipts.iter().flat_map(|r| r.undoes.iter().copied()).collect();
         let mut deeds: BTreeMap<String, Vec<Deed>> = BTreeMap::new();
         let acts = state.receipts.iter().filter(|r| r.receipt_class != ReceiptClass::ApprovalResolution);
         for receipt in acts.filter(|r| !undone.contains(&r.receipt_id)) {
@@ -89,12 +95,20 @@ impl Kernel {
         }
         let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
         for artifact in sources {
-            let Some(title) = artifact.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned()) else { continue };
+            let Some(title) = artifact.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned())
+            else {
+                continue;
+            };
             let text = match told.takes(artifact.byte_size) {
                 true => self.text(&artifact.content_hash)?,
                 false => String::new(),
             };
-            told.record.sources.push(Source { artifact_id: artifact.artifact_id, title, text, order: told.order });
+            told.record.sources.push(Source {
+                artifact_id: artifact.artifact_id,
+                title,
+                text,
+                order: told.order,
+            });
         }
         let seen = state.attempts.values().flat_map(|attempt: &AttemptState| &attempt.observed);
         for seen in seen {
@@ -122,13 +136,23 @@ impl Kernel {
         }
         for (title, text) in self.texts_of(seen, Some(artifact))? {
             let title = if title.contains(&seen.about) { title } else { format!("{title} {}", seen.about) };
-            told.record.sources.push(Source { artifact_id: artifact.artifact_id, title, text, order: told.order });
+            told.record.sources.push(Source {
+                artifact_id: artifact.artifact_id,
+                title,
+                text,
+                order: told.order,
+            });
         }
         Ok(())
     }
 
     /// An act by its receipt, with the artifact of its result; none for what is no act of the task's own.
-    fn deed(&self, state: &TaskState, record: &ReceiptRecord, told: &mut Told) -> Result<Option<(String, Deed)>, Error> {
+    fn deed(
+        &self,
+        state: &TaskState,
+        record: &ReceiptRecord,
+        told: &mut Told,
+    ) -> Result<Option<(String, Deed)>, Error> {
         let (_, receipt) = self.receipt(record.receipt_id)?;
         let Slot::Value(request) = &receipt.action_request_ref else { return Ok(None) };
         let mut deed = Deed {
@@ -152,12 +176,15 @@ impl Kernel {
             deed.argv = ran.argv.as_ref().and_then(|argv| argv.shown().cloned()).unwrap_or_default();
             deed.exit_code = ran.exit_code;
         }
-        if !matches!(receipt.action_class, ActionClass::WriteLocal | ActionClass::DeleteLocal) && deed.argv.is_empty() {
+        if !matches!(receipt.action_class, ActionClass::WriteLocal | ActionClass::DeleteLocal)
+            && deed.argv.is_empty()
+        {
             let request: ActionRequest = self.read_object(state, request.artifact_id)?;
             let words = serde_json::to_string(&request.action).map_err(|e| Error::Broken(e.to_string()))?;
             deed.words = format!("{}\n{}", deed.words, words.chars().take(WORDS_MAX).collect::<String>());
         }
-        let result = receipt.output_refs.last().map(|output| output.artifact_id.to_string()).unwrap_or_default();
+        let result =
+            receipt.output_refs.last().map(|output| output.artifact_id.to_string()).unwrap_or_default();
         Ok(Some((result, deed)))
     }
 
@@ -186,7 +213,9 @@ impl Kernel {
     fn text(&self, digest: &seal::Digest) -> Result<String, Error> {
         match self.artifacts.read(digest) {
             Ok(bytes) => Ok(String::from_utf8(bytes).unwrap_or_default()),
-            Err(artifacts::Error::Missing { digest }) if self.reader.is_content_erased(&digest)? => Ok(String::new()),
+            Err(artifacts::Error::Missing { digest }) if self.reader.is_content_erased(&digest)? => {
+                Ok(String::new())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -223,7 +252,9 @@ fn moves(receipt: &Receipt, deed: &mut Deed) {
     let done = || receipt.changes.iter().filter(|change| change.outcome == ItemOutcome::Done);
     let mut made: Vec<_> = done().filter(|change| change.before == Found::Absent).collect();
     for gone in done().filter(|change| change.after == Found::Absent) {
-        let same = made.iter().position(|new| digest(&new.after).is_some() && digest(&new.after) == digest(&gone.before));
+        let same = made
+            .iter()
+            .position(|new| digest(&new.after).is_some() && digest(&new.after) == digest(&gone.before));
         let Some(new) = same.map(|at| made.remove(at)) else { continue };
         deed.moved.extend(path(gone).zip(path(new)));
     }

@@ -156,7 +156,8 @@ impl Kernel {
         iteration::tools()
             .into_iter()
             .filter(|tool| {
-                ![super::offered::FIND, super::offered_parts::READ_RESOURCE].contains(&&*tool.name)
+                ![super::offered::FIND, super::offered_parts::READ_RESOURCE, super::skills::USE_SKILL]
+                    .contains(&&*tool.name)
             })
             .collect()
     }

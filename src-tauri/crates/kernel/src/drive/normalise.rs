@@ -144,6 +144,7 @@ impl Kernel {
             | Proposal::Believe { .. }
             | Proposal::Retract { .. }
             | Proposal::FindTools { .. }
+            | Proposal::UseSkill { .. }
             | Proposal::Ask { .. }
             | Proposal::Delegate { .. }
             | Proposal::Done { .. } => {

@@ -189,7 +189,7 @@ impl Kernel {
 }
 
 /// What a task is about: its goal, and what was said to it last.
-fn about(state: &TaskState) -> String {
+pub(super) fn about(state: &TaskState) -> String {
     let goal: String = state.goal_text().chars().take(SAID_CHARS).collect();
     let last = state.absorbed.iter().chain(&state.inputs).last().map(|input| input.text.clone());
     let last: String = last.unwrap_or_default().chars().take(SAID_CHARS).collect();

@@ -164,7 +164,8 @@ impl Kernel {
         let validated = by.and_then(|by| by.validated.as_ref());
         let witness = validated.or(act.and_then(|a| Some(&a.witness.as_ref()?.artifact))).map(|at| at.sha256);
         let none = Absence::NotRequired;
-        let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).collect();
+        let skills = attempt.skills.iter().map(|skill| skill.text.clone());
+        let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).chain(skills).collect();
         Ok(Receipt {
             receipt_id: ReceiptId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,

@@ -138,6 +138,7 @@ impl Kernel {
         let takes = descriptor.takes().saturating_sub(offered.tokens);
         let mut input = self.pack_input(tx, &contract, takes)?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
+        let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input)?;
         let redactor = self.ports.redactor.now();
         let pack =
             knowledge::pack::compile_with(&input, &redactor).map_err(|e| Error::Broken(e.to_string()))?;
@@ -152,6 +153,7 @@ impl Kernel {
         if !self.may_delegate(tx)? {
             tools.retain(|tool| tool.name != "delegate");
         }
+        tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
         self.offer(tx, &mut tools, offered);
         let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = match proposer.spends_tokens() {

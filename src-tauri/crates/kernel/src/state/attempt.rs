@@ -6,7 +6,7 @@ use crate::Error;
 use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::{Body, ChildEnded, ContextCompacted};
+use model::body::{Body, ChildEnded, ContextCompacted, SkillLoaded};
 use model::{ClarificationId, Slot, transition};
 
 /// Something this attempt has seen, whole.
@@ -38,6 +38,21 @@ impl Compacted {
         let results = usize::try_from(b.results).unwrap_or(usize::MAX);
         Self { summary: b.summary.clone(), through: b.through, results }
     }
+}
+
+/// What a model has read of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedSkill {
+    /// The skill.
+    pub name: String,
+    /// Of which bytes.
+    pub sha256: model::Digest,
+    /// The file of it; its own text when none is named.
+    pub file: Option<String>,
+    /// What was read.
+    pub text: ArtifactRef,
+    /// The turn that chose it.
+    pub iteration: u32,
 }
 
 /// Who refused an act.
@@ -74,6 +89,8 @@ pub struct AttemptState {
     pub compacted: Option<Compacted>,
     /// Tools of servers that its model has found, by the names that they are offered by, oldest first.
     pub found: Vec<String>,
+    /// What its model has read of skills, oldest first.
+    pub skills: Vec<LoadedSkill>,
     /// The environment it runs in.
     pub environment: Option<ArtifactRef>,
     /// Who refused its last act, when nothing was done since.
@@ -105,6 +122,7 @@ impl AttemptState {
             observed: Vec::new(),
             compacted: None,
             found: Vec::new(),
+            skills: Vec::new(),
             environment: None,
             refused_by: None,
             pack: None,
@@ -250,8 +268,7 @@ impl AttemptState {
                 }
             }
             Body::ChildEnded(b) => self.child_ended(b),
-            Body::ToolsFound(b) => self.has_found(&b.tools),
-            Body::ContextCompacted(b) => self.compacted = Some(Compacted::of(b)),
+            Body::ToolsFound(_) | Body::SkillLoaded(_) | Body::ContextCompacted(_) => self.holds(body),
             // One that nobody answered in time ends the run: the turn stays with its question.
             Body::ClarificationAnswered(_) | Body::ClarificationCancelled(_) => {
                 if matches!(self.turn, Turn::Questioned(_)) {
@@ -276,12 +293,36 @@ impl AttemptState {
         });
     }
 
+    /// What stands in its next context otherwise than in the last.
+    fn holds(&mut self, body: &Body) {
+        match body {
+            Body::ToolsFound(b) => self.has_found(&b.tools),
+            Body::SkillLoaded(b) => self.has_read(b),
+            Body::ContextCompacted(b) => self.compacted = Some(Compacted::of(b)),
+            _ => {}
+        }
+    }
+
     /// What is found anew is the newest.
     fn has_found(&mut self, tools: &[String]) {
         self.found.retain(|known| !tools.contains(known));
         self.found.extend(tools.iter().cloned());
         let over = self.found.len().saturating_sub(model::limits::FOUND_TOOLS_KEPT);
         self.found.drain(..over);
+    }
+
+    /// What is read anew is the newest, and takes the place of what was read before.
+    fn has_read(&mut self, b: &SkillLoaded) {
+        self.skills.retain(|known| known.name != b.name || known.file != b.file);
+        self.skills.push(LoadedSkill {
+            name: b.name.clone(),
+            sha256: b.skill_sha256,
+            file: b.file.clone(),
+            text: b.text.clone(),
+            iteration: b.iteration,
+        });
+        let over = self.skills.len().saturating_sub(model::limits::SKILL_TEXTS_KEPT);
+        self.skills.drain(..over);
     }
 
     /// A question ends the turn, but for one of a server whose tool is at work: its act stays in hand.

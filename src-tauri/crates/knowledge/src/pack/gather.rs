@@ -1,7 +1,7 @@
 //! Turns the input into candidates, section by section, each already redacted, titled and in its order.
 
 use super::input::PackInput;
-use super::{claims, fence};
+use super::{claims, fence, skills};
 use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
@@ -38,7 +38,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// The same as words of this tier: fenced, unless they may instruct.
-    fn of(mut self, tier: TrustTier) -> Self {
+    pub(super) fn of(mut self, tier: TrustTier) -> Self {
         self.tier = tier;
         self.fenced = !crate::trust::may_trigger_action(tier);
         self
@@ -162,7 +162,7 @@ pub(super) fn gather(input: &PackInput, redactor: &Redactor) -> Gathered {
         (Section::Decisions, claims::decisions(&input, &mut basket)),
         (Section::WorkingState, working_state(&input, &mut basket)),
         (Section::Beliefs, claims::beliefs(&input, &mut basket)),
-        (Section::Memory, claims::memories(&input, &mut basket)),
+        (Section::Memory, memory(&input, &mut basket)),
         (Section::Artifacts, artifacts(&input, &mut basket)),
         (Section::Ingress, ingress(&input, &mut basket)),
         (Section::Session, session(&input, &mut basket)),
@@ -218,6 +218,13 @@ fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     pinned
 }
 
+/// Skills find room before records: there are few, and each is a line.
+fn memory(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let mut all = skills::lines(input, basket);
+    all.extend(claims::memories(input, basket));
+    all
+}
+
 fn working_state(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let Some((id, state)) = &input.working_state else {
         return Vec::new();
@@ -240,7 +247,8 @@ fn working_state(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
 fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let mut order: Vec<_> = input.artifacts.iter().collect();
     order.sort_by_key(|a| (!a.pinned, std::cmp::Reverse((a.order, a.artifact_id))));
-    let mut candidates: Vec<Candidate> = summary(input, basket).into_iter().collect();
+    let mut candidates: Vec<Candidate> = skills::texts(input, basket);
+    candidates.extend(summary(input, basket));
     for artifact in order {
         let source = artifact.artifact_id.to_string();
         if artifact.sensitivity == Sensitivity::Secret {

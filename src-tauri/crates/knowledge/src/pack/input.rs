@@ -80,6 +80,32 @@ pub struct Summarised {
     pub trust_tier: TrustTier,
 }
 
+/// A skill that a model may choose to read, in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkillLine {
+    /// Its name.
+    pub name: String,
+    /// All of its bytes.
+    pub sha256: Digest,
+    /// What it says it is for.
+    pub words: String,
+}
+
+/// What a model has read of a skill. It is never summed up, and left out last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkillText {
+    /// Its artifact.
+    pub artifact_id: ArtifactId,
+    /// One line.
+    pub title: String,
+    /// Its text.
+    pub text: String,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+    /// Its place in order.
+    pub order: u64,
+}
+
 /// Everything a pack may be compiled from (HK-15.6-2). Lists may come in any order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PackInput {
@@ -122,10 +148,24 @@ pub struct PackInput {
     /// What stands in the place of the oldest turns, once there is such a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summarised>,
+    /// Skills to choose from, in the order in which they stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillLine>,
+    /// Further skills that found no room.
+    #[serde(skip_serializing_if = "is_none")]
+    pub skills_left_out: u32,
+    /// What was read of skills.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skill_texts: Vec<SkillText>,
     /// Messages since the last boundary.
     pub ingress: Vec<Delta>,
     /// Earlier turns of this attempt.
     pub turns: Vec<Turn>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 impl PackInput {
@@ -156,6 +196,9 @@ impl PackInput {
             memories: Vec::new(),
             artifacts: Vec::new(),
             summary: None,
+            skills: Vec::new(),
+            skills_left_out: 0,
+            skill_texts: Vec::new(),
             ingress: Vec::new(),
             turns: Vec::new(),
         }

@@ -250,6 +250,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("tools.sampling_set", "terms")
                     | ("sampling.ended", "answer" | "error")
                     | ("tools.logged_in", "expires_at")
+                    | ("attempt.skill_loaded", "file")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

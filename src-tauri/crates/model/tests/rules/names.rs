@@ -281,11 +281,16 @@ fn kinds_of_artifacts() {
             "receipt.bundle",
         ]
     );
+}
+
+#[test]
+fn kinds_of_artifacts_in_their_order() {
     list!(
         ArtifactKind,
         [
             "context.pack",
             "context.summary",
+            "answer.check",
             "action.request",
             "policy.result",
             "approval.packet",
@@ -318,6 +323,8 @@ fn kinds_of_artifacts() {
             "guest.report",
             "guest.sent",
             "policy.rules",
+            "skill",
+            "skill.text",
             "transcript",
             "action.result",
             "answer",
@@ -461,6 +468,7 @@ fn the_rest_of_the_closed_lists() {
             "receipt",
             "secret",
             "tool_server",
+            "skill",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

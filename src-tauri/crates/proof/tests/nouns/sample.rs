@@ -127,7 +127,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Secret(_)) => Some(ResourceId::Memory(memory)),
         Some(ResourceId::Memory(_)) => Some(ResourceId::Receipt(receipt)),
         Some(ResourceId::Receipt(_)) => Some(ResourceId::Rules),
-        Some(ResourceId::Rules) => None,
+        Some(ResourceId::Rules) => Some(ResourceId::Skill("deploy".to_owned())),
+        Some(ResourceId::Skill(_)) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

@@ -5,7 +5,7 @@ use crate::{Draft, Family};
 use model::Sensitive;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::body::{AnswerChecked, Body, ContextCompacted, ModelFailed, TaskStatusChanged};
+use model::body::{AnswerChecked, Body, ContextCompacted, ModelFailed, SkillLoaded, TaskStatusChanged};
 use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::ChildEnded(b) => {
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
-        Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
+        Body::SkillLoaded(_) | Body::ToolsFound(_) => found(event, body),
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
         Body::ContextCompacted(b) => vec![step(event, "context_compacted", summed_up(b))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
@@ -196,6 +196,22 @@ fn message(code: &str) -> &'static str {
         "model_unavailable" => "the model could not be reached",
         "budget_spent" => "its budget is spent",
         _ => "the run failed",
+    }
+}
+
+/// What a model has found beside the folder: tools of servers, and skills.
+fn found(event: &Event, body: &Body) -> Vec<Draft> {
+    match body {
+        Body::SkillLoaded(b) => vec![step(event, "skill_read", json!(skill_read(b)))],
+        Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
+        _ => Vec::new(),
+    }
+}
+
+fn skill_read(b: &SkillLoaded) -> String {
+    match &b.file {
+        Some(file) => format!("read {file} of the skill {}", b.name),
+        None => format!("read the skill {}", b.name),
     }
 }
 

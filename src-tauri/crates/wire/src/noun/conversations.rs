@@ -2,9 +2,9 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
+use crate::task::AnswerCheck;
 use crate::task::Reasoner;
 use crate::{Page, Text};
-use crate::task::AnswerCheck;
 use words::act::ResultCode;
 use words::knowledge::TrustTier;
 use words::policy::ApprovalStatus;

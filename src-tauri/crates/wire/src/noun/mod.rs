@@ -21,6 +21,7 @@ pub mod policy;
 pub mod proof;
 pub mod receipts;
 pub mod secrets;
+pub mod skills;
 pub mod store;
 pub mod task;
 pub mod task_events;

@@ -51,6 +51,7 @@ function isResource(text: string): boolean {
     case "mcp":
       return rest.includes("/");
     case "secret":
+    case "skill":
       return rest !== "";
     case "memory":
       return /^mem_[0-9a-f]{32}$/.test(rest);
