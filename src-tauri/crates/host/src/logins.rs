@@ -72,13 +72,19 @@ impl Kept {
     }
 }
 
-/// Every value of a log-in that must be seen nowhere.
-pub(crate) fn values_of(kept: &[u8]) -> Vec<Zeroizing<Vec<u8>>> {
-    let Ok(kept) = serde_json::from_slice::<Kept>(kept) else { return Vec::new() };
+/// Every value of a log-in that must be seen nowhere; none where it is no log-in that is kept there.
+pub(crate) fn values_of(kept: &[u8]) -> Option<Vec<Zeroizing<Vec<u8>>>> {
+    let kept = serde_json::from_slice::<Kept>(kept).ok()?;
     let tokens = &kept.tokens;
     let all =
         [Some(&tokens.access), tokens.refresh.as_ref(), tokens.client_secret.as_ref(), kept.former.as_ref()];
-    all.into_iter().flatten().map(|value| Zeroizing::new(value.clone().into_bytes())).collect()
+    Some(all.into_iter().flatten().map(|value| Zeroizing::new(value.clone().into_bytes())).collect())
+}
+
+/// Whether all values of a log-in can be kept out of texts; why not, in words.
+fn fit(handle: &str, kept: &[u8]) -> Result<(), String> {
+    let values = values_of(kept).unwrap_or_default();
+    values.iter().try_for_each(|value| Redactor::check(handle, value)).map_err(|e| e.to_string())
 }
 
 /// What is known of one server's tokens beside the vault.
@@ -92,6 +98,7 @@ struct Gate {
 
 /// A log-in that waits for a person, or that did.
 struct Pending {
+    terms: LoginTerms,
     address: Option<String>,
     until: UnixMs,
     stop: Arc<AtomicBool>,
@@ -168,7 +175,10 @@ impl Logins {
         let (vault, secrets) = self.secrets()?;
         let bytes = kept.bytes()?;
         let put = secrets.put(handle, &bytes).map_err(|e| e.to_string());
-        self.book.know_beside(handle, if put.is_ok() { Vec::new() } else { values_of(&bytes) });
+        self.book.know_beside(
+            handle,
+            if put.is_ok() { Vec::new() } else { values_of(&bytes).unwrap_or_default() },
+        );
         self.book.learn_again(vault).map_err(|e| e.to_string())?;
         put
     }
@@ -218,10 +228,17 @@ impl Logins {
         self.write(handle, &kept)?;
         let secret = self.client_secret(&kept.terms)?;
         let secret = secret.as_ref().map(|secret| secret.as_str());
-        match login::renew(&self.way(RENEWING, None), &kept.terms, &kept.tokens, secret) {
-            Ok(tokens) => {
-                let former = Some(std::mem::take(&mut kept.tokens.access));
-                kept = Kept { terms: kept.terms, tokens, former, renewing: false, refused: None };
+        let came = login::renew(&self.way(RENEWING, None), &kept.terms, &kept.tokens, secret);
+        let came = came.and_then(|tokens| {
+            let former = Some(kept.tokens.access.clone());
+            let next = Kept { terms: kept.terms.clone(), tokens, former, renewing: false, refused: None };
+            let bytes = next.bytes().map_err(NotRenewed::Failed)?;
+            fit(handle, &bytes).map_err(NotRenewed::Refused)?;
+            Ok(next)
+        });
+        match came {
+            Ok(next) => {
+                kept = next;
                 (gate.failed, gate.unkept) = (None, None);
                 // What it was renewed with may be spent: what came is used while this process lives, wherever it is kept.
                 if let Err(why) = self.write(handle, &kept) {
@@ -276,8 +293,16 @@ impl Logins {
         terms: &LoginTerms,
         now: UnixMs,
     ) -> Result<(), String> {
+        // One that waits with other terms than those that are allowed now is given up.
         let waits = |all: &BTreeMap<String, Pending>| {
-            all.get(server).is_some_and(|pending| pending.address.is_some())
+            let pending = all.get(server).filter(|pending| pending.address.is_some());
+            pending.is_some_and(|pending| {
+                let same = pending.terms == *terms && !pending.stop.load(Ordering::SeqCst);
+                if !same {
+                    pending.stop.store(true, Ordering::SeqCst);
+                }
+                same
+            })
         };
         if waits(&lock(&self.pending)) {
             return Ok(());
@@ -294,29 +319,52 @@ impl Logins {
         if waits(&all) {
             return Ok(());
         }
-        all.insert(server.to_owned(), Pending { address, until, stop: Arc::clone(&stop), why: None });
+        let pending = Pending { terms: terms.clone(), address, until, stop: Arc::clone(&stop), why: None };
+        all.insert(server.to_owned(), pending);
         drop(all);
         let (logins, kernel) = (Arc::clone(self), Arc::clone(kernel));
+        let name = server.to_owned();
         let (server, terms) = (server.to_owned(), terms.clone());
         let wait = move || {
             let finish = |begun: login::Begun, callback: &str| {
                 let tokens = begun.finish(callback)?;
-                logins.keep(&kernel, &server, terms.clone(), tokens)
+                logins.keep(&kernel, &server, terms.clone(), tokens, &stop)
             };
             let came = redirect.wait(begun, WAITING, &stop, finish);
-            if let Some(pending) = lock(&logins.pending).get_mut(&server) {
-                (pending.address, pending.why) = (None, came.err());
-            }
+            logins.over_with(&server, &stop, came.err());
         };
-        std::thread::Builder::new().name("log-in".to_owned()).spawn(wait).map_err(|e| e.to_string())?;
+        let began = std::thread::Builder::new().name("log-in".to_owned()).spawn(wait);
+        if let Err(error) = began {
+            lock(&self.pending).remove(&name);
+            return Err(error.to_string());
+        }
         Ok(())
     }
 
-    /// Keeps what a person was given: in the vault, taken out of every text, then on record.
-    fn keep(&self, kernel: &Kernel, server: &str, terms: LoginTerms, tokens: Tokens) -> Result<(), String> {
+    /// Nobody waits for this one any more; another that was begun meanwhile stays.
+    fn over_with(&self, server: &str, stop: &Arc<AtomicBool>, why: Option<String>) {
+        if let Some(pending) = lock(&self.pending).get_mut(server)
+            && Arc::ptr_eq(&pending.stop, stop)
+        {
+            (pending.address, pending.why) = (None, why);
+        }
+    }
+
+    /// Keeps what a person was given, unless it was given up meanwhile: in the vault, taken out of every text, then on record.
+    fn keep(
+        &self,
+        kernel: &Kernel,
+        server: &str,
+        terms: LoginTerms,
+        tokens: Tokens,
+        stop: &AtomicBool,
+    ) -> Result<(), String> {
         let handle = login_handle(server);
         let gate = self.gate(&handle);
         let mut gate = lock(&gate);
+        if stop.load(Ordering::SeqCst) {
+            return Err("it was given up".to_owned());
+        }
         let (vault, secrets) = self.secrets()?;
         let host = terms.url.server();
         let scopes = tokens.scopes.clone();
@@ -326,10 +374,7 @@ impl Logins {
         });
         let kept = Kept { terms, tokens, former: None, renewing: false, refused: None };
         let bytes = kept.bytes()?;
-        values_of(&bytes)
-            .iter()
-            .try_for_each(|value| Redactor::check(&handle, value))
-            .map_err(|e| e.to_string())?;
+        fit(&handle, &bytes)?;
         let before = secrets.secret(&handle).ok();
         secrets.put(&handle, &bytes).map_err(|e| e.to_string())?;
         let mut known = kernel.secrets();
@@ -337,7 +382,7 @@ impl Logins {
         let kind = vault.kind().to_string();
         let recorded =
             self.book.learn(known, Some(Arc::clone(&vault))).map_err(|e| e.to_string()).and_then(|()| {
-                kernel.logged_in(server, scopes, expires_at, &kind).map_err(|e| e.to_string())
+                kernel.logged_in(server, &kept.terms, scopes, (expires_at, &kind)).map_err(|e| e.to_string())
             });
         if recorded.is_err() {
             let undone = match before {
@@ -368,22 +413,27 @@ impl Logins {
         let said = |why: String| Error::Said(wire::Error::new(wire::Code::KeyLocked, why));
         self.cancel(server);
         let handle = login_handle(server);
-        let gate = self.gate(&handle);
-        let mut gate = lock(&gate);
+        let own = self.gate(&handle);
+        let mut gate = lock(&own);
         let (vault, secrets) = self.secrets().map_err(said)?;
         let kept = self.read(&gate, &handle);
-        kernel.logged_out(server, by)?;
+        let is_kept = secrets.secret(&handle).is_ok();
+        match kernel.logged_out(server, by) {
+            // A host that ended in a log-out before, or a log-in that nobody recorded.
+            Err(kernel::Error::NotFound { .. }) if is_kept => {}
+            told => told?,
+        }
         secrets.delete(&handle)?;
         *gate = Gate::default();
+        self.book.learn(kernel.secrets(), Some(vault))?;
+        drop(gate);
         let kept = match kept {
             Ok(kept) => kept,
             Err(why) => return Ok(Some(why)),
         };
         let secret = self.client_secret(&kept.terms).ok().flatten();
         let secret = secret.as_ref().map(|secret| secret.as_str());
-        let revoked = login::revoke(&self.way(RENEWING, None), &kept.terms, &kept.tokens, secret);
-        self.book.learn(kernel.secrets(), Some(vault))?;
-        Ok(revoked.err())
+        Ok(login::revoke(&self.way(RENEWING, None), &kept.terms, &kept.tokens, secret).err())
     }
 
     /// How the log-in at a server stands beside what is on record.

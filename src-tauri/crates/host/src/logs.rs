@@ -27,8 +27,9 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
         return;
     }
     let Ok(file) = Cut::open(path) else { return };
-    let filter = EnvFilter::try_new(format!("{level},ureq=warn,ureq_proto=warn,rustls=warn,hyper=warn"))
-        .unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter =
+        EnvFilter::try_new(format!("{level},ureq=warn,ureq_proto=warn,rustls=warn,hyper=warn,rmcp=warn"))
+            .unwrap_or_else(|_| EnvFilter::new("info"));
     // Somebody who embeds this room may have begun a log of their own; theirs stands.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -58,6 +58,11 @@ impl Outbound {
     fn key(&self, handle: &str, scheme: Scheme, url: &str) -> Result<Key, ModelHttpError> {
         let denied = |why: String| ModelHttpError::Denied(why);
         let host = server_of(url).ok_or_else(|| denied(format!("`{url}` names no server")))?;
+        if model::login::server_of_login(handle).is_some() {
+            return Err(denied(format!(
+                "`secret:{handle}` is a log-in at a server of tools; no model is given it"
+            )));
+        }
         if !self.book.may_go(handle, &host) {
             return Err(denied(format!(
                 "`secret:{handle}` may not go to `{host}`; see `hermit secret list`"

@@ -8,7 +8,7 @@ use model::secret::SecretTerms;
 use redact::{Redactor, Shared};
 use seal::SecretSource as _;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
 /// What is known of secrets in this process. Clones are the same.
@@ -16,6 +16,8 @@ use zeroize::Zeroizing;
 pub struct SecretBook {
     redactor: Shared,
     terms: Arc<RwLock<BTreeMap<String, SecretTerms>>>,
+    /// One reading at a time: a second that began before the first ended would forget what that one learnt.
+    learning: Arc<Mutex<()>>,
     /// Values that the vault did not take and that are used nevertheless.
     beside: Arc<RwLock<BTreeMap<String, Values>>>,
 }
@@ -56,12 +58,22 @@ impl SecretBook {
 
     /// The same handles and terms; their values are read anew.
     pub(crate) fn learn_again(&self, vault: Arc<dyn Vault>) -> Result<(), Error> {
+        let _one = self.learning.lock().unwrap_or_else(PoisonError::into_inner);
         let terms = self.terms.read().unwrap_or_else(PoisonError::into_inner).clone();
-        self.learn(terms, Some(vault))
+        self.read_anew(terms, Some(vault))
     }
 
     /// Reads every value out of the vault anew. What cannot be read is left out: whoever needs it waits.
     pub(crate) fn learn(
+        &self,
+        terms: BTreeMap<String, SecretTerms>,
+        vault: Option<Arc<dyn Vault>>,
+    ) -> Result<(), Error> {
+        let _one = self.learning.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read_anew(terms, vault)
+    }
+
+    fn read_anew(
         &self,
         terms: BTreeMap<String, SecretTerms>,
         vault: Option<Arc<dyn Vault>>,
@@ -72,7 +84,16 @@ impl SecretBook {
             for handle in terms.keys() {
                 match source.secret(handle) {
                     Ok(value) if server_of_login(handle).is_some() => {
-                        values.extend(values_of(&value).into_iter().map(|value| (handle.clone(), value)));
+                        // What is no log-in was set by a person under such a name before there were any.
+                        let all = values_of(&value).unwrap_or_else(|| vec![value]);
+                        let fit = |value: &Zeroizing<Vec<u8>>| {
+                            Redactor::check(handle, value)
+                                .inspect_err(
+                                    |error| tracing::warn!(%handle, %error, "a token cannot be searched for"),
+                                )
+                                .is_ok()
+                        };
+                        values.extend(all.into_iter().filter(fit).map(|value| (handle.clone(), value)));
                     }
                     Ok(value) => values.push((handle.clone(), value)),
                     Err(error) => tracing::warn!(%handle, %error, "a secret cannot be read"),

@@ -247,6 +247,7 @@ fn given(asked: &BTreeMap<String, String>, state: &mut State) -> Answers {
             );
         }
         "for another" => return refused("invalid_grant"),
+        "forgot the client" => return refused("invalid_client"),
         _ => {}
     }
     if of("resource").is_empty() {
@@ -292,6 +293,7 @@ fn given(asked: &BTreeMap<String, String>, state: &mut State) -> Answers {
         "expires_in": 3600, "scope": scope });
     match state.mode {
         "soon over" => token["expires_in"] = json!(0),
+        "short" => token["access_token"] = json!("abc"),
         "without an end" => drop(token.as_object_mut().and_then(|token| token.remove("expires_in"))),
         "of another kind" => token["token_type"] = json!("DPoP"),
         _ => {}

@@ -106,8 +106,9 @@ impl Courier {
         if timeout.is_zero() {
             return Err(format!("it took longer than {} seconds", self.way.within.as_secs()));
         }
-        // An address itself is dialled where the server is one, too; a name that leads to such an address is not.
-        let named = if url.is_address() && self.of.is_address() { vec![url.server()] } else { Vec::new() };
+        // An address itself is dialled where it is the server's own; any other, and a name that leads to one, is not.
+        let is_own = url.is_address() && url.host() == self.of.host();
+        let named = if is_own { vec![url.server()] } else { Vec::new() };
         let at = dialled(url, &named)?;
         let call = Call { method, url, at, headers, body, timeout, bytes_max: ANSWER_BYTES_MAX };
         let reply = self.way.web.call(&call, &*self.way.stopped).map_err(|no| match no {

@@ -283,8 +283,17 @@ pub fn renew(
         Err(error @ (AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired)) => {
             Err(NotRenewed::Refused(in_words(&courier, &error)))
         }
+        // Whoever gives tokens does not know this client any more: asking again brings nothing.
+        Err(error @ AuthError::TokenRefreshFailed(_)) if knows_us_no_more(&error) => {
+            Err(NotRenewed::Refused(in_words(&courier, &error)))
+        }
         Err(error) => Err(NotRenewed::Failed(in_words(&courier, &error))),
     }
+}
+
+fn knows_us_no_more(error: &AuthError) -> bool {
+    let said = error.to_string();
+    ["invalid_client", "unauthorized_client"].iter().any(|code| said.contains(code))
 }
 
 /// Asks whoever gave a token to take it back (RFC 7009), where that is offered.

@@ -63,6 +63,12 @@ function One({ server, at }: { server: string; at: LoginAt | undefined }) {
         </p>
       )}
       {at !== undefined && at.why !== null && <p className={styles.words} role="status"><Words of={at.why} /></p>}
+      {at?.next !== undefined && at.next !== null && (
+        <>
+          <p className={styles.words}>Calls of this server do not use the log-in yet. Add it again, at a terminal:</p>
+          <Copyable text={at.next} />
+        </>
+      )}
       {address !== null && address !== undefined && at !== undefined && (
         <>
           <p><a href={address} target="_blank" rel="noreferrer noopener">Log in at <Words of={at.host} /></a>, in a browser on the computer that Hermit runs on.</p>

@@ -173,6 +173,8 @@ export interface LoginAt {
   since: number | null;
   /** When the first token ended; it is renewed. */
   expires_at: number | null;
+  /** What to type next, where the calls of the server are not signed with the log-in yet. */
+  next?: string | null;
 }
 
 /** A log-in that is over. */

@@ -34,7 +34,9 @@ pub(crate) fn login(host: &dyn Host, p: Login) -> Result<Submitted, Error> {
     }
     // Who made a client there once means it the next time as well.
     let (client, secret) = match (&p.client_id, &before) {
-        (None, Some(before)) => (before.client_id.clone(), before.client_secret.clone()),
+        (None, Some(before)) => {
+            (before.client_id.clone(), p.client_secret.or_else(|| before.client_secret.clone()))
+        }
         _ => (p.client_id, p.client_secret),
     };
     let terms = live(host)?.find(&url, (&scopes, client.as_deref()), secret.as_deref())?;
@@ -66,8 +68,10 @@ fn address_of(host: &dyn Host, server: &str) -> Result<WebUrl, Error> {
 
 pub(crate) fn begin(host: &dyn Host, p: LoginBegin) -> Result<LoginAt, Error> {
     let record = record(host.kernel()?.logins().0.remove(&p.server), &p.server)?;
-    if live(host)?.stands(&p.server).address.is_none() {
-        let terms = record.open(host.now()).ok_or_else(|| {
+    let open = record.open(host.now());
+    // What waits with terms of before is given up for what was allowed since.
+    if open.is_some() || live(host)?.stands(&p.server).address.is_none() {
+        let terms = open.ok_or_else(|| {
             Error::new(
                 Code::Conflict,
                 format!("nobody allowed a log-in at `{}` within the last minutes", p.server),
@@ -137,5 +141,9 @@ fn at(host: &dyn Host, server: &str, record: &LoginRecord) -> LoginAt {
         until: stands.until.map(|until| until.0),
         since: record.logged_in.as_ref().map(|logged_in| logged_in.since.0),
         expires_at: record.logged_in.as_ref().and_then(|logged_in| logged_in.expires_at).map(|at| at.0),
+        next: host
+            .kernel()
+            .is_ok_and(|kernel| kernel.is_unsigned(server))
+            .then(|| format!("hermit tools add {server} --url {}", terms.url)),
     }
 }

@@ -10,7 +10,7 @@ use crate::text::plain;
 use host::{Interrupts, Session, Unlock};
 use std::time::Duration;
 use wire::tools::{
-    LoggedOut, Login, LoginAt, LoginBegin, LoginCancel, LoginList, LoginStands, Logins, Logout, Show,
+    LoggedOut, Login, LoginAt, LoginBegin, LoginCancel, LoginList, LoginStands, Logins, Logout,
 };
 use wire::{Code, Error, exit};
 use words::store::LoginState;
@@ -59,8 +59,8 @@ fn logged_in(context: &Context, session: &Session, args: ToolsLogin) -> Came {
     context
         .out
         .say(Tone::Plain, format!("You are logged in at {}, for: {}.", plain(&came.server), scopes(&came)));
-    if matches!(session.call(&Show { server: server.clone() }), Err(error) if error.code == Code::NotFound) {
-        context.out.line(format!("Next: hermit tools add {} --url {}", plain(&server), plain(&came.url)));
+    if let Some(next) = &came.next {
+        context.out.line(format!("Next: {}", plain(next)));
     }
     Ok(exit::DONE)
 }

@@ -203,3 +203,36 @@ fn a_token_is_lent_to_calls_of_its_server_alone() {
     assert!(lent.login(HANDLE, None).is_ok());
     assert!(lent.login("login.other", None).unwrap_err().contains("not logged in"));
 }
+
+#[test]
+fn a_renewed_token_that_cannot_be_kept_out_of_texts_is_not_taken_and_shuts_no_store() {
+    let stage = Stage::logged_in();
+    let before = stage.kept().tokens.access.clone();
+    stage.authority.is("short");
+    let why = Stage::host(&stage.vault, LATER).token(HANDLE, None).unwrap_err();
+    assert!(why.contains("is over") && why.contains("hermit tools login far"), "{why}");
+    assert_eq!(stage.kept().tokens.access, before, "the vault has what it had");
+    // As a version before this one would have left it: the store opens all the same.
+    let mut short = stage.kept();
+    short.tokens.access = "abc".to_owned();
+    let bytes = short.bytes().expect("bytes");
+    Secrets::new(Arc::clone(&stage.vault) as Arc<dyn Vault>).put(HANDLE, &bytes).expect("it is put");
+    Stage::host(&stage.vault, seconds);
+}
+
+#[test]
+fn a_client_that_is_not_known_any_more_is_told_to_log_in_again() {
+    let stage = Stage::logged_in();
+    stage.authority.is("forgot the client");
+    let why = Stage::host(&stage.vault, LATER).token(HANDLE, None).unwrap_err();
+    assert!(why.contains("is over") && why.contains("hermit tools login far"), "{why}");
+}
+
+#[test]
+fn what_was_set_under_such_a_name_before_there_were_log_ins_is_still_seen_nowhere() {
+    let stage = Stage::new();
+    let secrets = Secrets::new(Arc::clone(&stage.vault) as Arc<dyn Vault>);
+    secrets.put(HANDLE, b"an-old-key-of-a-person").expect("it is put");
+    let host = Stage::host(&stage.vault, seconds);
+    assert!(!host.book.redactor().now().holds(b"an-old-key-of-a-person").is_empty());
+}

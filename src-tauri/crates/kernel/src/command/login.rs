@@ -81,17 +81,20 @@ impl Kernel {
     /// Records that a person has logged in: the handle of the tokens, where they may go, and what was said of them.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when nobody allowed it, and when the redactor does not know the tokens.
+    /// [`Error::Conflict`] when nobody allowed it with these terms, and when the redactor does not know the tokens.
     pub fn logged_in(
         &self,
         server: &str,
+        terms: &LoginTerms,
         scopes: Vec<String>,
-        expires_at: Option<UnixMs>,
-        kept_in: &str,
+        (expires_at, kept_in): (Option<UnixMs>, &str),
     ) -> Result<(), Error> {
         let record = self.logins().0.remove(server);
         let record =
             record.ok_or_else(|| Error::Conflict(format!("nobody allowed a log-in at `{server}`")))?;
+        if record.used || record.allowed != *terms {
+            return Err(Error::Conflict(format!("another log-in at `{server}` was allowed meanwhile")));
+        }
         let handle = login_handle(server);
         if !self.ports.redactor.now().handles().contains(&handle) {
             return Err(Error::Conflict(format!("nobody here knows the tokens of `{server}`")));
@@ -125,6 +128,15 @@ impl Kernel {
         w.push(ToolLoggedOut { server: server.to_owned(), logged_out_at: self.ports.clock.now() });
         self.commit(w)?;
         Ok(())
+    }
+
+    /// Whether a person has logged in at a server whose calls are not signed with that: it was not added, or before.
+    pub fn is_unsigned(&self, server: &str) -> bool {
+        let launch =
+            self.server_record(server).and_then(|record| Ok(self.registered(&record)?.launch.clone()));
+        let is_in = self.logins().0.remove(server).is_some_and(|record| record.logged_in.is_some());
+        let handle = login_handle(server);
+        is_in && !launch.is_ok_and(|launch| launch.secrets.values().any(|named| *named == handle))
     }
 
     /// Log-ins as they are now.

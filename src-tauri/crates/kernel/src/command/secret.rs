@@ -44,7 +44,13 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] when it had none.
     pub fn remove_secret(&self, handle: &str) -> Result<(), Error> {
-        own(handle)?;
+        // Under such a name a person may have set one before there were log-ins.
+        let is_login = model::login::server_of_login(handle).is_some_and(|server| {
+            self.logins().0.get(server).is_some_and(|record| record.logged_in.is_some())
+        });
+        if is_login {
+            own(handle)?;
+        }
         if !lock(&self.store).secrets.contains_key(handle) {
             return Err(Error::NotFound { kind: "secret", id: handle.to_owned() });
         }

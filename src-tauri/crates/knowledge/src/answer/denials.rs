@@ -21,17 +21,7 @@ impl Checker<'_> {
             Family::Look | Family::Verify => return Err("what was not looked at is not on record".to_owned()),
             _ => std::slice::from_ref(&claim.family),
         };
-        let as_family = |family: Family| Claim {
-            family,
-            verb: claim.verb,
-            is_negated: true,
-            is_vain: false,
-            is_passive: false,
-            about: Vec::new(),
-            is_both: false,
-            commands: Vec::new(),
-            pair: None,
-        };
+        let as_family = |family: Family| Claim::of(family, claim.verb);
         let found: BTreeSet<usize> =
             families.iter().flat_map(|family| self.candidates(&as_family(*family))).collect();
         let is_exact = |token: &&Token| token.kind == Kind::Exact;

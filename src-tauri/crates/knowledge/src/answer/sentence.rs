@@ -27,6 +27,23 @@ pub(super) struct Claim<'s> {
     pub(super) pair: Option<(&'s Token, &'s Token)>,
 }
 
+impl<'s> Claim<'s> {
+    /// Of nothing in particular.
+    pub(super) const fn of(family: Family, verb: &'s Token) -> Self {
+        Self {
+            family,
+            verb,
+            is_negated: false,
+            is_vain: false,
+            is_passive: false,
+            about: Vec::new(),
+            is_both: false,
+            commands: Vec::new(),
+            pair: None,
+        }
+    }
+}
+
 /// A sentence in its tokens.
 pub(super) struct Sentence {
     pub(super) tokens: Vec<Token>,
@@ -211,17 +228,7 @@ impl Sentence {
         prior: Option<&Claim<'s>>,
     ) -> Option<Claim<'s>> {
         let verb = self.tokens.get(at)?;
-        let plain = Claim {
-            family,
-            verb,
-            is_negated: false,
-            is_vain: false,
-            is_passive: false,
-            about: Vec::new(),
-            is_both: false,
-            commands: Vec::new(),
-            pair: None,
-        };
+        let plain = Claim::of(family, verb);
         if is_place(&verb.raw) {
             // `The report is in report.md`: it was written there.
             let others = self.tokens.iter().enumerate().filter(|(place, _)| *place != at);

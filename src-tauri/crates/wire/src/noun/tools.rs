@@ -161,6 +161,9 @@ answers! {
         since: Option<i64>,
         /// When the first token ended; it is renewed.
         expires_at: Option<i64>,
+        /// What to type next, where the calls of the server are not signed with the log-in yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
     }
     /// A log-in that is over.
     LoggedOut {
