@@ -19,7 +19,7 @@ pub fn head(check: &AnswerCheck) -> String {
             "The model says (UNVERIFIED: nothing that was done or seen here shows it):".to_owned()
         }
         (bare, claims) => format!(
-            "The model says (each sentence with what shows it; {bare} of {claims} UNVERIFIED: nothing that was done or seen here shows them):"
+            "The model says (each sentence with what shows it; {bare} of {claims} UNVERIFIED, with nothing done or seen here that shows it):"
         ),
     }
 }

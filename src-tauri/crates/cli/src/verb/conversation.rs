@@ -118,7 +118,9 @@ fn sender(line: &Line) -> String {
 
 /// One line: who, and what.
 fn words(line: &Line) -> String {
-    let said = line.text.as_ref().map(|text| plain(&text.to_string())).unwrap_or_default();
+    // A line of the list is one line, whatever was written.
+    let flat = |text: &str| plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let said = line.text.as_ref().map(|text| flat(&text.to_string())).unwrap_or_default();
     match line.kind {
         MessageKind::Message => {
             let open = line.heard.as_ref().is_some_and(|heard| heard.is_open);
@@ -134,7 +136,7 @@ fn words(line: &Line) -> String {
             format!("Did: {said}  {} {came}", line.ref_id)
         }
         MessageKind::Answer if line.said_by == Some(WordsBy::Model) => match &line.answer_check {
-            Some(check) => format!("Agent: {}", plain(&crate::answer::text(check))),
+            Some(check) => format!("Agent: {}", flat(&crate::answer::text(check))),
             None => format!("Agent (not verified): {said}"),
         },
         MessageKind::Answer => format!("Hermit: {said}"),
