@@ -78,7 +78,7 @@ fn a_skill_of_a_project_is_followed_once_a_person_trusts_it_and_what_it_led_to_i
     stage.hermit(&trust).complains(&["trusted already"]);
     // A model is told of it, reads it, and runs its script: a command like any other, which a person is asked about.
     let sha256 = known["sha256"].as_str().expect("a digest").to_owned();
-    let script = stage.home().join("skill-files").join(&sha256[..16]).join("stamps/scripts/stamp.sh");
+    let script = stage.home().join("skill-files").join(&sha256).join("stamps/scripts/stamp.sh");
     let command = say("command", json!({ "argv": ["sh", script.to_str().expect("text")] }));
     let asks =
         run(&stage, "Stamp the letters of the registry now", &[choose.clone(), command, done.clone()], 4);

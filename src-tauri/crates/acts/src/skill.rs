@@ -1,11 +1,16 @@
-//! Trusting a skill: its card shows every word of it, every file by its digest, and what differs from what was trusted before.
+//! Trusting a skill: its card shows every word of its `SKILL.md`, every file by its digest, and what differs from what was
+//! trusted before.
 
 use crate::call::quoted;
 use crate::{Line, LineKind, count, visible};
 use model::skill::{
     SKILL_FILE, SkillFile, SkillPlace, TrustSkill, WasTrusted, check_skill_name, check_skill_words,
+    invisible_in,
 };
-use model::visible::is_hidden;
+use similar::{ChangeTag, TextDiff};
+
+/// Lines of a text that are compared one by one: what this takes grows with their square.
+const COMPARED_MAX: usize = 4_000;
 
 /// What a card tells of trusting a skill.
 pub(crate) trait Told {
@@ -21,6 +26,9 @@ impl Told for TrustSkill {
     fn check(&self) -> Result<(), String> {
         check_skill_name(&self.skill.name)?;
         check_skill_words(&self.skill.description)?;
+        if let Some(path) = self.invisible.keys().find(|path| self.skill.file(path).is_none()) {
+            return Err(format!("the skill has no file \"{}\"", visible(path)));
+        }
         match self.skill.digest() {
             Ok(sha256) if sha256 == self.sha256 => Ok(()),
             Ok(_) => Err("the digest is not that of the skill's files".to_owned()),
@@ -68,22 +76,41 @@ impl Told for TrustSkill {
 }
 
 /// That a text holds characters that nobody can see: models read them all the same.
-fn hidden(trust: &TrustSkill) -> Option<Line> {
-    let hidden = trust.text.chars().filter(|c| is_hidden(*c) && !matches!(c, '\n' | '\r' | '\t')).count();
-    let text = format!(
-        "its text holds {}, which a model reads and you would not see: below they are written as \\u{{...}}",
-        count(hidden, "invisible character")
-    );
-    (hidden > 0).then_some(Line { kind: LineKind::Destructive, text })
+fn hidden(trust: &TrustSkill) -> Vec<Line> {
+    let many = |of: u64| count(usize::try_from(of).unwrap_or(usize::MAX), "invisible character");
+    let grave = |text: String| Line { kind: LineKind::Destructive, text };
+    let mut lines = Vec::new();
+    let own = invisible_in(&trust.text);
+    if own > 0 {
+        let many = many(own);
+        lines.push(grave(format!(
+            "its text holds {many}, which a model reads and you would not see: below they are written as \\u{{...}}"
+        )));
+    }
+    for (path, of) in &trust.invisible {
+        let (path, many) = (visible(path), many(*of));
+        lines.push(grave(format!("\"{path}\" holds {many}, which a model reads and you would not see")));
+    }
+    lines
 }
 
-fn scripts(trust: &TrustSkill) -> Option<Line> {
+fn scripts(trust: &TrustSkill) -> Vec<Line> {
     let others = trust.skill.files.len().saturating_sub(1);
-    let text = format!(
-        "commands can read and start its {}; each such command is judged like any other",
-        count(others, "further file")
-    );
-    (others > 0).then_some(Line { kind: LineKind::Risk, text })
+    if others == 0 {
+        return Vec::new();
+    }
+    let others = count(others, "further file");
+    vec![
+        Line {
+            kind: LineKind::Risk,
+            text: format!(
+                "commands can read and start its {others}; each such command is judged like any other"
+            ),
+        },
+        Line::effect(format!(
+            "models may read its {others} too, as they read any file; the words of these are not shown here"
+        )),
+    ]
 }
 
 fn asks(trust: &TrustSkill) -> Vec<Line> {
@@ -114,12 +141,34 @@ fn differences(trust: &TrustSkill, was: &WasTrusted) -> Vec<Line> {
     }
     let gone = was.skill.files.iter().filter(|file| trust.skill.file(&file.path).is_none());
     lines.extend(gone.map(|file| Line::effect(format!("\"{}\" is gone", visible(&file.path)))));
-    let (before, after): (Vec<&str>, Vec<&str>) = (was.text.lines().collect(), trust.text.lines().collect());
-    let quote =
-        |mark: char, line: &&str| Line { kind: LineKind::Quoted, text: format!("{mark} {}", visible(line)) };
-    lines.extend(before.iter().filter(|line| !after.contains(line)).map(|line| quote('-', line)));
-    lines.extend(after.iter().filter(|line| !before.contains(line)).map(|line| quote('+', line)));
+    lines.extend(in_text(&was.text, &trust.text));
+    if was.stands {
+        lines.push(fact(&format!(
+            "the earlier bytes stay trusted; `hermit skills untrust {}` takes every version back",
+            visible(&trust.skill.name)
+        )));
+    }
     lines
+}
+
+/// Lines of a text that went, came or moved.
+fn in_text(before: &str, after: &str) -> Vec<Line> {
+    if [before, after].iter().any(|text| text.lines().count() > COMPARED_MAX) {
+        return vec![Line::effect(format!(
+            "its {SKILL_FILE} has more than {COMPARED_MAX} lines and is not compared line by line; read all of it below"
+        ))];
+    }
+    let diff = TextDiff::from_lines(before, after);
+    let quote = |mark: char, line: &str| {
+        let line = visible(line.strip_suffix('\n').unwrap_or(line));
+        Some(Line { kind: LineKind::Quoted, text: format!("{mark} {line}") })
+    };
+    let told = diff.iter_all_changes().filter_map(|change| match change.tag() {
+        ChangeTag::Delete => quote('-', change.value()),
+        ChangeTag::Insert => quote('+', change.value()),
+        ChangeTag::Equal => None,
+    });
+    told.collect()
 }
 
 fn fact(text: &str) -> Line {
@@ -151,6 +200,7 @@ mod tests {
     use super::*;
     use model::Digest;
     use model::skill::Skill;
+    use std::collections::BTreeMap;
 
     fn trust(text: &str, files: &[(&str, &str)], was: Option<WasTrusted>) -> TrustSkill {
         let file = |(path, bytes): &(&str, &str)| SkillFile {
@@ -173,6 +223,7 @@ mod tests {
             place: SkillPlace::ProjectAgents,
             project: None,
             text: text.to_owned(),
+            invisible: BTreeMap::new(),
             was,
         }
     }
@@ -193,9 +244,24 @@ mod tests {
     }
 
     #[test]
+    fn a_card_says_that_models_read_files_whose_words_it_does_not_show() {
+        let alone = trust("# Deploy", &[], None);
+        assert!(!alone.lines().iter().any(|line| line.text.contains("not shown here")));
+        let invisible = BTreeMap::from([("notes.md".to_owned(), 2)]);
+        let one = TrustSkill { invisible, ..trust("# Deploy", &[("notes.md", "x"), ("run.sh", "y")], None) };
+        let told: Vec<String> = one.lines().into_iter().map(|line| line.text).collect();
+        let reads = "models may read its 2 further files too";
+        assert!(told.iter().any(|line| line.contains(reads) && line.contains("not shown here")), "{told:?}");
+        assert!(told.iter().any(|line| line.starts_with("\"notes.md\" holds 2 invisible char")), "{told:?}");
+        assert_eq!(one.check(), Ok(()));
+        let other = TrustSkill { invisible: BTreeMap::from([("gone.md".to_owned(), 2)]), ..one };
+        assert!(other.check().is_err_and(|why| why.contains("gone.md")));
+    }
+
+    #[test]
     fn a_card_of_what_was_trusted_before_shows_the_difference() {
         let before = trust("# Deploy\nask first\nthen go", &[("run.sh", "a"), ("old.md", "x")], None);
-        let was = WasTrusted { skill: before.skill, text: before.text };
+        let was = WasTrusted { skill: before.skill, text: before.text, stands: true };
         let after = trust("# Deploy\nnever ask\nthen go", &[("run.sh", "b"), ("new.md", "x")], Some(was));
         let told: Vec<String> = after.lines().into_iter().map(|line| line.text).collect();
         for line in ["- ask first", "+ never ask", "\"new.md\" is NEW", "\"old.md\" is gone"] {
@@ -203,5 +269,22 @@ mod tests {
         }
         assert!(told.iter().any(|one| one.starts_with("\"run.sh\" CHANGED")), "{told:?}");
         assert!(!told.iter().any(|one| one == "- then go"), "what stays is no difference");
+        assert!(told.iter().any(|one| one.contains("`hermit skills untrust deploy`")), "{told:?}");
+    }
+
+    #[test]
+    fn a_line_that_moved_is_a_difference_and_so_is_one_of_two_that_are_the_same() {
+        let of = |before: &str, after: &str| -> Vec<String> {
+            in_text(before, after).into_iter().map(|line| line.text).collect()
+        };
+        assert_eq!(of("ask\ndo it\n", "do it\nask\n").len(), 2, "one goes and comes");
+        assert_eq!(of("ask\nrun\nask\n", "ask\nrun\n"), ["- ask"]);
+        assert_eq!(of("ask\n", "ask\n"), [""; 0]);
+        let long = "x\n".repeat(COMPARED_MAX + 1);
+        assert!(of(&long, "x\n")[0].contains("read all of it below"));
+        let gone = trust("a", &[], None);
+        let was = WasTrusted { skill: gone.skill, text: gone.text, stands: false };
+        let told = trust("b", &[], Some(was)).lines();
+        assert!(!told.iter().any(|line| line.text.contains("stay trusted")), "they are not");
     }
 }

@@ -3,23 +3,29 @@
 
 use crate::story::{completed, count, events, state};
 use crate::told::{Wire, give, settings};
-use kernel::command::skills::standings;
-use kernel::{DriveOutcome, Waiting};
-use model::artifact::ArtifactKind;
+use effects::FoundSkills;
+use kernel::command::erase::Erasure;
+use kernel::command::person::{Matter, Signed};
+use kernel::command::skills::{meant, standings};
+use kernel::{DriveOutcome, Error, Waiting};
+use model::artifact::{ArtifactKind, TrustTier};
 use model::body::SkillLoaded;
+use model::context::{ContextPack, Section};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::limits::SKILLS_TOLD_MAX;
+use model::limits::{SKILL_TEXTS_KEPT, SKILLS_TOLD_MAX};
 use model::policy::PolicyResult;
 use model::receipt::ResultCode;
-use model::skill::SkillState;
-use model::{ApprovalId, Body, Digest, TaskId};
+use model::skill::{SkillPlace, SkillState};
+use model::{ApprovalId, ArtifactId, Body, Digest, TaskId};
 use reasoning::{Address, Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, ToolMode};
+use redact::Redactor;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::{Edge, World};
+use zeroize::Zeroizing;
 
 const NAME: &str = "zanzibar";
 /// Words that stand in its line and in its body, and nowhere else.
@@ -53,9 +59,12 @@ fn trust(world: &World, name: &str) -> Digest {
     world.kernel().skill_registry().latest(name).unwrap().sha256
 }
 
+fn found(world: &World) -> FoundSkills {
+    world.kernel().ports().executors.skills().unwrap().book.find(Some(world.folder.path()), None)
+}
+
 fn standing(world: &World, name: &str) -> (SkillState, Option<String>) {
-    let found = world.kernel().found_skills(Some(world.folder.path()));
-    let (all, _) = standings(found, &world.kernel().skill_registry());
+    let (all, _) = standings(found(world), &world.kernel().skill_registry());
     let one = all.into_iter().find(|one| one.found.folder == name).unwrap();
     (one.state, one.why)
 }
@@ -143,10 +152,33 @@ fn a_trusted_skill_is_told_of_in_a_line_read_when_it_is_chosen_and_named_by_the_
     let pack = held.artifacts.values().find(|a| a.kind == ArtifactKind::ContextPack).unwrap();
     let pack = world.kernel().artifacts().read(&pack.content_hash).unwrap();
     assert!(String::from_utf8_lossy(&pack).contains(&format!("skill:{NAME}@{sha256}")));
+    // Its own text was on the card, word for word, and may be followed; a file beside it was not, and is data.
+    let packs = held.artifacts.values().filter(|a| a.kind == ArtifactKind::ContextPack);
+    let items = packs.flat_map(|pack| {
+        let pack = world.kernel().artifacts().read(&pack.content_hash).unwrap();
+        serde_json::from_slice::<ContextPack>(&pack).unwrap().items
+    });
+    let (turns, items): (Vec<_>, Vec<_>) = items.partition(|item| item.section == Section::Session);
+    let tiers = [TrustTier::Observed, TrustTier::Untrusted];
+    let is_told = tiers.map(|tier| turns.iter().any(|turn| turn.trust_tier == tier));
+    assert_eq!(
+        is_told,
+        [true, true],
+        "what was read of a file beside it taints the turns, its own text does not"
+    );
+    let item = |words: &str| {
+        let mut of = items.iter().filter(|item| item.section == Section::Artifacts);
+        of.find(|item| item.text.contains(words)).unwrap()
+    };
+    let (own, other) = (item(BODY), item("A bowline holds."));
+    assert!(own.trust_tier == TrustTier::Verified && !own.text.contains("[[data "), "{own:?}");
+    assert!(other.trust_tier == TrustTier::Untrusted && other.text.starts_with("[[data "), "{other:?}");
     // The receipt of the act names what was read.
     let texts: Vec<_> = read.iter().map(|one| one.text.artifact_id).collect();
     let receipts = held.artifacts.values().filter(|a| a.kind == ArtifactKind::ReceiptBundle);
     assert!(receipts.clone().any(|receipt| texts.iter().all(|text| receipt.inputs.contains(text))));
+    let tiers: Vec<_> = texts.iter().map(|text| held.artifacts[text].trust_tier).collect();
+    assert_eq!(tiers, [TrustTier::Verified, TrustTier::Untrusted]);
     // An attempt that is built anew has the same.
     world.crash();
     world.reopen();
@@ -299,8 +331,11 @@ fn trust_that_is_taken_back_is_gone_from_the_next_context_and_another_card_bring
     let task = give(&world, &wire, "Pack a parcel", settings(ToolMode::Tools, &[]));
     let approval = world.drive_to_approval(task);
     assert!(wire.sent()[1].contains(BODY));
+    let laid_out = world.store.path().join("skill-files").join(sha256.to_string());
+    assert!(laid_out.join(NAME).join("notes/knots.md").is_file(), "commands find its files");
     let gone = world.kernel().untrust_skill(NAME, None, "it was bad", Channel::Cli);
     assert_eq!(gone.unwrap(), [sha256]);
+    assert!(!laid_out.exists(), "and no more");
     world.person.allow(world.kernel(), task, approval).unwrap();
     assert_eq!(world.drive(task), completed());
     let last = wire.sent().pop().unwrap();
@@ -336,4 +371,108 @@ fn of_many_skills_those_that_fit_are_told_of_and_a_name_is_resolved_in_one_place
     assert!(requests[1].contains("there are: chore-"), "which a search finds: {}", requests[1]);
     assert!(!requests[0].contains("Another that nobody trusts"));
     assert_eq!(loaded(&world, task), []);
+    // Whoever shows it and whoever asks about it mean the same.
+    let (all, _) = standings(found(&world), &world.kernel().skill_registry());
+    let shown = meant(NAME, None, &all).unwrap();
+    assert_eq!((shown.found.place, shown.state), (SkillPlace::ProjectAgents, SkillState::Trusted));
+    let by = (Channel::App, "again".to_owned());
+    let asked = world.kernel().propose_skill(NAME, None, Some(world.folder.path()), by);
+    assert!(matches!(&asked, Err(Error::Input(why)) if why.contains("trusted already")), "{asked:?}");
+}
+
+#[test]
+fn receipts_name_every_text_that_was_read_and_a_context_the_newest_of_them() {
+    let world = world(5_109);
+    let files = SKILL_TEXTS_KEPT + 1;
+    for n in 0..files {
+        world.file(&format!(".agents/skills/zanzibar/{n}.md"), &format!("Knot number {n}."));
+    }
+    trust(&world, NAME);
+    let read = |n| ("use_skill", json!({ "name": NAME, "file": format!("{n}.md") }));
+    let write = ("write", json!({ "path": "parcel.txt", "content": "tied" }));
+    let script = (0..files).map(read).chain([write, end()]).collect();
+    let (task, requests) = sent(&world, "Pack a parcel", script);
+    let last = requests.last().unwrap();
+    assert!(!last.contains("Knot number 0.") && last.contains("Knot number 1."), "{last}");
+    let texts: Vec<_> = loaded(&world, task).iter().map(|one| one.text.artifact_id).collect();
+    assert_eq!(texts.len(), files);
+    let held = state(&world, task);
+    let mut receipts = held.artifacts.values().filter(|a| a.kind == ArtifactKind::ReceiptBundle);
+    assert!(receipts.any(|receipt| texts.iter().all(|text| receipt.inputs.contains(text))));
+}
+
+const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
+
+fn know(world: &World) {
+    let value = Zeroizing::new(VALUE.as_bytes().to_vec());
+    world.redactor.put(Redactor::new([("db".to_owned(), value)]).unwrap());
+}
+
+#[test]
+fn a_skill_with_a_secret_in_any_file_is_refused_in_words_before_its_card_and_after_the_yes() {
+    let world = world(5_110);
+    world.file(".agents/skills/zanzibar/notes/login.md", &format!("The password is {VALUE}."));
+    let (asking, approval) = asked(&world, NAME);
+    know(&world);
+    world.person.allow(world.kernel(), asking, approval).unwrap();
+    assert!(matches!(world.drive(asking), DriveOutcome::Ended { .. }), "the task ends, and is not broken");
+    assert_eq!((in_store(&world, "skill.trusted"), standing(&world, NAME).0), (0, SkillState::Untrusted));
+    let held = state(&world, asking).artifacts;
+    let results = held.values().filter(|a| a.kind == ArtifactKind::ActionResult);
+    let results = results.map(|a| world.kernel().artifacts().read(&a.content_hash).unwrap());
+    let why: String = results.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect();
+    assert!(why.contains("notes/login.md") && why.contains("secret:db") && !why.contains(VALUE), "{why}");
+    let by = (Channel::App, "again".to_owned());
+    let refused = world.kernel().propose_skill(NAME, None, Some(world.folder.path()), by);
+    assert!(
+        matches!(&refused, Err(Error::Input(why)) if why.contains("notes/login.md") && why.contains("take it out")),
+        "{refused:?}"
+    );
+    world.file(".agents/skills/zanzibar/notes/login.md", "The password is secret:db.");
+    trust(&world, NAME);
+}
+
+/// A person erases contents.
+fn erase(world: &World, contents: Vec<(ArtifactId, Digest)>) {
+    let kernel = world.kernel();
+    let erasure = Erasure { values: Vec::new(), contents, written: Vec::new(), tasks: Vec::new() };
+    let signed = Signed::of(
+        kernel.reader().log_id(),
+        Matter::Erase,
+        erasure.sha256().unwrap(),
+        kernel.ports().clock.now(),
+        world.person.signer(),
+    );
+    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+}
+
+#[test]
+fn what_was_erased_of_a_skill_stops_nobody() {
+    let world = world(5_111);
+    trust(&world, NAME);
+    let write = ("write", json!({ "path": "parcel.txt", "content": "tied" }));
+    let wire = Wire::new(vec![use_it(), write, end()]);
+    let task = give(&world, &wire, "Pack a parcel", settings(ToolMode::Tools, &[]));
+    let approval = world.drive_to_approval(task);
+    assert!(wire.sent()[1].contains(BODY));
+    let read = loaded(&world, task).remove(0).text;
+    erase(&world, vec![(read.artifact_id, read.sha256)]);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), completed(), "a task goes on without what was erased");
+    let last = wire.sent().pop().unwrap();
+    assert!(!last.contains(BODY) && last.contains(LINE), "{last}");
+    // Another version is put to a person all the same.
+    let system = world.kernel().store_state().system_task_id.unwrap();
+    let kept = events(world.kernel(), system).into_iter().filter_map(|(_, body)| match body {
+        Body::ArtifactCreated(b) => Some(b.artifact),
+        _ => None,
+    });
+    let kept = kept.filter(|a| matches!(a.kind, ArtifactKind::Skill | ArtifactKind::SkillText));
+    let kept: Vec<_> = kept.map(|a| (a.artifact_id, a.content_hash)).collect();
+    assert_eq!(kept.len(), 3, "the skill and its files");
+    erase(&world, kept);
+    world.file(MAIN, &text(NAME, LINE, "Tie each knot thrice."));
+    trust(&world, NAME);
+    let (_, requests) = sent(&world, "Pack another", vec![use_it(), end()]);
+    assert!(requests[1].contains("Tie each knot thrice."), "{}", requests[1]);
 }

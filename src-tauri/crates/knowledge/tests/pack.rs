@@ -1,7 +1,7 @@
 //! The context compiler: precedence, budget, determinism, fences, omissions.
 
 use crate::kit::{self, artifact, belief, id, input, material};
-use knowledge::{Delta, Material, PackInput, Pinned, Recalled, Turn, compile, count_tokens, pack};
+use knowledge::{Delta, Material, PackInput, Pinned, Recalled, SkillText, Turn, compile, count_tokens, pack};
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextPack, Section};
 use model::decision::{Decision, DecisionClass};
@@ -102,6 +102,32 @@ fn text(pack: &ContextPack) -> String {
 
 fn omitted<'a>(pack: &'a ContextPack, source: &str) -> Option<&'a str> {
     pack.omissions.iter().find(|o| o.source == source).map(|o| o.reason.as_str())
+}
+
+#[test]
+fn a_text_of_a_skill_stands_fenced_unless_a_person_saw_it_and_one_that_was_erased_is_named() {
+    let of = |n: u64, text: Option<&str>, trust_tier: TrustTier| SkillText {
+        artifact_id: artifact(n),
+        title: format!("Skill {n}"),
+        text: text.map(str::to_owned),
+        trust_tier,
+        order: n,
+    };
+    let mut input = input(2_000);
+    input.skill_texts = vec![
+        of(31, Some("seen"), TrustTier::Verified),
+        of(32, Some("unseen"), TrustTier::Untrusted),
+        of(33, None, TrustTier::Verified),
+    ];
+    let pack = packed(&input);
+    let shown = |n: u64| {
+        let source = artifact(n).to_string();
+        pack.items.iter().find(|item| item.source == source).map(|item| item.text.as_str())
+    };
+    assert_eq!(shown(31), Some("seen"));
+    assert!(shown(32).is_some_and(|text| text.starts_with("[[data ") && text.contains("\nunseen\n")));
+    assert_eq!(shown(33), None);
+    assert!(omitted(&pack, &artifact(33).to_string()).is_some_and(|why| why.contains("erased")));
 }
 
 #[test]

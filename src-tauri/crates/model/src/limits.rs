@@ -252,7 +252,7 @@ pub const SKILL_FRONT_BYTES_MAX: usize = 16 * 1024;
 pub const SKILL_WORDS_MAX: usize = 1_024;
 /// Letters of its name.
 pub const SKILL_NAME_MAX: usize = 64;
-/// Files of one skill.
+/// Files of one skill, folders counted as well.
 pub const SKILL_FILES_MAX: usize = 256;
 /// Bytes of all of them.
 pub const SKILL_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -264,3 +264,5 @@ pub const SKILLS_TOLD_MAX: usize = 32;
 pub const SKILLS_TOLD_SHARE: u32 = 16;
 /// Texts of skills that stand in a context at once; the oldest give way.
 pub const SKILL_TEXTS_KEPT: usize = 8;
+/// Texts of skills that receipts of an attempt name; the oldest give way.
+pub const SKILL_TEXTS_NAMED: usize = 256;

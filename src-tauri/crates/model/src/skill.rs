@@ -3,6 +3,7 @@
 use crate::limits::{SKILL_NAME_MAX, SKILL_WORDS_MAX};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 pub use words::store::{SkillPlace, SkillState};
 
 /// The file that makes a folder a skill.
@@ -58,6 +59,9 @@ pub struct TrustSkill {
     pub project: Option<String>,
     /// All of its `SKILL.md`.
     pub text: String,
+    /// Invisible characters in its further files, by path; those that have none are not in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub invisible: BTreeMap<String, u64>,
     /// The one of this name that was trusted last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<WasTrusted>,
@@ -71,6 +75,9 @@ pub struct WasTrusted {
     pub skill: Skill,
     /// All of its `SKILL.md`.
     pub text: String,
+    /// Whether it is trusted still.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stands: bool,
 }
 
 /// What the digest is over.
@@ -105,6 +112,12 @@ impl Skill {
     pub fn one_line(&self) -> String {
         self.description.split_whitespace().collect::<Vec<_>>().join(" ")
     }
+}
+
+/// How many characters of a text a person would not see, and a model reads all the same.
+pub fn invisible_in(text: &str) -> u64 {
+    let hidden = |c: &char| crate::visible::is_hidden(*c) && !matches!(c, '\n' | '\r' | '\t');
+    text.chars().filter(hidden).count() as u64
 }
 
 /// Whether a text can be the name of a skill.

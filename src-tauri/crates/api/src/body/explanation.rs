@@ -2,13 +2,22 @@
 
 use wire::Text;
 use wire::receipts::{Explanation, Link};
+use words::artifact::ArtifactKind;
 use words::knowledge::NodeKind;
 
 /// Names of what a change rests on that are said; the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// How what was read of a skill is named: with its name and digest.
-const OF_A_SKILL: &str = "skill ";
+/// Whether a link is what was read of a skill, which no name of a file can pass for. What a person trusted is kept as well, and
+/// has no name but its digest.
+fn is_of_a_skill(link: &Link) -> bool {
+    link.kind == NodeKind::Artifact
+        && link.detail == ArtifactKind::SkillText.as_str()
+        && label(link).is_some_and(|name| !name.starts_with(NAMELESS))
+}
+
+/// How what has no name but its digest is named.
+const NAMELESS: &str = "sha256:";
 
 fn label(link: &Link) -> Option<&str> {
     match link.label.as_ref()? {
@@ -76,14 +85,19 @@ fn who(chain: &Explanation) -> String {
 }
 
 fn rests_on(chain: &Explanation) -> String {
-    let (skills, names): (Vec<&str>, Vec<&str>) =
-        chain.evidence.iter().filter_map(label).partition(|name| name.starts_with(OF_A_SKILL));
+    let (skills, others): (Vec<&Link>, Vec<&Link>) =
+        chain.evidence.iter().partition(|link| is_of_a_skill(link));
+    let labels = |links: Vec<&'_ Link>| -> Vec<String> {
+        links.into_iter().filter_map(label).map(str::to_owned).collect()
+    };
+    let (skills, names) = (labels(skills), labels(others));
     let followed = match skills.is_empty() {
         true => String::new(),
         false => format!(" Before it, the model had read: {}.", skills.join("; ")),
     };
     // A digest tells a person nothing: what has no other name is counted.
-    let named: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("sha256:")).collect();
+    let named: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !name.starts_with(NAMELESS)).collect();
     let shown = named.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join("; ");
     let more = match names.len() - named.len().min(NAMES_MAX) {
         0 => String::new(),
@@ -112,6 +126,26 @@ fn back(chain: &Explanation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_read_of_a_skill_is_told_by_its_kind_and_no_file_passes_for_it() {
+        let link = |detail: &str, label: &str| serde_json::json!({ "kind": "artifact", "id": "x", "task_id": null, "label": label, "detail": detail, "at": null });
+        let chain = |evidence: serde_json::Value| -> Explanation {
+            serde_json::from_value(serde_json::json!({
+                "receipt_id": "r", "goal": [], "context": [], "evidence": evidence, "action": null, "policy": [],
+                "decisions": [], "approvals": [], "witnesses": [], "grants": [], "effect": null, "changes": [],
+                "undone_by": [], "trust": null, "untrusted": [],
+            }))
+            .expect("an explanation")
+        };
+        let told = rests_on(&chain(serde_json::json!([
+            link("skill.text", "skill knots, sha256 1"),
+            link("skill.text", "sha256:2"),
+            link("transcript", "skill deploy, sha256 3"),
+        ])));
+        assert!(told.contains("the model had read: skill knots, sha256 1."), "{told}");
+        assert!(told.starts_with("It rests on: skill deploy, sha256 3; and 1 more."), "{told}");
+    }
 
     #[test]
     fn why_names_the_senders_whose_words_are_not_the_persons() {

@@ -4,12 +4,13 @@ use super::task::{channel, of_submitted};
 use crate::caller::sender;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found, usage};
-use kernel::command::skills::{SkillStanding, standings};
+use kernel::command::skills::{SkillStanding, meant, standings};
 use kernel::skill_registry::SkillRegistry;
 use kernel::{SkillBook, SkillBytes};
 use model::Digest;
 use model::ingress::Channel;
 use model::skill::SkillState;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wire::skills::{
     List, PlaybookLine, Show, SkillFile, SkillList, SkillRow, SkillShown, SkillVersion, Trust, Untrust,
@@ -34,17 +35,18 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<SkillShown, Error> {
     let project = project(host, p.folder.as_deref())?;
     let registry = registry(host)?;
     let wanted = digest(p.sha256.as_deref())?;
-    let (all, _) = standings(book(host)?.find(project.as_deref(), None), &registry);
-    let of_name = all.iter().filter(|one| one.found.folder == p.name);
-    let sha256 = |one: &&SkillStanding| one.found.skill.as_ref().ok().map(|(_, sha256)| *sha256);
-    let mut fitting = of_name.filter(|one| wanted.is_none_or(|wanted| sha256(one) == Some(wanted)));
-    let one = fitting.next().ok_or_else(|| missing(&p.name))?;
+    let only = BTreeSet::from([p.name.clone()]);
+    let (all, _) = standings(book(host)?.find(project.as_deref(), Some(&only)), &registry);
+    let one = match meant(&p.name, wanted, &all) {
+        Err(kernel::Error::NotFound { .. }) => return Err(missing(&p.name)),
+        other => other.wire()?,
+    };
     if let (SkillState::Broken, Some(why)) = (one.state, &one.why) {
         return Err(usage(format!("the skill `{}` cannot be used: {why}", p.name))
             .hint(format!("it lies in `{}`", one.found.path.display())));
     }
     let read = book(host)?.read(project.as_deref(), one.found.place, &p.name).map_err(usage)?;
-    if Some(read.sha256) != sha256(&one) {
+    if !one.found.skill.as_ref().is_ok_and(|(_, sha256)| *sha256 == read.sha256) {
         return Err(Error::new(
             Code::Conflict,
             format!("the skill `{}` is being changed; look again", p.name),

@@ -3,7 +3,7 @@
 use super::{body, known, look};
 use crate::body::tools as servers;
 use crate::{Host, Wire as _, fold};
-use kernel::skill_registry::SkillRegistry;
+use kernel::skill_registry::{SkillRegistry, SkillVersion};
 use kernel::tool_registry::ToolRegistry;
 use model::skill::Skill;
 use model::tool_server::{ServerTool, is_offered_name, offered_name};
@@ -86,9 +86,12 @@ fn own(
 fn skills(host: &dyn Host, registry: &SkillRegistry) -> Result<Vec<RegisteredTool>, Error> {
     let mut told = BTreeMap::new();
     for version in &registry.0 {
-        let bytes = host.artifacts()?.read(&version.record.sha256).wire()?;
-        let skill: Skill = seal::canon::from_canonical(&bytes).wire()?;
         let trusted = registry.trusted(version.sha256).is_some();
+        // Words that a person does not stand behind any more are told to nobody.
+        let description = match trusted {
+            true => words_of(host, version)?,
+            false => String::new(),
+        };
         let said = version.untrusted.as_deref().unwrap_or_default();
         let why_not = (!trusted).then(|| format!("it is trusted no more: {said}; a person trusts it again"));
         told.insert(
@@ -101,14 +104,24 @@ fn skills(host: &dyn Host, registry: &SkillRegistry) -> Result<Vec<RegisteredToo
                 class: None,
                 callable: trusted,
                 why_not,
-                name: format!("skill:{}", skill.name),
-                description: skill.one_line(),
+                name: format!("skill:{}", version.name),
+                description,
                 input_schema: json!({ "type": "object", "properties": {} }),
                 output_schema: None,
             },
         );
     }
     Ok(told.into_values().collect())
+}
+
+/// What a trusted skill says of itself, in a line in which nothing hides; or that it cannot be read.
+fn words_of(host: &dyn Host, version: &SkillVersion) -> Result<String, Error> {
+    let bytes = host.artifacts()?.read(&version.record.sha256).ok();
+    let skill = bytes.and_then(|bytes| seal::canon::from_canonical::<Skill>(&bytes).ok());
+    Ok(match skill {
+        Some(skill) => acts::visible(&skill.one_line()),
+        None => "(what it says of itself cannot be read)".to_owned(),
+    })
 }
 
 fn of_server(

@@ -7,7 +7,7 @@ use wire::Code;
 fn put(home: &Home, body: &str) {
     home.world.file(
         ".agents/skills/knots/SKILL.md",
-        &format!("---\nname: knots\ndescription: Ties\n---\n{body}\n"),
+        &format!("---\nname: knots\ndescription: Ties\u{200b}\n---\n{body}\n"),
     );
 }
 
@@ -27,6 +27,12 @@ fn listed(home: &Home) -> Vec<(bool, String)> {
     let tools = api::runs::registered_tools(home).expect("the list").tools;
     let skills = tools.into_iter().filter(|one| one.kind == words::store::ToolKind::Skill);
     skills.map(|one| (one.callable, one.sha256)).collect()
+}
+
+fn said(home: &Home) -> Vec<String> {
+    let tools = api::runs::registered_tools(home).expect("the list").tools;
+    let skills = tools.into_iter().filter(|one| one.kind == words::store::ToolKind::Skill);
+    skills.map(|one| one.description).collect()
 }
 
 #[test]
@@ -52,9 +58,11 @@ fn what_was_looked_at_is_what_is_asked_about_and_every_tool_stands_in_one_list()
     assert_eq!(row(&home)["state"], "trusted");
     let sha256 = seen["sha256"].as_str().expect("a digest").to_owned();
     assert_eq!(listed(&home), [(true, sha256.clone())]);
+    assert_eq!(said(&home), ["Ties\\u{200b}"], "and nothing hides in what it says");
     let gone = home.must("skills.untrust", json!({ "name": "knots", "reason": "no" }));
     assert_eq!(gone["sha256"], json!([sha256]));
     assert_eq!(listed(&home), [(false, sha256)]);
+    assert_eq!(said(&home), [""], "words that nobody stands behind are not told");
     let wrong = home.ask("skills.show", json!({ "name": "../knots", "folder": folder(&home) })).unwrap_err();
     assert_eq!(wrong.code, Code::NotFound);
 }

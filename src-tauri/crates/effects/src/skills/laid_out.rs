@@ -5,30 +5,73 @@ use super::{SkillBytes, read_whole};
 use crate::workspace::folder::Folder;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use std::fs;
+use model::Digest;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
 
+/// One at a time: tasks share the folder, and a store has one process that writes.
+static SHELF: Mutex<()> = Mutex::new(());
+/// How often a place is cleared that somebody fills at the same time.
+const TRIES: usize = 3;
+
+/// The folder of a skill: what lies there whole is left as it is, and anything else gives way in one step.
 pub(super) fn lay_out(shelf: &Path, skill: &SkillBytes) -> Result<PathBuf, String> {
-    let failed = |e: std::io::Error| format!("its files cannot be laid out for commands: {e}");
-    let short: String = skill.sha256.to_string().chars().take(16).collect();
-    let parent = shelf.join(short);
+    let failed = |e: io::Error| format!("its files cannot be laid out for commands: {e}");
+    let _one = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
+    let parent = shelf.join(skill.sha256.to_string());
     let place = parent.join(&skill.skill.name);
     if is_same(&place, skill) {
         return Ok(place);
     }
-    if fs::symlink_metadata(&parent).is_ok() {
-        fs::remove_dir_all(&parent).map_err(failed)?;
-    }
-    for (path, bytes) in &skill.files {
-        let to = path.split('/').fold(place.clone(), |to, part| to.join(part));
-        fs::create_dir_all(to.parent().unwrap_or(&place)).map_err(failed)?;
-        fs::write(&to, bytes).map_err(failed)?;
-        readable_only(&to, bytes.starts_with(b"#!")).map_err(failed)?;
+    let aside = aside(shelf).map_err(failed)?;
+    let fresh = aside.path().join("new");
+    written(&fresh.join(&skill.skill.name), skill).map_err(failed)?;
+    for at in 0..TRIES {
+        put_away(&parent, &aside.path().join(format!("old-{at}"))).map_err(failed)?;
+        if disk::rename(&fresh, &parent).is_ok() {
+            break;
+        }
     }
     match is_same(&place, skill) {
         true => Ok(place),
         false => Err("its files were changed while they were laid out for commands".to_owned()),
     }
+}
+
+/// Takes a skill's folder away: no command reads there any more.
+pub(super) fn clear(shelf: &Path, sha256: Digest) -> io::Result<()> {
+    let _one = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
+    let parent = shelf.join(sha256.to_string());
+    if fs::symlink_metadata(&parent).is_err() {
+        return Ok(());
+    }
+    let aside = aside(shelf)?;
+    put_away(&parent, &aside.path().join("old"))?;
+    aside.close()
+}
+
+/// A folder beside the others, which is gone when it is dropped, with all that was put into it.
+fn aside(shelf: &Path) -> io::Result<tempfile::TempDir> {
+    fs::create_dir_all(shelf)?;
+    tempfile::Builder::new().prefix(".aside-").tempdir_in(shelf)
+}
+
+fn put_away(from: &Path, to: &Path) -> io::Result<()> {
+    match disk::rename(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn written(place: &Path, skill: &SkillBytes) -> io::Result<()> {
+    for (path, bytes) in &skill.files {
+        let to = path.split('/').fold(place.to_owned(), |to, part| to.join(part));
+        fs::create_dir_all(to.parent().unwrap_or(place))?;
+        fs::write(&to, bytes)?;
+        readable_only(&to, bytes.starts_with(b"#!"))?;
+    }
+    Ok(())
 }
 
 /// Whether exactly these bytes lie there.
@@ -39,12 +82,12 @@ fn is_same(place: &Path, skill: &SkillBytes) -> bool {
 }
 
 #[cfg(unix)]
-fn readable_only(file: &Path, runs: bool) -> std::io::Result<()> {
+fn readable_only(file: &Path, runs: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(file, fs::Permissions::from_mode(if runs { 0o555 } else { 0o444 }))
 }
 
 #[cfg(not(unix))]
-fn readable_only(_: &Path, _: bool) -> std::io::Result<()> {
+fn readable_only(_: &Path, _: bool) -> io::Result<()> {
     Ok(())
 }

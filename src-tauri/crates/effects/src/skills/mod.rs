@@ -76,6 +76,8 @@ pub struct SkillBook {
 
 /// A file that changed so lately may change again without that showing in its times.
 const SETTLED: Duration = Duration::from_secs(2);
+/// Entries of one place whose names are put in order before the first of them are looked at.
+const LISTED_MAX: usize = 4_096;
 /// Folders whose skills are remembered.
 const KNOWN_MAX: usize = 4_096;
 
@@ -122,6 +124,14 @@ impl SkillBook {
         laid_out::lay_out(shelf, skill)
     }
 
+    /// Takes away what [`Self::lay_out`] put below `shelf` for the skill with these bytes, if anything.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn clear(shelf: &Path, sha256: Digest) -> std::io::Result<()> {
+        laid_out::clear(shelf, sha256)
+    }
+
     fn roots(&self, project: Option<&Path>) -> Vec<(SkillPlace, PathBuf, &'static [&'static str])> {
         let mut roots: Vec<(SkillPlace, PathBuf, &'static [&'static str])> = Vec::new();
         if let Some(project) = project {
@@ -148,24 +158,24 @@ impl SkillBook {
         only: Option<&BTreeSet<String>>,
         found: &mut FoundSkills,
     ) {
-        let names = match folder.entries(SKILLS_MAX) {
-            Ok((names, false)) => names,
-            Ok((names, true)) => {
-                found.left_out.push(format!(
-                    "`{}` holds more than {SKILLS_MAX} entries; the others are not looked at",
-                    shown.display()
-                ));
-                names
-            }
-            Err(error) => {
-                return found.left_out.push(format!("`{}` cannot be read: {error}", shown.display()));
-            }
+        let names = match only {
+            // Whoever names them has them, however many others lie there.
+            Some(only) => only.iter().filter(|name| !name.contains(['/', '\\'])).cloned().collect(),
+            None => match listed(folder) {
+                Ok((names, false)) => names,
+                Ok((names, true)) => {
+                    found.left_out.push(format!(
+                        "`{}` holds more than {SKILLS_MAX} entries; the others are not looked at",
+                        shown.display()
+                    ));
+                    names
+                }
+                Err(error) => {
+                    return found.left_out.push(format!("`{}` cannot be read: {error}", shown.display()));
+                }
+            },
         };
-        for bytes in names {
-            let Ok(name) = String::from_utf8(bytes) else { continue };
-            if only.is_some_and(|only| !only.contains(&name)) {
-                continue;
-            }
+        for name in names {
             match self.one(place, shown, folder, &name) {
                 Ok(Some(one)) => found.skills.push(one),
                 Ok(None) => {}
@@ -183,7 +193,10 @@ impl SkillBook {
         name: &str,
     ) -> Result<Option<FoundSkill>, String> {
         let at = RelPath::from_bytes(name.as_bytes()).map_err(|e| e.to_string())?;
-        let stat = parent.stat(name.as_bytes(), &at).map_err(|e| e.to_string())?;
+        let stat = match parent.stat(name.as_bytes(), &at) {
+            Err(crate::Error::Absent(_)) => return Ok(None),
+            other => other.map_err(|e| e.to_string())?,
+        };
         match stat.kind.name() {
             "folder" => {}
             "symlink" => return Err("it is a link, and not followed; put the folder itself there".to_owned()),
@@ -231,6 +244,16 @@ impl SkillBook {
         }
         (skill, notes)
     }
+}
+
+/// Names in a place, in their order, and whether there are more of them.
+fn listed(folder: &Folder) -> std::io::Result<(Vec<String>, bool)> {
+    let (names, more) = folder.entries(LISTED_MAX)?;
+    let mut names: Vec<String> = names.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
+    names.sort_unstable();
+    let more = more || names.len() > SKILLS_MAX;
+    names.truncate(SKILLS_MAX);
+    Ok((names, more))
 }
 
 /// Whether nothing of it changed so lately that another change could have the same time.

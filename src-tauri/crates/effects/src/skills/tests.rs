@@ -174,6 +174,52 @@ fn files_are_laid_out_for_commands_and_set_right_when_somebody_changed_them_ther
     assert_eq!(SkillBook::lay_out(&shelf, &read).unwrap(), place);
     assert_eq!(fs::read_to_string(&script).unwrap(), "#!/bin/sh\necho hi\n");
     assert!(!place.join("more").exists());
+    let cleared = SkillBook::clear(&shelf, read.sha256);
+    assert!(cleared.is_ok() && !place.exists(), "trust that is taken back leaves no files for commands");
+    assert!(SkillBook::clear(&shelf, read.sha256).is_ok(), "nor does it fail where there are none");
+    assert_eq!(fs::read_dir(&shelf).unwrap().count(), 0, "and nothing lies aside");
+}
+
+#[test]
+fn whoever_lays_out_a_skill_at_the_same_time_finds_it_whole_and_what_is_the_same_stays() {
+    let world = World::new();
+    world.skill(".agents/skills", "deploy");
+    for n in 0..100 {
+        world.put(&format!(".agents/skills/deploy/scripts/{n}.sh"), "#!/bin/sh\necho hi\n");
+    }
+    let read = world.book().read(Some(world.project.path()), SkillPlace::ProjectAgents, "deploy").unwrap();
+    let shelf = world.home.path().join("shelf");
+    let start = std::sync::Barrier::new(8);
+    let whole = |place: &Path| fs::read_dir(place.join("scripts")).map(Iterator::count).unwrap_or_default();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                start.wait();
+                let place = SkillBook::lay_out(&shelf, &read).expect("it is laid out");
+                assert_eq!(whole(&place), 100);
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(&shelf).unwrap().count(), 1, "one folder, and nothing aside");
+    let place = SkillBook::lay_out(&shelf, &read).unwrap();
+    let open = Dir::open_ambient_dir(&place, ambient_authority()).unwrap();
+    SkillBook::lay_out(&shelf, &read).unwrap();
+    assert!(open.exists("scripts/7.sh"), "what a command has open is not taken away from it");
+    assert!(place.to_string_lossy().contains(&read.sha256.to_string()), "no other skill has this folder");
+}
+
+#[test]
+fn folders_count_as_files_do_so_that_a_skill_of_nothing_but_folders_ends_soon() {
+    let world = World::new();
+    world.skill(".agents/skills", "hollow");
+    for outer in 0..20 {
+        for inner in 0..20 {
+            let at = format!(".agents/skills/hollow/{outer}/{inner}");
+            fs::create_dir_all(world.project.path().join(at)).unwrap();
+        }
+    }
+    let found = world.find();
+    assert!(why(&found, "hollow").contains("more than 256 files and folders"), "{}", why(&found, "hollow"));
 }
 
 #[test]
@@ -197,6 +243,14 @@ fn a_hundred_skills_of_a_megabyte_are_listed_within_bounds_and_soon_when_nothing
     let (found, cold) = find();
     assert_eq!(found.skills.len(), SKILLS_MAX, "no more than so many of one place");
     assert!(found.left_out.iter().any(|why| why.contains("more than 200")), "{:?}", found.left_out);
+    let mut sorted: Vec<String> = (0..260).map(|n| format!("skill-{n}")).collect();
+    sorted.sort();
+    let names: Vec<&str> = found.skills.iter().map(|one| one.folder.as_str()).collect();
+    assert_eq!(names, sorted[..SKILLS_MAX], "the first by name");
+    let only = BTreeSet::from([sorted[259].clone(), "absent".to_owned(), "../skills/skill-1".to_owned()]);
+    let named = book.find(Some(world.project.path()), Some(&only));
+    assert_eq!(named.skills.len(), 1, "one that is named is found behind all others: {:?}", named.left_out);
+    assert_eq!(named.left_out, [""; 0]);
     std::thread::sleep(SETTLED);
     find();
     let (again, warm) = find();

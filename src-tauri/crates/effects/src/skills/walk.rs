@@ -17,11 +17,11 @@ pub(super) struct Entry {
 /// Every file of a skill's folder, by path.
 pub(super) fn entries(folder: &Folder) -> Result<Vec<Entry>, String> {
     let mut found = Vec::new();
-    let mut bytes = 0_u64;
-    walk(folder, &RelPath::ROOT, 0, &mut |_, _, at, stat| {
+    let (mut bytes, mut left) = (0_u64, SKILL_FILES_MAX);
+    walk(folder, &RelPath::ROOT, (0, &mut left), &mut |_, _, at, stat| {
         bytes = bytes.saturating_add(stat.byte_size);
         found.push(Entry { path: named(at)?, stat });
-        within(found.len(), bytes)
+        within(bytes)
     })?;
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -30,8 +30,8 @@ pub(super) fn entries(folder: &Folder) -> Result<Vec<Entry>, String> {
 /// Every file's bytes, by path.
 pub(super) fn bytes(folder: &Folder) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut found = BTreeMap::new();
-    let mut bytes = 0_u64;
-    walk(folder, &RelPath::ROOT, 0, &mut |folder, name, at, _| {
+    let (mut bytes, mut left) = (0_u64, SKILL_FILES_MAX);
+    walk(folder, &RelPath::ROOT, (0, &mut left), &mut |folder, name, at, _| {
         let path = named(at)?;
         let (file, _) = folder.open_file(name, at).map_err(|e| e.to_string())?;
         let left = SKILL_BYTES_MAX.saturating_sub(bytes);
@@ -40,15 +40,12 @@ pub(super) fn bytes(folder: &Folder) -> Result<BTreeMap<String, Vec<u8>>, String
         many.map_err(|e| format!("`{path}` cannot be read: {e}"))?;
         bytes = bytes.saturating_add(read.len() as u64);
         found.insert(path, read);
-        within(found.len(), bytes)
+        within(bytes)
     })?;
     Ok(found)
 }
 
-fn within(files: usize, bytes: u64) -> Result<(), String> {
-    if files > SKILL_FILES_MAX {
-        return Err(format!("it holds more than {SKILL_FILES_MAX} files; take out what it does not need"));
-    }
+fn within(bytes: u64) -> Result<(), String> {
     if bytes > SKILL_BYTES_MAX {
         let most = SKILL_BYTES_MAX / (1024 * 1024);
         return Err(format!("its files have more than {most} MiB together; take out what it does not need"));
@@ -70,14 +67,23 @@ fn named(at: &RelPath) -> Result<String, String> {
 
 type Visit<'v> = dyn FnMut(&Folder, &[u8], &RelPath, Stat) -> Result<(), String> + 'v;
 
-fn walk(folder: &Folder, at: &RelPath, depth: usize, visit: &mut Visit<'_>) -> Result<(), String> {
+/// Visits every file below a folder; `left` is how many files and folders may still be met.
+fn walk(
+    folder: &Folder,
+    at: &RelPath,
+    (depth, left): (usize, &mut usize),
+    visit: &mut Visit<'_>,
+) -> Result<(), String> {
     if depth > SKILL_DEPTH_MAX {
         return Err(format!("its folders lie more than {SKILL_DEPTH_MAX} deep; flatten them"));
     }
-    let (names, more) = folder.entries(SKILL_FILES_MAX.saturating_add(1)).map_err(|e| e.to_string())?;
+    let (names, more) = folder.entries(*left).map_err(|e| e.to_string())?;
     if more {
-        return within(usize::MAX, 0);
+        return Err(format!(
+            "it holds more than {SKILL_FILES_MAX} files and folders; take out what it does not need"
+        ));
     }
+    *left = left.saturating_sub(names.len());
     for name in names {
         let path = at.join(&name).map_err(|e| e.to_string())?;
         let stat = folder.stat(&name, &path).map_err(|e| e.to_string())?;
@@ -85,7 +91,7 @@ fn walk(folder: &Folder, at: &RelPath, depth: usize, visit: &mut Visit<'_>) -> R
             Kind::File => visit(folder, &name, &path, stat)?,
             Kind::Folder => {
                 let inner = folder.enter(&name, &path).map_err(|e| e.to_string())?;
-                walk(&inner, &path, depth.saturating_add(1), visit)?;
+                walk(&inner, &path, (depth.saturating_add(1), &mut *left), visit)?;
             }
             Kind::Symlink => {
                 return Err(format!(

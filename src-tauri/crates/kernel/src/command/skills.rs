@@ -1,19 +1,20 @@
 //! Skills: put to a person, trusted by the governed path for exactly their bytes, and not trusted any more (memory.md 6).
 
 use super::submit::Submitted;
-use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
 use crate::skill_registry::{SkillRegistry, SkillVersion};
 use crate::writeup::{NewArtifact, Writeup};
+use crate::{Error, redaction};
 use acts::Register;
-use effects::{FoundSkill, FoundSkills, SkillBytes};
+use effects::{FoundSkill, FoundSkills, SkillBook, SkillBytes};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::body::{SkillTrusted, SkillUntrusted};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::skill::{SKILL_FILE, Skill, SkillPlace, SkillState, TrustSkill, WasTrusted};
+use model::skill::{SKILL_FILE, Skill, SkillPlace, SkillState, TrustSkill, WasTrusted, invisible_in};
 use model::{ActionRequestId, Digest, Sensitive};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// How far what a trusted skill says may be relied on: a person has checked it, and it is not their own word.
@@ -70,8 +71,7 @@ fn untrusted(registry: &SkillRegistry, name: &str, sha256: Digest) -> (SkillStat
 }
 
 impl Kernel {
-    /// Makes the task that asks a person whether a skill is trusted: the one with these bytes where a digest is given, else
-    /// the first of its name that is not trusted yet. Nothing is trusted by this.
+    /// Makes the task that asks a person whether a skill is trusted, the one that is [`meant`]. Nothing is trusted by this.
     ///
     /// # Errors
     /// [`Error::NotFound`] without the skill, [`Error::Conflict`] when it has other bytes by now, [`Error::Input`] when it
@@ -84,31 +84,34 @@ impl Kernel {
         (channel, idempotency_key): (Channel, String),
     ) -> Result<Submitted, Error> {
         let registry = self.skill_registry();
-        let found = self.found_skills(project);
-        let of_name: Vec<FoundSkill> = found.skills.into_iter().filter(|one| one.folder == name).collect();
-        let chosen = chosen(name, sha256, &of_name, &registry)?;
-        let read = self.read_skill(project, chosen.place, name).map_err(Error::Input)?;
-        if sha256.is_some_and(|seen| seen != read.sha256) {
-            return Err(Error::Conflict(format!(
-                "the skill `{name}` has changed since you looked at it; look again"
-            )));
+        let (all, _) = standings(self.skills_named(project, name), &registry);
+        let FoundSkill { place, skill, .. } = &meant(name, sha256, &all)?.found;
+        let (_, found) = skill
+            .as_ref()
+            .map_err(|why| Error::Input(format!("the skill `{name}` cannot be used: {why}")))?;
+        if registry.trusted(*found).is_some() {
+            let why = format!("the skill `{name}` is trusted already, with exactly these bytes");
+            return Err(Error::Input(why));
         }
-        let was = match registry.latest(name).filter(|known| known.sha256 != read.sha256) {
-            Some(known) => Some(self.was_trusted(known)?),
-            None => None,
-        };
+        let read = self.read_skill(project, *place, name).map_err(Error::Input)?;
+        if sha256.is_some_and(|seen| seen != read.sha256) {
+            return Err(changed(name));
+        }
+        self.without_secrets(&read).map_err(Error::Input)?;
+        let before = registry.latest(name).filter(|known| known.sha256 != read.sha256);
         let is_of_project = matches!(
-            chosen.place,
+            place,
             SkillPlace::ProjectHermit | SkillPlace::ProjectAgents | SkillPlace::ProjectClaude
         );
         let change = Register::Skill {
             trust: TrustSkill {
+                invisible: invisible(&read),
+                was: before.map(|known| self.was_trusted(known, &registry)),
                 skill: read.skill,
                 sha256: read.sha256,
-                place: chosen.place,
+                place: *place,
                 project: project.filter(|_| is_of_project).map(crate::workspace::encode_root),
                 text: read.text,
-                was,
             },
         };
         let workspace_id = self.workspace(&self.made_rules_folder()?)?;
@@ -145,6 +148,10 @@ impl Kernel {
             });
         }
         self.commit(w)?;
+        if let Some(skills) = self.ports.executors.skills() {
+            // What cannot be removed now is named to no model any more, and its trust is gone all the same.
+            trusted.iter().for_each(|one| drop(SkillBook::clear(skills.shelf, *one)));
+        }
         Ok(trusted)
     }
 
@@ -153,9 +160,33 @@ impl Kernel {
         lock(&self.store).skills.clone()
     }
 
-    /// Skills as they lie there now.
-    pub fn found_skills(&self, project: Option<&Path>) -> FoundSkills {
-        self.ports.executors.skills().map(|skills| skills.book.find(project, None)).unwrap_or_default()
+    /// Skills as they lie there now in folders of this name.
+    fn skills_named(&self, project: Option<&Path>, name: &str) -> FoundSkills {
+        let only = BTreeSet::from([name.to_owned()]);
+        let skills = self.ports.executors.skills();
+        skills.map(|skills| skills.book.find(project, Some(&only))).unwrap_or_default()
+    }
+
+    /// A skill is kept byte for byte or not at all.
+    ///
+    /// # Errors
+    /// In words, when a file of it, its name or what it says of itself holds the value of a secret.
+    fn without_secrets(&self, read: &SkillBytes) -> Result<(), String> {
+        let redactor = self.ports.redactor.now();
+        let refused = |what: String, error: Error| match error {
+            Error::Secret(named) => {
+                format!("{what} the skill `{}` holds {named}; take it out and ask again", read.skill.name)
+            }
+            other => other.to_string(),
+        };
+        let record = seal::canon::to_canonical(&read.skill).map_err(|e| e.to_string())?;
+        redaction::exact(&redactor, &record)
+            .map_err(|error| refused("the first part or the name of a file of".to_owned(), error))?;
+        for (path, bytes) in &read.files {
+            redaction::exact(&redactor, bytes)
+                .map_err(|error| refused(format!("the file `{}` of", acts::visible(path)), error))?;
+        }
+        Ok(())
     }
 
     /// A skill with its bytes, as they are now.
@@ -174,13 +205,19 @@ impl Kernel {
         self.object_at(&version.record)
     }
 
-    fn was_trusted(&self, version: &SkillVersion) -> Result<WasTrusted, Error> {
-        let skill = self.skill_of(version)?;
-        let text = match skill.file(SKILL_FILE) {
-            Some(file) => String::from_utf8_lossy(&self.artifacts.read(&file.sha256)?).into_owned(),
-            None => String::new(),
-        };
-        Ok(WasTrusted { skill, text })
+    /// What was trusted before; of what was erased nothing is left to compare with, and all that is there is new.
+    fn was_trusted(&self, version: &SkillVersion, registry: &SkillRegistry) -> WasTrusted {
+        let skill = self.skill_of(version).unwrap_or_else(|_| Skill {
+            name: version.name.clone(),
+            description: String::new(),
+            license: None,
+            compatibility: None,
+            allowed_tools: None,
+            files: Vec::new(),
+        });
+        let bytes = skill.file(SKILL_FILE).and_then(|file| self.artifacts.read(&file.sha256).ok());
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        WasTrusted { skill, text, stands: registry.trusted(version.sha256).is_some() }
     }
 
     /// The bytes that a person said yes to, as they lie there now; in words, when they are others.
@@ -189,40 +226,50 @@ impl Kernel {
         let project = trust.project.as_deref().map(crate::workspace::decode_root).transpose();
         let project = project.map_err(|e| e.to_string())?;
         match self.read_skill(project.as_deref(), trust.place, name) {
-            Ok(read) if read.sha256 == trust.sha256 && read.text == trust.text => Ok(read),
+            Ok(read)
+                if read.sha256 == trust.sha256
+                    && read.text == trust.text
+                    && invisible(&read) == trust.invisible =>
+            {
+                // A secret may have become known since.
+                self.without_secrets(&read)?;
+                Ok(read)
+            }
             Ok(_) => Err(format!("the skill `{name}` has changed since; look at it again and ask again")),
             Err(why) => Err(format!("the skill `{name}` cannot be read any more: {why}")),
         }
     }
 }
 
-/// The skill that is meant.
-fn chosen<'f>(
+/// The skill that a name means, whether it is shown or put to a person: the one with these bytes where a digest is given, else
+/// the first in the order of places that can be used at all.
+///
+/// # Errors
+/// [`Error::NotFound`] without one of this name, [`Error::Conflict`] when none has these bytes.
+pub fn meant<'s>(
     name: &str,
     sha256: Option<Digest>,
-    of_name: &'f [FoundSkill],
-    registry: &SkillRegistry,
-) -> Result<&'f FoundSkill, Error> {
-    if of_name.is_empty() {
-        return Err(Error::NotFound { kind: "skill", id: name.to_owned() });
+    all: &'s [SkillStanding],
+) -> Result<&'s SkillStanding, Error> {
+    let of_name = || all.iter().filter(|one| one.found.folder == name);
+    let first = of_name().next().ok_or_else(|| Error::NotFound { kind: "skill", id: name.to_owned() })?;
+    let digest = |one: &SkillStanding| one.found.skill.as_ref().ok().map(|(_, sha256)| *sha256);
+    match sha256 {
+        None => Ok(of_name().find(|one| digest(one).is_some()).unwrap_or(first)),
+        Some(seen) => of_name().find(|one| digest(one) == Some(seen)).ok_or_else(|| changed(name)),
     }
-    let digest = |one: &FoundSkill| one.skill.as_ref().ok().map(|(_, sha256)| *sha256);
-    let is_trusted = |one: Digest| registry.trusted(one).is_some();
-    let mut open = of_name.iter().filter(|one| digest(one).is_some_and(|one| !is_trusted(one)));
-    if let Some(one) = open.find(|one| sha256.is_none_or(|seen| digest(one) == Some(seen))) {
-        return Ok(one);
-    }
-    let known = of_name.iter().any(|one| digest(one).is_some_and(is_trusted));
-    if known && sha256.is_none_or(is_trusted) {
-        return Err(Error::Input(format!("the skill `{name}` is trusted already, with exactly these bytes")));
-    }
-    if sha256.is_some() {
-        return Err(Error::Conflict(format!(
-            "the skill `{name}` has changed since you looked at it; look again"
-        )));
-    }
-    let why = of_name.iter().find_map(|one| one.skill.as_ref().err());
-    Err(Error::Input(format!("the skill `{name}` cannot be used: {}", why.map_or("", String::as_str))))
+}
+
+fn changed(name: &str) -> Error {
+    Error::Conflict(format!("the skill `{name}` has changed since you looked at it; look again"))
+}
+
+/// Invisible characters of each file beside the text that a card shows.
+fn invisible(read: &SkillBytes) -> BTreeMap<String, u64> {
+    let others = read.files.iter().filter(|(path, _)| *path != SKILL_FILE);
+    let texts = others.filter_map(|(path, bytes)| Some((path, std::str::from_utf8(bytes).ok()?)));
+    let counted = texts.map(|(path, text)| (path.clone(), invisible_in(text)));
+    counted.filter(|(_, many)| *many > 0).collect()
 }
 
 /// Keeps a trusted skill, and records that it is.

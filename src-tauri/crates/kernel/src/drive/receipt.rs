@@ -164,7 +164,7 @@ impl Kernel {
         let validated = by.and_then(|by| by.validated.as_ref());
         let witness = validated.or(act.and_then(|a| Some(&a.witness.as_ref()?.artifact))).map(|at| at.sha256);
         let none = Absence::NotRequired;
-        let skills = attempt.skills.iter().map(|skill| skill.text.clone());
+        let skills = attempt.skill_texts.iter().cloned();
         let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).chain(skills).collect();
         Ok(Receipt {
             receipt_id: ReceiptId::fresh(&*self.ports.clock, &*self.ports.entropy),

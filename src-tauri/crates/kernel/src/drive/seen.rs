@@ -87,7 +87,8 @@ pub(crate) fn weakest_seen(state: &TaskState, attempt: &AttemptState) -> TrustTi
     let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
     let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
     let answers = state.earlier_answers(attempt).filter_map(|(_, at)| state.artifacts.get(&at.artifact_id));
-    let read = seen.chain(sources).chain(answers).map(|a| a.trust_tier);
+    let skills = attempt.skill_texts.iter().filter_map(|at| state.artifacts.get(&at.artifact_id));
+    let read = seen.chain(sources).chain(answers).chain(skills).map(|a| a.trust_tier);
     let said = state.absorbed.iter().map(|input| input.trust_tier).chain([state.goal_tier()]);
     let tainted = read.chain(said).any(|tier| tier == TrustTier::Untrusted);
     if tainted { TrustTier::Untrusted } else { TrustTier::Observed }

@@ -13,7 +13,7 @@ use effects::{SkillBook, SkillBytes};
 use iteration::Proposal;
 use knowledge::{Described, PackInput, SkillLine, SkillText, ranked};
 use model::Sensitive;
-use model::artifact::{ArtifactKind, ArtifactRef};
+use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::SkillLoaded;
 use model::fault::Point;
 use model::limits::{SKILL_TEXT_BYTES_MAX, SKILLS_TOLD_MAX, SKILLS_TOLD_SHARE};
@@ -67,12 +67,7 @@ impl Kernel {
 
     /// Puts what a model is told of skills, and what it has read of them, into the input of its context; whether there is
     /// anything to choose from.
-    pub(super) fn with_skills(
-        &self,
-        state: &TaskState,
-        tokens: u32,
-        input: &mut PackInput,
-    ) -> Result<bool, Error> {
+    pub(super) fn with_skills(&self, state: &TaskState, tokens: u32, input: &mut PackInput) -> bool {
         let usable = self.usable_skills(state);
         let room = usize::try_from(tokens / SKILLS_TOLD_SHARE).unwrap_or(usize::MAX);
         let mut room = room.saturating_mul(TOKEN_BYTES);
@@ -92,25 +87,25 @@ impl Kernel {
         // In one order whatever was chosen for what: a provider's cache keeps what stays the same.
         input.skills.sort_by(|a, b| a.name.cmp(&b.name));
         if let Some(attempt) = state.attempt() {
-            input.skill_texts = self.skill_texts(attempt)?;
+            input.skill_texts = self.skill_texts(attempt);
         }
-        Ok(!usable.is_empty())
+        !usable.is_empty()
     }
 
-    /// What an attempt has read of skills that are trusted still.
-    fn skill_texts(&self, attempt: &AttemptState) -> Result<Vec<SkillText>, Error> {
+    /// What an attempt has read of skills that are trusted still; one that was erased is named, without its text.
+    fn skill_texts(&self, attempt: &AttemptState) -> Vec<SkillText> {
         let registry = self.skill_registry();
         let trusted = attempt.skills.iter().filter(|one| registry.trusted(one.sha256).is_some());
-        let text = |one: &crate::state::LoadedSkill| -> Result<SkillText, Error> {
-            let bytes = self.artifacts.read(&one.text.sha256)?;
+        let text = |one: &crate::state::LoadedSkill| {
+            let bytes = self.artifacts.read(&one.text.sha256).ok();
             let file = one.file.as_ref().map_or(String::new(), |file| format!(", file {file}"));
-            Ok(SkillText {
+            SkillText {
                 artifact_id: one.text.artifact_id,
                 title: format!("Skill {}{file}", one.name),
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-                trust_tier: TRUSTED,
+                text: bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                trust_tier: tier_of(one.file.as_deref()),
                 order: u64::from(one.iteration),
-            })
+            }
         };
         trusted.map(text).collect()
     }
@@ -147,7 +142,7 @@ impl Kernel {
         let alias = format!("skill {}{of}, sha256 {}", read.version.name, read.version.sha256);
         let new = NewArtifact::audit(ArtifactKind::SkillText)
             .media("text/plain; charset=utf-8")
-            .trust(TRUSTED)
+            .trust(tier_of(file))
             .from([read.version.record.artifact_id]);
         tx.artifact(read.text.as_bytes(), NewArtifact { alias: Some(alias), ..new })
     }
@@ -176,6 +171,15 @@ impl Kernel {
     fn laid_out(&self, read: &SkillBytes) -> Option<Result<PathBuf, String>> {
         let shelf = self.ports.executors.skills()?.shelf;
         (read.files.len() > 1).then(|| SkillBook::lay_out(shelf, read))
+    }
+}
+
+/// A card shows every word of a `SKILL.md`; of the files beside it a person has seen names and digests, so that what they say
+/// is looked at and not followed, as of any other file.
+fn tier_of(file: Option<&str>) -> TrustTier {
+    match file {
+        None | Some(SKILL_FILE) => TRUSTED,
+        Some(_) => TrustTier::Untrusted,
     }
 }
 

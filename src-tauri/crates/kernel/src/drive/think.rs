@@ -138,7 +138,7 @@ impl Kernel {
         let takes = descriptor.takes().saturating_sub(offered.tokens);
         let mut input = self.pack_input(tx, &contract, takes)?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
-        let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input)?;
+        let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input);
         let redactor = self.ports.redactor.now();
         let pack =
             knowledge::pack::compile_with(&input, &redactor).map_err(|e| Error::Broken(e.to_string()))?;

@@ -89,8 +89,10 @@ pub struct AttemptState {
     pub compacted: Option<Compacted>,
     /// Tools of servers that its model has found, by the names that they are offered by, oldest first.
     pub found: Vec<String>,
-    /// What its model has read of skills, oldest first.
+    /// What its model has read of skills and still has in its context, oldest first.
     pub skills: Vec<LoadedSkill>,
+    /// Every text of a skill that it has read, oldest first: what it did since may rest on it.
+    pub skill_texts: Vec<ArtifactRef>,
     /// The environment it runs in.
     pub environment: Option<ArtifactRef>,
     /// Who refused its last act, when nothing was done since.
@@ -123,6 +125,7 @@ impl AttemptState {
             compacted: None,
             found: Vec::new(),
             skills: Vec::new(),
+            skill_texts: Vec::new(),
             environment: None,
             refused_by: None,
             pack: None,
@@ -323,6 +326,9 @@ impl AttemptState {
         });
         let over = self.skills.len().saturating_sub(model::limits::SKILL_TEXTS_KEPT);
         self.skills.drain(..over);
+        self.skill_texts.push(b.text.clone());
+        let over = self.skill_texts.len().saturating_sub(model::limits::SKILL_TEXTS_NAMED);
+        self.skill_texts.drain(..over);
     }
 
     /// A question ends the turn, but for one of a server whose tool is at work: its act stays in hand.

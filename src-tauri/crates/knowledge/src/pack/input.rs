@@ -98,8 +98,8 @@ pub struct SkillText {
     pub artifact_id: ArtifactId,
     /// One line.
     pub title: String,
-    /// Its text.
-    pub text: String,
+    /// Its text; none when it was erased.
+    pub text: Option<String>,
     /// How far it may be relied on.
     pub trust_tier: TrustTier,
     /// Its place in order.

@@ -33,14 +33,18 @@ pub(super) fn lines(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate
 pub(super) fn texts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let text = |one: &super::SkillText| {
         let source = one.artifact_id.to_string();
-        let mut text = basket.plain(Section::Artifacts, &source, &one.title, &one.text).of(one.trust_tier);
+        let Some(words) = &one.text else {
+            basket.omit(Section::Artifacts, &source, "it was erased, or cannot be read");
+            return None;
+        };
+        let mut text = basket.plain(Section::Artifacts, &source, &one.title, words).of(one.trust_tier);
         text.divisible = true;
         text.needed = true;
         text.inputs = vec![one.artifact_id];
         text.rest = REST;
-        text
+        Some(text)
     };
-    input.skill_texts.iter().rev().map(text).collect()
+    input.skill_texts.iter().rev().filter_map(text).collect()
 }
 
 /// A line in which nothing can hide.

@@ -107,8 +107,8 @@ export const loginTerms = object({ url: webUrl, resource: string, issuer: string
 export const skillFile = object({ path: string, byte_size: u64, sha256: digest }, "closed");
 export const skill = object({ name: string, description: string, license: nullable(string), compatibility: nullable(string), allowed_tools: nullable(string), files: array(skillFile) }, "closed");
 export const skillPlace = names("project_hermit", "project_agents", "project_claude", "own_hermit", "own_agents", "own_claude");
-export const wasTrusted = object({ skill: skill, text: string }, "closed");
-export const trustSkill = object({ skill: skill, sha256: digest, place: skillPlace, project: nullable(string), text: string, was: nullable(wasTrusted) }, "closed");
+export const wasTrusted = object({ skill: skill, text: string, stands: defaulted(boolean) }, "closed");
+export const trustSkill = object({ skill: skill, sha256: digest, place: skillPlace, project: nullable(string), text: string, invisible: defaulted(record(u64)), was: nullable(wasTrusted) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
