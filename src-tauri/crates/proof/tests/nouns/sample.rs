@@ -84,7 +84,7 @@ impl Model {
             for (field, values) in &values {
                 let value = values[n % values.len()].clone();
                 // What is empty is left out where its type says so.
-                if !(field.is_skipped && (value.is_null() || value == json!([]))) {
+                if !(field.is_skipped && (value.is_null() || value == json!([]) || value == json!(false))) {
                     members.insert(field.name.clone(), value);
                 }
             }
