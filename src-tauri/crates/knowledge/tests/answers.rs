@@ -1,6 +1,6 @@
 //! What bears the sentences of closing answers: a corpus of true ones that are bound, and of false ones that are all marked.
 
-use knowledge::answer::{Deed, Left, Record, Source, check};
+use knowledge::answer::{Deed, Left, Record, SENTENCES_MAX, Source, check};
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSupport};
 use model::{ArtifactId, ReceiptId};
@@ -204,4 +204,26 @@ fn judge(corpus: &str) -> Judged {
     println!("true: {bound} of {told} bound; false: {} of {lies} marked", lies - wrong.len());
     println!("not bound:\n{}", lost.join("\n"));
     Judged { bound, told, lies, wrong }
+}
+
+/// What a stranger controls is bounded: a log that is read, and an answer without an end.
+#[test]
+fn a_long_record_and_a_long_answer_are_looked_at_as_far_as_they_go() {
+    let line = |n: usize| format!("entry {n} of the ledger says {} and nothing else\n", n * 7);
+    let sources = (0..8).map(|part| {
+        let text: String = (part * 20_000..(part + 1) * 20_000).map(line).collect();
+        let order = u32::try_from(part).expect("small");
+        Source { artifact_id: artifact(order), title: format!("read log{part}.txt"), text, order }
+    });
+    let record = Record { said: Vec::new(), deeds: Vec::new(), sources: sources.collect() };
+    let answer: String = (0..SENTENCES_MAX + 50).map(|n| format!("Entry {n} says {}.\n", n * 7)).collect();
+    let told = check(&answer, &record);
+    assert_eq!(told.len(), SENTENCES_MAX + 1);
+    assert_eq!(told[3].support, AnswerSupport::Evidence, "{:?}", told[3]);
+    let rest = told.last().expect("one");
+    assert_eq!(rest.support, AnswerSupport::Unverified);
+    assert_eq!(usize::try_from(rest.start + rest.length), Ok(answer.trim_end().len()), "nothing is left out");
+    // What is too long for a sentence is not read.
+    let endless = format!("I wrote {}.", "word ".repeat(1_000));
+    assert_eq!(check(&endless, &record)[0].support, AnswerSupport::Unverified);
 }
