@@ -59,7 +59,7 @@ mod tests {
     fn a_card_of_a_log_in_names_the_server_who_gives_the_token_and_what_it_allows() {
         let text = r#"{"url":"https://far.example/mcp","resource":"https://far.example/mcp","issuer":"https://id.example",
             "authorization":"https://id.example/authorize","token":"https://tokens.example/token","scopes":["read","write"],
-            "client_id":"mine","client_secret":"mine-secret"}"#;
+            "client_id":"mine","client_secret":"ours"}"#;
         let terms: LoginTerms = serde_json::from_str(text).expect("terms");
         let was = LoginTerms { issuer: "https://old.example".to_owned(), ..terms.clone() };
         let told =
@@ -71,7 +71,7 @@ mod tests {
             "read, write",
             "renewed by tokens.example:443",
             "client \"mine\"",
-            "`secret:mine-secret`",
+            "`secret:ours`",
             "`secret:login.far` and goes to far.example:443 alone",
             "https://old.example",
         ] {

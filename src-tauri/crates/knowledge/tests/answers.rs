@@ -209,7 +209,7 @@ fn judge(corpus: &str) -> Judged {
 /// What a stranger controls is bounded: a log that is read, and an answer without an end.
 #[test]
 fn a_long_record_and_a_long_answer_are_looked_at_as_far_as_they_go() {
-    let line = |n: usize| format!("entry {n} of the ledger says {} and nothing else\n", n * 7);
+    let line = |n: usize| format!("entry {n} of the ledger says {} of all\n", n * 7);
     let sources = (0..8).map(|part| {
         let text: String = (part * 20_000..(part + 1) * 20_000).map(line).collect();
         let order = u32::try_from(part).expect("small");
