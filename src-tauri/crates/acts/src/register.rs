@@ -56,10 +56,10 @@ pub enum Register {
         /// The server.
         server: String,
         /// Where, with whom, for what.
-        terms: LoginTerms,
+        terms: Box<LoginTerms>,
         /// As it was allowed before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        was: Option<LoginTerms>,
+        was: Option<Box<LoginTerms>>,
     },
     /// A person's own rules of policy become others.
     Rules {
@@ -187,7 +187,7 @@ impl Tool for Register {
             Self::Server { registration, was, terms } => of_server(registration, was.as_ref(), terms),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
             Self::Sampling { server, terms, was } => of_sampling(server, *terms, *was),
-            Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_ref()),
+            Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_deref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
             Self::Skill { trust } => trust.lines(),
         }

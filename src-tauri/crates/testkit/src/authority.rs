@@ -94,7 +94,8 @@ impl Authority {
     /// Everything that was given ends, and nothing is renewed with it.
     pub fn forgets(&self) {
         let mut state = self.state();
-        (state.access.clear(), state.refresh.clear());
+        state.access.clear();
+        state.refresh.clear();
     }
 
     /// From now on calls need this scope.
@@ -186,7 +187,8 @@ fn answered(heard: &Heard, state: &mut State) -> Answers {
         "POST /token" => given(&fields(&heard.body), state),
         "POST /revoke" => {
             let token = fields(&heard.body).remove("token").unwrap_or_default();
-            (state.refresh.remove(&token), state.access.clear());
+            state.refresh.remove(&token);
+            state.access.clear();
             said(200, json!({}))
         }
         _ => Answers::With(404, Vec::new(), String::new()),
@@ -271,7 +273,8 @@ fn given(asked: &BTreeMap<String, String>, state: &mut State) -> Answers {
             let token = of("refresh_token");
             if state.spent.contains(&token) {
                 // Shown twice: somebody has stolen it.
-                (state.refresh.clear(), state.access.clear());
+                state.refresh.clear();
+                state.access.clear();
             }
             if !state.refresh.remove(&token) {
                 return refused("invalid_grant");

@@ -25,6 +25,7 @@
 
 mod asked;
 mod conversation;
+#[allow(clippy::disallowed_methods, reason = "it limits how long a log-in may take")]
 mod courier;
 mod form;
 pub mod login;

@@ -1,6 +1,8 @@
 //! A log-in from end to end, against a server that gives tokens and is strict, and against such ones as misbehave: each is a
 //! clear sentence, and nothing is sent where it has no business.
 
+#![allow(clippy::expect_used, reason = "a test that fails here says so")]
+
 use model::login::LoginTerms;
 use model::web::WebUrl;
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use model::body::{
 };
 use model::fault::Point;
 use model::ingress::Channel;
+use model::login::LoginTerms;
 use model::task::Priority;
 use model::{ArtifactId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -123,7 +124,7 @@ impl Kernel {
                 if let Err(why) = self.may_log_in(server, terms) {
                     return Ok(Some(why.to_string()));
                 }
-                (server, self.logins().0.get(server).map(|record| &record.allowed) == was.as_ref())
+                (server, self.logins().0.get(server).map(|record| &record.allowed) == was.as_deref())
             }
             Register::Skill { trust } => {
                 if self.skill_registry().trusted(trust.sha256).is_some() {
@@ -207,7 +208,7 @@ impl Kernel {
                     w.push(ToolSamplingSet { server, terms, action_request_id, set_at: now });
                 }
                 Register::Login { server, terms, .. } => {
-                    let (server, terms) = (server.clone(), terms.clone());
+                    let (server, terms) = (server.clone(), LoginTerms::clone(terms));
                     w.push(ToolLoginAllowed { server, terms, action_request_id, allowed_at: now });
                 }
                 Register::Rules { rules, .. } => {

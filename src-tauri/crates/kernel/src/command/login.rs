@@ -30,8 +30,8 @@ impl Kernel {
         (channel, idempotency_key): (Channel, String),
     ) -> Result<Submitted, Error> {
         self.may_log_in(server, &terms)?;
-        let was = self.logins().0.remove(server).map(|record| record.allowed);
-        let change = Register::Login { server: server.to_owned(), terms, was };
+        let was = self.logins().0.remove(server).map(|record| Box::new(record.allowed));
+        let change = Register::Login { server: server.to_owned(), terms: Box::new(terms), was };
         let workspace_id = self.workspace(root)?;
         self.propose_change(&change, workspace_id, channel, idempotency_key)
     }

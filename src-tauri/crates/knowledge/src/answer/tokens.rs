@@ -140,7 +140,7 @@ fn plain(body: &str, is_first: &mut bool, tokens: &mut Vec<Token>) {
         tokens.push(Token { kind: Kind::Number, raw: lower, key: number.to_string() });
     } else {
         // `e-mailed` is one word; `well-known` is two.
-        let is_one = super::verbs::family(&lower).is_some();
+        let is_one = body.contains('-') && super::verbs::family(&lower).is_some();
         let parts = body.split(|c: char| !(is_one || c.is_alphanumeric() || matches!(c, '\'' | '’')));
         for part in parts.filter(|part| !part.is_empty()) {
             let is_name = !was_first && part.chars().next().is_some_and(char::is_uppercase) && part != "I";
