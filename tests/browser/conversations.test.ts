@@ -117,8 +117,9 @@ test("what was allowed is told with its receipt, and a follow-up carries how it 
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Photos of June/ }).click();
   await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 30_000 });
-  // Its last words are bound to the receipt of what they claim.
-  await log().locator("[data-support=receipt]").getByRole("link", { name: /^R-/ }).waitFor();
+  // Its last words stand sentence by sentence, each with what shows it.
+  await log().locator("[data-support]").first().waitFor();
+  await log().getByRole("link", { name: /^R-/ }).first().waitFor();
   const hears = world.page.getByLabel("Who hears it");
   await expect.poll(() => hears.locator("option:checked").innerText()).toBe("Goes on from: Write a summary of the photos");
   await say("Now in another language");
