@@ -1,13 +1,17 @@
 // The closing answer of a model with what shows each sentence, in words. Pure.
-import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/task";
+import type { AnswerCheck, AnswerSentence, Task } from "~/ipc/generated/task";
 
 /** Whether nothing on record shows any of it. */
 export function isBare(check: AnswerCheck): boolean {
   return !check.sentences.some((one) => one.support === "receipt" || one.support === "evidence" || one.support === "absence");
 }
 
-/** The answer as it was said. */
-export const wholeAnswer = (check: AnswerCheck) => check.sentences.map((one) => one.gap + one.text).join("").trim();
+/** What shows the sentences of a message, where it is a task's last words; of the words of an attempt before, nobody asks it here. */
+export function checkOf(task: Task, message: { final: boolean; text: string }): AnswerCheck | null {
+  const check = task.answer_check ?? null;
+  const whole = check?.sentences.map((one) => one.gap + one.text).join("").trim();
+  return message.final && whole === message.text.trim() ? check : null;
+}
 
 /** The answer with what shows each sentence behind it. */
 export function markedAnswer(check: AnswerCheck, short: (receipt: string) => string): string {

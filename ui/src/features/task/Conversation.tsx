@@ -9,7 +9,7 @@ import { TextArea } from "~/primitives/Field";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
-import { isBare, wholeAnswer } from "~/screen/answer";
+import { checkOf, isBare } from "~/screen/answer";
 import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -117,12 +117,6 @@ function Parts({ parts }: { parts: readonly Part[] }) {
 function Stands({ task }: { task: string }) {
   const kind = useAsk("task.show", { task }).data?.waits_for?.kind;
   return <>{kind === undefined || kind === "dependency" ? "at work" : "waits for you"}</>;
-}
-
-/** What shows the sentences of a task's last words; of the words of an attempt before, nobody asks it here. */
-function checkOf(task: Task, message: Message): AnswerCheck | null {
-  const check = task.answer_check ?? null;
-  return check !== null && message.final && wholeAnswer(check) === message.text.trim() ? check : null;
 }
 
 function Said({ message, agent, check, see }: { message: Message; agent: string; check: AnswerCheck | null; see: (see: See) => void }) {

@@ -1,5 +1,5 @@
 // A task's conversation as a text that somebody keeps or sends: what was said, what was done, and by which receipt. Pure.
-import { markedAnswer, wholeAnswer } from "~/screen/answer";
+import { checkOf, markedAnswer } from "~/screen/answer";
 import { capital, said } from "~/screen/words";
 import type { Task } from "~/ipc/generated/task";
 import { type Message, type Story, shortReceipt } from "./story";
@@ -22,10 +22,9 @@ export function transcript(task: Task, { messages }: Story, agent: string): stri
   const quoted = (text: string) => text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`.trimEnd()).join("\n");
   const told = messages.map((message) => {
     const receipts = message.receipts.length === 0 ? "" : `, ${message.receipts.map(shortReceipt).join(", ")}`;
-    const check = task.answer_check ?? null;
-    const isChecked = check !== null && message.final && wholeAnswer(check) === message.text.trim();
-    const who = isChecked ? agent : whoOf(message, agent);
-    return `## ${who}, ${stamp(message.at)}${receipts}\n\n${quoted(isChecked ? markedAnswer(check, shortReceipt) : message.text)}\n`;
+    const check = checkOf(task, message);
+    const who = check === null ? whoOf(message, agent) : agent;
+    return `## ${who}, ${stamp(message.at)}${receipts}\n\n${quoted(check === null ? message.text : markedAnswer(check, shortReceipt))}\n`;
   });
   const title = said(task.row.title).split(/\s+/).join(" ");
   return [`# ${title}\n`, `Task ${task.row.task_id}, in ${said(task.workspace, "no folder")}\n`, ...told].join("\n");

@@ -189,9 +189,7 @@ impl Kernel {
     }
 
     fn changed(&self, change: &Change, deed: &mut Deed, told: &mut Told) -> Result<(), Error> {
-        let resource = change.resource.shown().and_then(|resource| resource.parse().ok());
-        let Some(ResourceId::File(_, path)) = resource else { return Ok(()) };
-        let path = path.display_lossy();
+        let Some(path) = path_of(change) else { return Ok(()) };
         let text = match &change.after {
             Found::File { sha256, byte_size, .. } if told.takes(*byte_size) => match self.text(sha256) {
                 Ok(text) => text,
@@ -239,14 +237,18 @@ impl Told {
     }
 }
 
+/// The path of what changed, where it is a file or folder.
+fn path_of(change: &Change) -> Option<String> {
+    match change.resource.shown()?.parse().ok()? {
+        ResourceId::File(_, path) => Some(path.display_lossy()),
+        _ => None,
+    }
+}
+
 /// What was removed and stands elsewhere by the same act, by its bytes.
 fn moves(receipt: &Receipt, deed: &mut Deed) {
     let digest = |found: &Found| match found {
         Found::File { sha256, .. } => Some(*sha256),
-        _ => None,
-    };
-    let path = |change: &Change| match change.resource.shown().and_then(|resource| resource.parse().ok()) {
-        Some(ResourceId::File(_, path)) => Some(path.display_lossy()),
         _ => None,
     };
     let done = || receipt.changes.iter().filter(|change| change.outcome == ItemOutcome::Done);
@@ -256,6 +258,6 @@ fn moves(receipt: &Receipt, deed: &mut Deed) {
             .iter()
             .position(|new| digest(&new.after).is_some() && digest(&new.after) == digest(&gone.before));
         let Some(new) = same.map(|at| made.remove(at)) else { continue };
-        deed.moved.extend(path(gone).zip(path(new)));
+        deed.moved.extend(path_of(gone).zip(path_of(new)));
     }
 }

@@ -212,11 +212,11 @@ impl Sentence {
     /// `is in report.md` says where something was written.
     fn stands_in(&self, at: usize) -> Option<Family> {
         let is = self.tokens.iter().take(at).rev().find(|token| token.raw != "now")?;
-        let path =
-            self.tokens.get(at + 1).filter(|token| token.kind == Kind::Exact && is_path(&token.key))?;
+        let file = self.tokens.get(at + 1);
+        let is_file = file.is_some_and(|token| token.kind == Kind::Exact && is_path(&token.key));
         let is_last = self.tokens.iter().skip(at + 2).all(|token| token.kind == Kind::Mark);
         let here = is_place(&self.tokens.get(at)?.raw) && holds("is are stands stand lies lie", &is.raw);
-        (here && is_last && !path.key.is_empty()).then_some(Family::Write)
+        (here && is_file && is_last).then_some(Family::Write)
     }
 
     /// What a verb claims, after what the verb before it did; none where it claims no act of this task.
