@@ -293,6 +293,7 @@ fn type_of(ty: &syn::Type) -> Ty {
     };
     match last.ident.to_string().as_str() {
         "Option" => Ty::Option(inside()),
+        "Box" => *inside(),
         "Vec" => Ty::List(inside()),
         "BTreeMap" => Ty::Map(inside()),
         "Sensitive" => Ty::Sensitive(inside()),
