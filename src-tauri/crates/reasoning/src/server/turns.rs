@@ -25,3 +25,8 @@ pub fn turns(item: &ContextItem, content: &str) -> Vec<Turn> {
     let act = item.act.clone().or_else(|| named(&item.title));
     vec![Turn { act, title: item.title.clone(), text: content.to_owned() }]
 }
+
+/// An item whose text is not looked into.
+pub fn as_it_is(item: &ContextItem) -> Turn {
+    Turn { act: item.act.clone(), title: item.title.clone(), text: item.text.clone() }
+}
