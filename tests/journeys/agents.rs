@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that speaks the protocol with a `hermit mcp` that it has started.
-struct Agent {
+pub struct Agent {
     child: Child,
     to: Option<ChildStdin>,
     from: Receiver<Value>,
@@ -23,7 +23,8 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(stage: &Stage, words: &[&str]) -> Self {
+    /// Before anything was said.
+    pub fn connected(stage: &Stage, words: &[&str]) -> Self {
         let mut all = vec!["mcp", "--workspace", stage.work().to_str().expect("UTF-8")]
             .into_iter()
             .map(str::to_owned)
@@ -49,7 +50,11 @@ impl Agent {
             }
         });
         let to = child.stdin.take();
-        let mut agent = Self { child, to, from, last: 0, told: Value::Null };
+        Self { child, to, from, last: 0, told: Value::Null }
+    }
+
+    fn start(stage: &Stage, words: &[&str]) -> Self {
+        let mut agent = Self::connected(stage, words);
         agent.told = agent.ask(
             "initialize",
             &json!({
@@ -68,7 +73,7 @@ impl Agent {
         to.flush().expect("it listens");
     }
 
-    fn begin(&mut self, method: &str, params: &Value) -> i64 {
+    pub fn begin(&mut self, method: &str, params: &Value) -> i64 {
         self.last += 1;
         let message = json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params });
         self.say(&message);
@@ -76,7 +81,7 @@ impl Agent {
     }
 
     /// The answer to a request, and what was notified before it.
-    fn answer(&mut self, id: i64) -> (Value, Vec<Value>) {
+    pub fn answer(&mut self, id: i64) -> (Value, Vec<Value>) {
         let mut notified = Vec::new();
         loop {
             let message = self.from.recv_timeout(PATIENCE).expect("an answer");
@@ -99,12 +104,12 @@ impl Agent {
     }
 
     /// Ends as an agent's program does: it closes standard input.
-    fn close(mut self) {
+    pub fn close(mut self) {
         drop(self.to.take());
         assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
     }
 
-    fn kill(mut self) {
+    pub fn kill(mut self) {
         self.child.kill().expect("it is there");
         self.child.wait().expect("it ends");
     }
@@ -138,12 +143,12 @@ fn to_the_end(agent: &mut Agent, tool: &str, arguments: &Value) -> Value {
     }
 }
 
-fn a_file() -> Value {
+pub fn a_file() -> Value {
     json!({ "path": "made.txt", "content": "by an agent of another program\n" })
 }
 
 /// The only task of an agent in this store.
-fn task(stage: &Stage) -> String {
+pub fn task(stage: &Stage) -> String {
     let rows = stage.hermit(&["task", "list"]).ends(0).json();
     let rows = rows["rows"].as_array().expect("rows").clone();
     assert_eq!(rows.len(), 1, "{rows:?}");

@@ -5,6 +5,7 @@
 
 mod acp;
 mod agents;
+mod agents_each_alone;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
@@ -26,6 +27,7 @@ mod hidden_keys;
 mod injected;
 mod inspected;
 mod interop;
+mod interop_clients;
 mod keys;
 mod killed;
 mod large;

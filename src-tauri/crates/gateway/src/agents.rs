@@ -1,5 +1,10 @@
 //! `/mcp`: Hermit as a tool server over Streamable HTTP, for agents of other programs. Each message is one request, each
-//! answer one message; there is no stream beside it, and nothing of a conversation is kept but in the store.
+//! answer one message; there is no stream beside it, and nothing of a conversation is kept but in the store. Requests of the
+//! wire without conversations (2026-07-28) are in `each_alone`.
+
+mod each_alone;
+
+use each_alone::WIRE;
 
 use crate::answer::{json, params, refusal, refusal_as};
 use crate::guard::{Who, one};
@@ -18,7 +23,7 @@ use wire::{Caller, Code, Error};
 /// What names a conversation.
 static SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Which version of the protocol a client speaks.
-static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Versions that know this transport and have sessions.
 const SPOKEN: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
 /// Conversations at once; the one that has been silent for longest makes room.
@@ -35,7 +40,7 @@ impl Conversations {
         Self { draw, open: Mutex::default() }
     }
 
-    fn keep(&self, name: String, conversation: Arc<Conversation>, now: i64) {
+    pub(crate) fn keep(&self, name: String, conversation: Arc<Conversation>, now: i64) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.insert(name, (conversation, now));
         while open.len() > CONVERSATIONS_MAX {
@@ -47,20 +52,20 @@ impl Conversations {
         }
     }
 
-    fn find(&self, name: &str, now: i64) -> Option<Arc<Conversation>> {
+    pub(crate) fn find(&self, name: &str, now: i64) -> Option<Arc<Conversation>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (conversation, at) = open.get_mut(name)?;
         *at = now;
         Some(Arc::clone(conversation))
     }
 
-    fn end(&self, name: &str) -> bool {
+    pub(crate) fn end(&self, name: &str) -> bool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name).is_some()
     }
 }
 
 /// The store of this gateway, as a program has it.
-struct Asked(Arc<Gateway>);
+pub(crate) struct Asked(pub(crate) Arc<Gateway>);
 
 impl Hermit for Asked {
     fn ask(&self, name: &str, params: Value) -> Result<Value, Box<Error>> {
@@ -76,7 +81,7 @@ pub(crate) async fn message(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    if let Err(error) = may_come(who, &headers) {
+    if let Err(error) = may_come(who) {
         return refusal(&error);
     }
     let message = match params(request).await {
@@ -84,10 +89,16 @@ pub(crate) async fn message(
         Ok(_) => return refusal(&Error::new(Code::Usage, "a message of the protocol is a JSON object")),
         Err(error) => return refusal(&error),
     };
+    if each_alone::is(&headers, &message) {
+        return each_alone::answer(&gateway, query.as_deref().unwrap_or_default(), &headers, message).await;
+    }
+    if let Err(error) = known_version(&headers) {
+        return refusal(&error);
+    }
     let begins = message.get("method").and_then(Value::as_str) == Some("initialize");
     let (name, conversation) = match (begins, one(&headers, &SESSION_ID)) {
-        (true, _) => match begun(&gateway, query.as_deref().unwrap_or_default()) {
-            Ok(begun) => begun,
+        (true, _) => match options(&gateway, query.as_deref().unwrap_or_default()) {
+            Ok(options) => begun(&gateway, options),
             Err(error) => return refusal(&error),
         },
         (false, None) => {
@@ -124,7 +135,7 @@ pub(crate) async fn end(
     Extension(who): Extension<Who>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(error) = may_come(who, &headers) {
+    if let Err(error) = may_come(who).and_then(|()| known_version(&headers)) {
         return refusal(&error);
     }
     match one(&headers, &SESSION_ID).is_some_and(|name| gateway.agents.end(name)) {
@@ -133,24 +144,29 @@ pub(crate) async fn end(
     }
 }
 
-/// Only programs with the host's token speak here, in a version that is known.
-fn may_come(who: Who, headers: &HeaderMap) -> Result<(), Error> {
-    if who != Who::Program {
-        return Err(Error::new(
+/// Only programs with the host's token speak here.
+fn may_come(who: Who) -> Result<(), Error> {
+    match who {
+        Who::Program => Ok(()),
+        Who::Browser { .. } => Err(Error::new(
             Code::Forbidden,
             "a page is no agent; only a program with the host's token speaks here",
-        ));
+        )),
     }
+}
+
+/// A conversation is held in a version that is known.
+fn known_version(headers: &HeaderMap) -> Result<(), Error> {
     match headers.contains_key(&VERSION).then(|| one(headers, &VERSION)) {
         None => Ok(()),
         Some(version) if version.is_some_and(|version| SPOKEN.contains(&version)) => Ok(()),
         Some(_) => Err(Error::new(Code::Usage, "that version of the protocol is not spoken over HTTP here")
-            .hint(format!("`MCP-Protocol-Version` is one of {}", SPOKEN.join(", ")))),
+            .hint(format!("`MCP-Protocol-Version` is one of {}, {WIRE}", SPOKEN.join(", ")))),
     }
 }
 
-/// A new conversation and its name, which nobody guesses.
-fn begun(gateway: &Arc<Gateway>, query: &str) -> Result<(String, Arc<Conversation>), Error> {
+/// What an agent that comes with this query works with.
+pub(crate) fn options(gateway: &Arc<Gateway>, query: &str) -> Result<Options, Error> {
     let mut asked = crate::runs::pairs(query);
     let workspace = asked
         .remove("workspace")
@@ -161,15 +177,19 @@ fn begun(gateway: &Arc<Gateway>, query: &str) -> Result<(String, Arc<Conversatio
         })?;
     let folder = gateway.host.workspace(std::path::Path::new(&workspace))?;
     let proofs = gateway.host.kernel()?.dir().join("proofs");
-    let options = Options {
+    Ok(Options {
         workspace: folder.to_string_lossy().into_owned(),
         is_named: true,
         profile: asked.remove("profile"),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         proofs,
-    };
+    })
+}
+
+/// A new conversation and its name, which nobody guesses.
+fn begun(gateway: &Arc<Gateway>, options: Options) -> (String, Arc<Conversation>) {
     let name = Token::new((gateway.agents.draw)()).reveal().to_owned();
-    Ok((name, Arc::new(Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options))))
+    (name, Arc::new(Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options)))
 }
 
 fn lapsed() -> Response {

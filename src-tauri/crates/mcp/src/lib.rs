@@ -23,6 +23,8 @@ mod http;
 mod line;
 mod person;
 mod reading;
+mod resources;
+mod rounds;
 mod server;
 mod told;
 

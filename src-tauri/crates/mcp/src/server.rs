@@ -3,14 +3,15 @@
 use crate::line::{Line, Ticket};
 use crate::person::no_such_tool;
 use crate::reading::{self, Own};
-use crate::told::{self, receipt_uri, waits};
+use crate::resources::ZIP;
+use crate::rounds::{self, Caller};
+use crate::told::{self, proof_uri, receipt_uri, waits};
 use crate::{Hermit, Options};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    ReadResourceResult, ResourceTemplate, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -41,9 +42,10 @@ const LOOKS: [&str; 4] = ["list", "read", "search", "hash"];
 
 /// What this connection knows; all of it is found again in the store.
 #[derive(Debug, Default)]
-struct Known {
-    task: Option<String>,
-    begun: BTreeSet<String>,
+pub(crate) struct Known {
+    /// The task, and whose it is: on a wire without conversations each request says who asks.
+    task: Option<(Client, String)>,
+    pub(crate) begun: BTreeSet<String>,
     seen: Vec<String>,
     tools: Option<Vec<ToolSpec>>,
 }
@@ -51,8 +53,8 @@ struct Known {
 /// One connection.
 #[derive(Clone)]
 pub struct Server {
-    hermit: Arc<dyn Hermit>,
-    options: Arc<Options>,
+    pub(crate) hermit: Arc<dyn Hermit>,
+    pub(crate) options: Arc<Options>,
     known: Arc<Mutex<Known>>,
     /// Held while the task of this connection is looked for, so that calls at once open one.
     opening: Arc<Mutex<()>>,
@@ -60,8 +62,8 @@ pub struct Server {
 }
 
 /// Who calls, by its own word.
-#[derive(Debug, Clone)]
-struct Client {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Client {
     name: String,
     version: String,
 }
@@ -72,21 +74,23 @@ impl Server {
         Self { hermit, options: Arc::new(options), known, opening, line: Arc::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask<T: serde::de::DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, String> {
+    pub(crate) fn ask<T: serde::de::DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, String> {
         let answer = self.hermit.ask(name, params).map_err(|e| told::error(&e))?;
         serde_json::from_value(answer).map_err(|e| format!("an answer of Hermit cannot be read: {e}"))
     }
 
     /// The task of this connection, opened or found again; `anew` when the one before has ended.
-    fn task(&self, client: &Client, anew: bool) -> Result<String, String> {
-        let before = self.known().task.clone();
+    pub(crate) fn task(&self, client: &Client, anew: bool) -> Result<String, String> {
+        let of_client =
+            || self.known().task.clone().filter(|(whose, _)| whose == client).map(|(_, task)| task);
+        let before = of_client();
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         // Another call may have opened it, or the next one, meanwhile.
-        if let Some(task) = self.known().task.clone().filter(|task| !anew || before.as_ref() != Some(task)) {
+        if let Some(task) = of_client().filter(|task| !anew || before.as_ref() != Some(task)) {
             return Ok(task);
         }
         let mut params = json!({
@@ -96,7 +100,7 @@ impl Server {
             members.insert("profile".to_owned(), json!(profile));
         }
         let opened: Opened = self.ask("agent.open", params)?;
-        self.known().task = Some(opened.task_id.clone());
+        self.known().task = Some((client.clone(), opened.task_id.clone()));
         drop(opening);
         Ok(opened.task_id)
     }
@@ -137,39 +141,18 @@ impl Server {
         Ok(answer)
     }
 
-    fn read(&self, client: &Client, name: &str, arguments: &Map<String, Value>) -> Result<Value, String> {
+    pub(crate) fn read(
+        &self,
+        client: &Client,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Value, String> {
         let task = self.task(client, false)?;
         let begun = self.known().begun.clone();
         let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
         let read = own.run(name, arguments)?;
         self.known().begun.extend(read.begun);
         Ok(read.told)
-    }
-
-    /// A receipt of this session, as JSON and in words.
-    fn receipt(&self, client: &Client, uri: &str) -> Result<Vec<ResourceContents>, String> {
-        let id = uri.strip_prefix(&receipt_uri("")).ok_or_else(|| format!("there is no resource `{uri}`"))?;
-        let task = self.task(client, false)?;
-        let begun = self.known().begun.clone();
-        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
-        let receipt = own.receipt(id)?;
-        let written = serde_json::to_string_pretty(&receipt).map_err(|e| e.to_string())?;
-        Ok(vec![
-            ResourceContents::text(written, uri).with_mime_type("application/json"),
-            ResourceContents::text(in_words(&receipt), uri),
-        ])
-    }
-
-    fn receipts(&self, client: &Client) -> Result<Vec<Resource>, String> {
-        let page = self.read(client, "hermit_receipts", &Map::new())?;
-        let rows = page.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
-        let row = |row: &Value| {
-            let id = row.get("receipt_id")?.as_str()?;
-            let title = row.get("summary").map(words).unwrap_or_default();
-            let resource = Resource::new(receipt_uri(id), format!("receipt {id}"));
-            Some(resource.with_title(title).with_mime_type("application/json"))
-        };
-        Ok(rows.iter().filter_map(row).collect())
     }
 }
 
@@ -181,29 +164,8 @@ struct Asked {
     arguments: Value,
 }
 
-/// A text of the wire: plain, or erased.
-fn words(text: &Value) -> String {
-    text.as_str().map_or_else(|| "(erased)".to_owned(), str::to_owned)
-}
-
-/// A receipt in a few lines.
-fn in_words(receipt: &Value) -> String {
-    let row = |name: &str| receipt.pointer(&format!("/row/{name}")).map(words).unwrap_or_default();
-    let at = receipt.pointer("/row/issued_at").and_then(Value::as_i64).unwrap_or_default();
-    let signed = receipt.get("signed_by").and_then(Value::as_array).is_some_and(|keys| !keys.is_empty());
-    format!(
-        "{}\nresult: {}\ncan it be undone: {}\ntask: {}\nissued at {at} ms since 1970, {}\nstatement sha256: {}\n",
-        row("summary"),
-        row("result"),
-        row("reversibility"),
-        row("task_id"),
-        if signed { "signed" } else { "not signed: this store has no keys" },
-        receipt.get("statement_sha256").map(words).unwrap_or_default(),
-    )
-}
-
 fn client(context: &RequestContext<RoleServer>) -> Client {
-    let info = context.peer.peer_info().map(|info| info.client_info.clone());
+    let info = context.client_info();
     let plain = |text: String, most: usize| {
         let mut plain: String = text.chars().filter(|c| !c.is_control()).collect();
         while plain.len() > most {
@@ -257,7 +219,7 @@ impl ServerHandler for Server {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Owned(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25).to_vec())
+        Cow::Owned(ProtocolVersion::known_up_to(&ProtocolVersion::V_2026_07_28).to_vec())
     }
 
     async fn list_tools(
@@ -300,9 +262,31 @@ impl ServerHandler for Server {
                 known.chain(reading::ALL.iter().map(|one| one.name.to_owned())).collect();
             return Ok(told::failed(no_such_tool(&name, &known)).into());
         }
-        let key = context.meta.get(KEY).and_then(Value::as_str).map(str::to_owned);
-        let call = Asked { key, tool: name, arguments: Value::Object(arguments) };
-        Ok(self.carry(client, call, ticket, &context).await.unwrap_or_else(told::failed).into())
+        let caller = self.caller(&client, &name);
+        let going = request.request_state.map(|state| rounds::open(&state, &caller)).transpose()?;
+        let round = going.as_ref().map_or(0, |going| going.round);
+        let goes_on = going.is_some();
+        let own = || context.meta.get(KEY).and_then(Value::as_str).map(str::to_owned);
+        let key = going.map(|going| going.key).or_else(own);
+        if let (true, Some(key)) = (goes_on && rounds::is_given_up(request.input_responses.as_ref()), &key) {
+            return Ok(self.give_up(client, key.clone()).await.unwrap_or_else(told::failed).into());
+        }
+        // What goes on stands in no line.
+        let ticket = Some(ticket).filter(|_| !goes_on);
+        let call = Asked { key, tool: name.clone(), arguments: Value::Object(arguments) };
+        let called = match self.carry(client.clone(), call, ticket, &context).await {
+            Ok(called) => called,
+            Err(words) => return Ok(told::failed(words).into()),
+        };
+        let is_new = context.protocol_version().is_some_and(|of| of >= ProtocolVersion::V_2026_07_28);
+        let answer = match is_new {
+            true => {
+                let can = context.client_capabilities();
+                rounds::answer(&called, round, &self.caller(&client, &name), can.as_ref())
+            }
+            false => told::result(&called).into(),
+        };
+        Ok(self.with_receipt(client, called.receipt_id, answer).await)
     }
 
     async fn list_resources(
@@ -323,7 +307,10 @@ impl ServerHandler for Server {
         let receipt = ResourceTemplate::new(receipt_uri("{id}"), "receipt")
             .with_description("What was done by one act of this session, as JSON and in words")
             .with_mime_type("application/json");
-        Ok(ListResourceTemplatesResult::with_all_items(vec![receipt]))
+        let proof = ResourceTemplate::new(proof_uri("{id}"), "proof")
+            .with_description("The proof of one act of this session, as a zip that anybody can check")
+            .with_mime_type(ZIP);
+        Ok(ListResourceTemplatesResult::with_all_items(vec![receipt, proof]))
     }
 
     async fn read_resource(
@@ -332,7 +319,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (server, client) = (self.clone(), client(&context));
-        let read = aside(move || server.receipt(&client, &request.uri)).await;
+        let read = aside(move || match request.uri.strip_prefix(&proof_uri("")) {
+            Some(id) => server.proof(&client, id, &request.uri),
+            None => server.receipt(&client, &request.uri),
+        })
+        .await;
         let contents = read.map_err(|words| ErrorData::resource_not_found(words, None))?;
         Ok(ReadResourceResult::new(contents).into())
     }
@@ -345,34 +336,31 @@ impl Server {
         &self,
         client: Client,
         mut call: Asked,
-        ticket: Ticket,
+        mut ticket: Option<Ticket>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, String> {
-        let mut ticket = Some(ticket);
+    ) -> Result<Called, String> {
         let token = context.meta.get_progress_token();
         let mut looks = 0.0;
         loop {
             let called = self.in_turn(&client, &call, ticket.take(), context).await?;
             // What is behind another one was never taken: there is nothing of it to stop.
             if called.status == CallStatus::Behind {
-                return Ok(told::result(&called));
+                return Ok(called);
             }
             if context.ct.is_cancelled() {
-                return self.give_up(client, called).await;
+                return self.stopped(client, called.key).await;
             }
-            let Some(token) = token.clone().filter(|_| waits(called.status)) else {
-                return Ok(told::result(&called));
-            };
+            let Some(token) = token.clone().filter(|_| waits(called.status)) else { return Ok(called) };
             looks += 1.0;
             let words = called.text.first().cloned().unwrap_or_default();
             let progress = ProgressNotificationParam::new(token, looks).with_message(words);
             // A client that is gone hears neither progress nor answer; the call goes on without it.
             if context.peer.notify_progress(progress).await.is_err() {
-                return Ok(told::result(&called));
+                return Ok(called);
             }
             call.key = Some(called.key.clone());
             tokio::select! {
-                () = context.ct.cancelled() => return self.give_up(client, called).await,
+                () = context.ct.cancelled() => return self.stopped(client, called.key).await,
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
@@ -416,13 +404,51 @@ impl Server {
     }
 
     /// The client waits no longer for a call: what of it is at work is stopped.
-    async fn give_up(&self, client: Client, called: Called) -> Result<CallToolResult, String> {
+    async fn stopped(&self, client: Client, key: String) -> Result<Called, String> {
         let server = self.clone();
-        let stopped = aside(move || {
-            let params = json!({ "task": server.task(&client, false)?, "key": called.key });
+        aside(move || {
+            let params = json!({ "task": server.task(&client, false)?, "key": key });
             server.ask::<Called>("agent.stop", params)
-        });
-        Ok(told::result(&stopped.await?))
+        })
+        .await
+    }
+
+    async fn give_up(&self, client: Client, key: String) -> Result<CallToolResult, String> {
+        Ok(told::result(&self.stopped(client, key).await?))
+    }
+
+    /// An answer that is whole, with the receipt of what was done and where its proof is.
+    async fn with_receipt(
+        &self,
+        client: Client,
+        receipt: Option<String>,
+        mut answer: CallToolResponse,
+    ) -> CallToolResponse {
+        if let (CallToolResponse::Complete(result), Some(id)) = (&mut answer, receipt) {
+            let (server, proof) = (self.clone(), proof_uri(&id));
+            let shown = aside(move || {
+                let task = server.task(&client, false)?;
+                let begun = server.known().begun.clone();
+                Own { hermit: &*server.hermit, options: &server.options, task: &task, begun: &begun }
+                    .receipt(&id)
+            });
+            // The receipt stands in the store; an answer without a copy of it still names it.
+            if let Ok(receipt) = shown.await {
+                let meta = json!({ "hermit/receipt": receipt, "hermit/proof": proof });
+                result.meta = serde_json::from_value(meta).ok();
+            }
+        }
+        answer
+    }
+
+    fn caller<'c>(&'c self, client: &'c Client, tool: &'c str) -> Caller<'c> {
+        Caller {
+            client: &client.name,
+            version: &client.version,
+            workspace: &self.options.workspace,
+            profile: self.options.profile.as_deref(),
+            tool,
+        }
     }
 }
 

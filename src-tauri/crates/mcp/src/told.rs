@@ -10,6 +10,11 @@ pub fn receipt_uri(id: &str) -> String {
     format!("hermit://receipt/{id}")
 }
 
+/// The address of a receipt's proof.
+pub fn proof_uri(id: &str) -> String {
+    format!("hermit://proof/{id}")
+}
+
 /// Whether the call is not over, and making it again goes on with it.
 pub const fn waits(status: CallStatus) -> bool {
     match status {
