@@ -50,7 +50,7 @@ pub(super) fn fetched(folder: &str, program: &str, how: &[&[&str]]) -> Option<Pa
 }
 
 /// A server of models that answers every request with what this makes of its body; its host, and every head and body.
-fn serves(answer: fn(&str) -> (&'static str, String)) -> (String, Receiver<(String, String)>) {
+pub(super) fn serves(answer: fn(&str) -> (&'static str, String)) -> (String, Receiver<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let host = listener.local_addr().expect("an address").to_string();
     let (send, heard) = channel();
@@ -107,7 +107,7 @@ fn signed_in(heard: &Receiver<(String, String)>) {
     let all: Vec<(String, String)> = heard.try_iter().filter(|(head, _)| head.starts_with("POST")).collect();
     assert!(!all.is_empty(), "the model was never asked");
     for (head, body) in all {
-        assert!(head.contains(&format!("Bearer {VALUE}")), "{head}");
+        assert!(head.contains(VALUE), "{head}");
         assert!(!body.contains(VALUE), "what it read it would have sent: {body}");
     }
 }
@@ -174,7 +174,7 @@ fn aider_as_it_comes_from_pypi_works_as_a_guest_and_its_change_is_a_card() {
 }
 
 /// Its receipts verify, one of them tells its version and whom it reached, and its key is nowhere.
-fn proven(stage: &Stage, task: &str, heard: &Receiver<(String, String)>, version: &str) {
+pub(super) fn proven(stage: &Stage, task: &str, heard: &Receiver<(String, String)>, version: &str) {
     signed_in(heard);
     let all = receipts(stage, task);
     assert_eq!(all.len(), 2, "{all:?}");

@@ -79,53 +79,68 @@ impl Remote {
             changed: false,
             schemas: BTreeMap::new(),
         };
+        match it.discover(within / 2, ended)? {
+            true => Ok(it),
+            false => it.begin(by, ended).map(|()| it),
+        }
+    }
+
+    /// Asks on the wire without conversations what the server offers; whether it speaks it. One that does not may say so in any
+    /// way, and is then asked to begin a conversation.
+    fn discover(&mut self, within: Duration, ended: Ended<'_>) -> Result<bool, String> {
+        (self.wire, self.session) = (stateless::WIRE.to_owned(), None);
+        let message = self.request("server/discover", &json!({}));
+        let reply = match self.post(&message, within, ended) {
+            Ok(reply) => reply,
+            Err(NoReply::NotSent(why)) => return Err(why),
+            // It may know no such question, and hang up.
+            Err(NoReply::Lost(_)) => return Ok(false),
+        };
+        let told = match self.said(&message, &reply) {
+            // It has not said yet what it speaks: it wants a log-in first.
+            Ok(Err(why)) if matches!(reply.status, 401 | 403) => return Err(why),
+            Ok(Ok(told)) => told,
+            Ok(Err(_)) | Err(_) => return Ok(false),
+        };
+        let spoken = told.get("supportedVersions").and_then(Value::as_array);
+        self.offers = told.get("capabilities").cloned().unwrap_or_default();
+        Ok(spoken.is_some_and(|all| all.iter().any(|one| one == stateless::WIRE)))
+    }
+
+    /// Begins a conversation on the wires before.
+    fn begin(&mut self, by: Instant, ended: Ended<'_>) -> Result<(), String> {
+        (self.wire, self.session) = (WIRE.to_owned(), None);
         let params = json!({
-            "protocolVersion": WIRE, "capabilities": capabilities(offers),
+            "protocolVersion": WIRE, "capabilities": capabilities(self.offered),
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
         let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
-        let message = it.request("initialize", &params);
-        let reply = it.post(&message, within, ended).map_err(|no| in_words(no_reply(no)))?;
-        let greeted = match it.said(&message, &reply).map_err(in_words)? {
+        let message = self.request("initialize", &params);
+        let left = by.saturating_duration_since(Instant::now());
+        let reply = self.post(&message, left, ended).map_err(|no| in_words(no_reply(no)))?;
+        let greeted = match self.said(&message, &reply).map_err(in_words)? {
             Ok(greeted) => greeted,
-            // One that keeps no conversations cannot begin one.
-            Err(why) => {
-                let left = by.saturating_duration_since(Instant::now());
-                let found = SAYS_NO_METHOD.contains(&reply.status) && it.discover(left, ended);
-                return match reply.status {
-                    _ if found => Ok(it),
-                    // It has not said yet what it speaks.
-                    401 | 403 => Err(why),
-                    _ => Err(no_mcp(why)),
-                };
-            }
+            Err(why) if matches!(reply.status, 401 | 403) => return Err(why),
+            Err(why) => return Err(no_mcp(why)),
         };
         let wire = greeted.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !SPOKEN.contains(&wire) {
             let named: String = wire.chars().take(40).collect();
             return Err(no_mcp(format!(
-                "it wants version \"{}\" of it, and {} are spoken here",
+                "it wants version \"{}\" of it, and {}, {} are spoken here",
                 named.escape_default(),
+                stateless::WIRE,
                 SPOKEN.join(", ")
             )));
         }
-        it.wire = wire.to_owned();
-        it.offers = greeted.get("capabilities").cloned().unwrap_or_default();
+        self.wire = wire.to_owned();
+        self.offers = greeted.get("capabilities").cloned().unwrap_or_default();
         let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let came = it.post(&told, by.saturating_duration_since(Instant::now()), ended).map_err(no_reply);
+        let came = self.post(&told, by.saturating_duration_since(Instant::now()), ended).map_err(no_reply);
         match came.map_err(in_words)?.status {
-            200..=299 => Ok(it),
+            200..=299 => Ok(()),
             status => Err(no_mcp(format!("it answers the greeting with status {status}"))),
         }
-    }
-
-    /// Asks a server on the wire without conversations what it offers; whether it speaks it.
-    fn discover(&mut self, within: Duration, ended: Ended<'_>) -> bool {
-        (self.wire, self.session) = (stateless::WIRE.to_owned(), None);
-        let Ok(Ok(told)) = self.ask("server/discover", json!({}), within, ended) else { return false };
-        let spoken = told.get("supportedVersions").and_then(Value::as_array);
-        self.offers = told.get("capabilities").cloned().unwrap_or_default();
-        spoken.is_some_and(|all| all.iter().any(|one| one == stateless::WIRE))
     }
 
     fn is_stateless(&self) -> bool {
@@ -221,19 +236,6 @@ impl Remote {
         let params = json!({ "requestId": self.asked, "reason": why });
         let told = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
         let _ = self.post(&told, FAREWELL, &mut || None);
-    }
-
-    /// One request, sent once.
-    fn ask(
-        &mut self,
-        method: &str,
-        params: Value,
-        within: Duration,
-        ended: Ended<'_>,
-    ) -> Result<Said, Unspoken> {
-        let message = self.request(method, &params);
-        let reply = self.post(&message, within, ended).map_err(no_reply)?;
-        self.said(&message, &reply)
     }
 
     fn request(&mut self, method: &str, params: &Value) -> Value {
@@ -437,9 +439,6 @@ impl ToolSession for Remote {
 const MAY_LACK: [&str; 2] = ["resources/templates/list", "prompts/list"];
 /// By these, without a word of their own, servers say that they do not know a method.
 const SAYS_NONE: [u16; 5] = [400, 404, 405, 410, 422];
-
-/// With these a server may mean that it keeps no conversations.
-const SAYS_NO_METHOD: [u16; 5] = [200, 400, 404, 405, 422];
 
 /// A list as its items.
 fn read<T>(

@@ -8,6 +8,7 @@ use super::swap::Swap;
 use super::{Connection, LentSecret, Session, client_hello, lock, tls};
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,6 +89,9 @@ fn tunnel(
     let mut inside = client;
     inside.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").map_err(failed)?;
     let done = match &session.authority {
+        _ if !lent.is_empty() && is_here(name) && is_plain(client) => {
+            plain_within(session, (name, port), Swap::new(lent), (client, &server), went)
+        }
         Some(authority) if !lent.is_empty() => {
             tls::exchange(session, authority, (name, port), (client, &server), Swap::new(lent), went)
         }
@@ -105,6 +109,50 @@ fn tunnel(
         went.verdict = format!("refused: {why}");
     }
     Ok(())
+}
+
+/// A machine that nobody listens in on: this one.
+fn is_here(name: &str) -> bool {
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|at| at.is_loopback())
+}
+
+/// Whether what comes first is no TLS; waits for it.
+fn is_plain(client: &UnixStream) -> bool {
+    // The standard library looks ahead in a `TcpStream` alone; the system does it in every socket.
+    let Ok(ahead) = client.try_clone().map(|client| TcpStream::from(OwnedFd::from(client))) else {
+        return false;
+    };
+    let mut first = [0; 1];
+    let _ = ahead.set_read_timeout(Some(ASK));
+    let came = ahead.peek(&mut first);
+    let _ = client.set_read_timeout(None);
+    came.is_ok_and(|read| read == 1) && first.iter().all(u8::is_ascii_uppercase)
+}
+
+/// One request in a tunnel to a server of this machine that speaks no TLS, as programs ask it that tunnel everything.
+fn plain_within(
+    session: &Session,
+    (name, port): (&str, u16),
+    swap: Swap<'_>,
+    (client, server): (&UnixStream, &TcpStream),
+    went: &mut Connection,
+) -> Result<(), String> {
+    let (mut inside, mut outside) = (client, server);
+    let bytes = head::read(&mut inside).map_err(|e| format!("nothing was asked for: {e}"))?;
+    let request = head::within(&bytes, name, port);
+    let asked = request.map_err(|why| Broken::Refused(400, why));
+    match asked.and_then(|request| ask(session, swap, request, &mut inside, &mut outside, went)) {
+        Ok(()) => Ok(()),
+        Err(Broken::Cut(why)) => {
+            went.verdict = format!("allowed; {why}");
+            Ok(())
+        }
+        Err(Broken::Refused(status, why)) => {
+            // A client that is gone needs no answer.
+            let _ = inside.write_all(&super::answer(status, &why));
+            Err(why)
+        }
+    }
 }
 
 fn failed(e: io::Error) -> Refusal {
