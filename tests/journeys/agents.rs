@@ -2,7 +2,7 @@
 //! output, a person at a terminal, and kills in between.
 
 use super::attached::Served;
-use super::stage::{Ran, Stage};
+use super::stage::Stage;
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -228,9 +228,7 @@ fn a_client_that_takes_progress_is_told_of_it_until_the_person_has_answered() {
         &json!({ "name": "write", "arguments": a_file(), "_meta": { "progressToken": "p-1" } }),
     );
     let approval = stage.is_asked();
-    let Ran { code, out, err } =
-        stage.hermit(&["approvals", "deny", &approval, "--feedback", "not this one"]);
-    assert_eq!(code, 0, "{out}{err}");
+    stage.hermit(&["approvals", "deny", &approval, "--feedback", "not this one"]).ends(0);
     let (answer, notified) = agent.answer(id);
     let result = &answer["result"];
     assert_eq!((status(result), &result["isError"]), ("refused", &json!(true)), "{answer}");

@@ -28,6 +28,20 @@ fn asks(agent: &mut Agent, method: &str, params: &Value) -> Value {
     agent.answer(id).0
 }
 
+/// The proof of the act is handed over, and verifies.
+fn hands_over_its_proof(stage: &Stage, agent: &mut Agent, done: &Value) {
+    let uri = done["_meta"]["hermit/proof"].as_str().expect("where its proof is").to_owned();
+    let shown = asks(agent, "resources/read", &call(&json!({}), &json!({ "uri": uri })));
+    let blob =
+        shown["result"]["contents"][0]["blob"].as_str().unwrap_or_else(|| panic!("{shown}")).to_owned();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(blob).expect("Base64");
+    let proof = stage.at("handed.zip");
+    std::fs::write(&proof, bytes).expect("a file");
+    verified(&proof, &["--trust", &stage.key("log")]).ends(0);
+    let left = std::fs::read_dir(stage.home().join("proofs")).expect("a folder").count();
+    assert_eq!(left, 0, "nothing is left lying");
+}
+
 #[test]
 fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_receipt_comes_with_it() {
     let stage = Stage::new();
@@ -93,17 +107,7 @@ fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_
     assert_eq!(again["result"]["structuredContent"]["receipt_id"], receipt["receipt_id"], "{again}");
     assert_eq!(stage.waiting().len(), 0);
 
-    // The proof of the act is handed over, and verifies.
-    let uri = done["_meta"]["hermit/proof"].as_str().expect("where its proof is").to_owned();
-    let shown = asks(&mut agent, "resources/read", &call(&nothing, &json!({ "uri": uri })));
-    let blob =
-        shown["result"]["contents"][0]["blob"].as_str().unwrap_or_else(|| panic!("{shown}")).to_owned();
-    let bytes = base64::engine::general_purpose::STANDARD.decode(blob).expect("Base64");
-    let proof = stage.at("handed.zip");
-    std::fs::write(&proof, bytes).expect("a file");
-    verified(&proof, &["--trust", &stage.key("log")]).ends(0);
-    let left = std::fs::read_dir(stage.home().join("proofs")).expect("a folder").count();
-    assert_eq!(left, 0, "nothing is left lying");
+    hands_over_its_proof(&stage, &mut agent, &done);
     agent.close();
     assert_eq!(stage.hermit(&["task", "show", &task]).ends(0).json()["reasoner"], "session:new-agent 3");
     stage.is_sound();

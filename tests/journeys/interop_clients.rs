@@ -9,8 +9,32 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// What the suite requires of a client by the version of the protocol that Hermit does not pass, and why.
-const NOT_YET: [(&str, &[&str]); 0] = [];
+/// Scenarios that are held each time; `HERMIT_SUITE=all` holds everything that the suite requires, some five minutes long, and
+/// `HERMIT_SUITE=WORD` those with the word in their names.
+const EACH_TIME: [&str; 6] = [
+    "tools_call",
+    "request-metadata",
+    "http-invalid-tool-headers",
+    "sep-2322-client-request-state",
+    "auth/scope-step-up",
+    "auth/iss-wrong-issuer",
+];
+
+/// What Hermit does not pass, and why.
+const NOT_HELD: [(&str, &str); 2] = [
+    (
+        "sse-retry",
+        "a call whose stream ends without an answer has an unknown outcome, and is not asked for again",
+    ),
+    (
+        "elicitation-sep1034-client-defaults",
+        "what a server asks on a stream beside the answer of its call is not heard: none is opened",
+    ),
+];
+
+/// Single checks that Hermit does not pass, and why.
+const CHECKS_NOT_HELD: [(&str, &str); 1] =
+    [("sep-2243-client-omit-null", "arguments that do not fit the schema of a tool are sent to nobody")];
 
 /// What the suite starts as a client: it leaves the server's address and what else a client knows, and stays until the
 /// person's part is done.
@@ -34,7 +58,12 @@ impl Person<'_> {
         let said = if waits.is_some() { "is asked".to_owned() } else { ran.out + &ran.err };
         self.said.push(format!("{words:?}: {} {said}", ran.code));
         let waits = waits?;
-        let (code, screen) = self.stage.approve(waits["waits_for"]["id"].as_str()?);
+        let mut terminal = self.stage.allow(waits["waits_for"]["id"].as_str()?, &[]).without_hurry();
+        // A server may ask first.
+        while terminal.expect_one_or_end(&["Your answer"]).is_some() {
+            terminal.send("1\r");
+        }
+        let (code, screen) = terminal.end();
         self.said.push(format!("{code}: {screen}"));
         waits["row"]["task_id"].as_str().map(str::to_owned)
     }
@@ -93,15 +122,15 @@ impl Person<'_> {
     fn adds(&mut self) -> Option<()> {
         let url = self.url.clone();
         let words = ["tools", "add", "suite", "--url", &url];
-        if self.does(&words).is_some() {
-            return Some(());
+        // A server may have another say who gives tokens once it was reached: the person logs in there, too.
+        for _ in 0..3 {
+            if self.does(&words).is_some() {
+                return Some(());
+            }
+            let wants = self.said.last().is_some_and(|said| said.contains("hermit tools login"));
+            wants.then(|| self.logs_in(&[]))??;
         }
-        let wants = self.said.last().is_some_and(|said| said.contains("hermit tools login"));
-        if !wants {
-            return None;
-        }
-        self.logs_in(&[])?;
-        self.does(&words).map(drop)
+        None
     }
 
     /// Calls what the scenario names, or else each of its tools once.
@@ -124,11 +153,15 @@ impl Person<'_> {
             let receipt = self.stage.receipt(&task).to_string();
             self.said.push(receipt.clone());
             // A server that wants more says so, and a person allows it.
-            let more = receipt.split("--scope ").nth(1).and_then(|rest| rest.split(['`', '"']).next());
-            if let Some(scope) = more {
-                if self.logs_in(&["--scope", scope.trim()]).is_some() {
-                    self.does(&words);
-                }
+            if !receipt.contains("hermit tools login") {
+                continue;
+            }
+            let plain = receipt.replace("\\\"", "'");
+            let more = plain.split("--scope ").nth(1);
+            let more = more.and_then(|rest| rest.trim_start_matches('\'').split(['`', '\'']).next());
+            let more: Vec<&str> = more.map(|scope| vec!["--scope", scope.trim()]).unwrap_or_default();
+            if self.logs_in(&more).is_some() {
+                self.does(&words);
             }
         }
     }
@@ -190,18 +223,25 @@ fn as_client(suite: &Suite, version: &str, scenario: &str) -> (BTreeSet<String>,
 fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_client() {
     let Some(suite) = Suite::found() else { return };
     let only = std::env::var("HERMIT_SUITE").unwrap_or_default();
+    let is_wanted = |scenario: &str| match only.as_str() {
+        "" => EACH_TIME.contains(&scenario),
+        "all" => true,
+        word => scenario.contains(word),
+    };
     let mut done = BTreeSet::new();
     // What both versions require is held on the newer one.
     for version in ["2026-07-28", "2025-11-25"] {
-        for scenario in suite.requires("client", version) {
-            if !done.insert(scenario.clone()) || (!only.is_empty() && !scenario.contains(&only)) {
+        let required = suite.requires("client", version);
+        assert!(required.len() >= 18, "{version}: {required:?}");
+        for scenario in required.into_iter().filter(|name| is_wanted(name)) {
+            if NOT_HELD.iter().any(|(not, _)| *not == scenario) || !done.insert(scenario.clone()) {
                 continue;
             }
-            let (wrong, said) = as_client(&suite, version, &scenario);
-            println!("== {version} {scenario}: {wrong:?}");
-            if !wrong.is_empty() {
-                println!("{said}");
-            }
+            let (mut wrong, said) = as_client(&suite, version, &scenario);
+            wrong.retain(|id| !CHECKS_NOT_HELD.iter().any(|(not, _)| not == id));
+            assert!(wrong.is_empty(), "{version} {scenario}: {wrong:?}\n{said}");
+            println!("{version} {scenario}");
         }
     }
+    assert!(!done.is_empty(), "no scenario has `{only}` in its name");
 }

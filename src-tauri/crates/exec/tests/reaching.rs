@@ -226,27 +226,6 @@ fn a_host_that_was_named_is_reached_and_each_connection_is_on_record() {
     assert!(told.contains(&line), "{told}");
 }
 
-#[conforms(part = "HK-17.3-3")]
-#[test]
-fn a_server_of_this_machine_is_asked_without_tls_in_a_tunnel_and_hears_the_value_of_its_key() {
-    let (port, heard) = server();
-    let host = format!("127.0.0.1:{port}");
-    let world = world(host.clone());
-    let ask = "curl -sS -p -x http://127.0.0.1:3128 -H \"X: $HERMIT_SECRET_API\"";
-    let (outcome, said) =
-        reach(&world, &format!("{ask} http://{host}/a"), std::slice::from_ref(&host), &["api"]);
-    // It says everything again that it hears, and is cut off where that is the value.
-    assert!(outcome.observed.join("\n").contains("the answer shows `secret:api`"), "{outcome:?}");
-    let sent = heard.recv().unwrap();
-    assert!(sent.starts_with("GET /a HTTP/1.1\r\n") && sent.contains(&format!("X: {VALUE}")), "{sent}");
-    assert!(!format!("{said} {:?}", outcome.observed).contains(VALUE), "{said}");
-    let elsewhere = format!("{ask} -H 'Host: evil.net' http://{host}/");
-    let (outcome, said) = reach(&world, &elsewhere, std::slice::from_ref(&host), &["api"]);
-    let told = outcome.observed.join("\n");
-    assert!(told.contains("refused") && told.contains("is asked for in it"), "{told} {said}");
-    assert!(heard.try_recv().is_err(), "somebody heard it");
-}
-
 #[test]
 fn a_tunnel_carries_bytes_as_they_are() {
     let (port, heard) = server();

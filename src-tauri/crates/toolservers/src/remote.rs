@@ -89,8 +89,13 @@ impl Remote {
     /// way, and is then asked to begin a conversation.
     fn discover(&mut self, within: Duration, ended: Ended<'_>) -> Result<bool, String> {
         (self.wire, self.session) = (stateless::WIRE.to_owned(), None);
-        let message = self.request("server/discover", &json!({}));
-        let reply = match self.post(&message, within, ended) {
+        let mut message = self.request("server/discover", &json!({}));
+        let mut came = self.post(&message, within, ended);
+        if came.as_ref().is_ok_and(|reply| messages(reply).iter().any(stateless::says_it_is_spoken)) {
+            message = self.request("server/discover", &json!({}));
+            came = self.post(&message, within, ended);
+        }
+        let reply = match came {
             Ok(reply) => reply,
             Err(NoReply::NotSent(why)) => return Err(why),
             // It may know no such question, and hang up.
@@ -377,6 +382,8 @@ impl ToolSession for Remote {
         if self.has("tools") || !(self.has("resources") || self.has("prompts")) {
             let told = whole(self.pages(("tools", "tools/list", "tools"), SERVER_TOOLS_MAX, by, ended)?)?;
             let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+            let (told, left_out) = if self.is_stateless() { fit(told) } else { (told, Vec::new()) };
+            offers.left_out = left_out;
             self.schemas = told
                 .iter()
                 .filter_map(|tool| Some((name(tool)?, tool.get("inputSchema")?.clone())))
@@ -439,6 +446,22 @@ impl ToolSession for Remote {
 const MAY_LACK: [&str; 2] = ["resources/templates/list", "prompts/list"];
 /// By these, without a word of their own, servers say that they do not know a method.
 const SAYS_NONE: [u16; 5] = [400, 404, 405, 410, 422];
+
+/// Tools whose arguments can stand where they want them, and of the others why they are left out.
+fn fit(told: Vec<Value>) -> (Vec<Value>, Vec<String>) {
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for tool in told {
+        match stateless::cannot_stand_above(tool.get("inputSchema").unwrap_or(&Value::Null)) {
+            None => kept.push(tool),
+            Some(why) => {
+                let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                let name: String = name.chars().take(64).collect();
+                left_out.push(format!("its tool `{}`: {why}", name.escape_debug()));
+            }
+        }
+    }
+    (kept, left_out)
+}
 
 /// A list as its items.
 fn read<T>(

@@ -6,10 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use effects::Offers;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The wire.
 pub(crate) const WIRE: &str = "2026-07-28";
+/// The error of a server that does not speak the version of a request.
+const VERSION_UNKNOWN: i64 = -32_022;
 /// How often a server is asked again in one call.
 pub(crate) const ROUNDS_MAX: usize = 10;
 /// Bytes of what a server wants to have back.
@@ -35,6 +37,13 @@ pub(crate) fn with_meta(params: &Value, offers: Offers) -> Value {
         params.insert("_meta".to_owned(), meta);
     }
     params
+}
+
+/// Whether a server refuses a version, and names this one among those that it speaks: it is asked once more.
+pub(crate) fn says_it_is_spoken(answer: &Value) -> bool {
+    let supported = answer.pointer("/error/data/supported").and_then(Value::as_array);
+    answer.pointer("/error/code").and_then(Value::as_i64) == Some(VERSION_UNKNOWN)
+        && supported.is_some_and(|all| all.iter().any(|one| one == WIRE))
 }
 
 /// What stands above a message, so that whoever is in between need not read it.
@@ -65,6 +74,36 @@ pub(crate) fn arguments_above(schema: &Value, arguments: &Value) -> Vec<(String,
     all.into_iter().take(ARGUMENTS_MAX).filter_map(named).collect()
 }
 
+/// What is wrong with the arguments that a tool wants above its calls: on this wire, one with such a schema is not used.
+pub(crate) fn cannot_stand_above(schema: &Value) -> Option<&'static str> {
+    fn look(schema: &Value, depth: usize, names: &mut BTreeSet<String>) -> Option<&'static str> {
+        let members = schema.get("properties")?.as_object().filter(|_| depth < DEPTH_MAX)?;
+        members.values().find_map(|member| {
+            let wrong = member.get("x-mcp-header").and_then(|header| {
+                let kind = member.get("type").and_then(Value::as_str);
+                match header.as_str().filter(|header| is_name(header)) {
+                    None => Some("the name of a header (`x-mcp-header`) is none"),
+                    Some(_) if !matches!(kind, Some("string" | "integer" | "boolean")) => Some(
+                        "what is to stand in a header (`x-mcp-header`) is no text, whole number or yes or no",
+                    ),
+                    Some(header) if !names.insert(header.to_ascii_lowercase()) => {
+                        Some("two arguments are to stand in one header (`x-mcp-header`)")
+                    }
+                    Some(_) => None,
+                }
+            });
+            wrong.or_else(|| look(member, depth + 1, names))
+        })
+    }
+    look(schema, 0, &mut BTreeSet::new())
+}
+
+/// Whether it can be the name of a header.
+fn is_name(header: &str) -> bool {
+    let is_letter = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    (1..=HEADER_BYTES_MAX).contains(&header.len()) && header.bytes().all(is_letter)
+}
+
 /// Names of headers as they are compared, with how each is written and what it says.
 type Annotated = BTreeMap<String, Vec<(String, String)>>;
 
@@ -76,13 +115,8 @@ fn annotated(schema: &Value, arguments: &Value, depth: usize, all: &mut Annotate
     for (name, schema) in members {
         let Some(value) = arguments.get(name) else { continue };
         annotated(schema, value, depth + 1, all);
-        let is_letter = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         let header = schema.get("x-mcp-header").and_then(Value::as_str);
-        let Some(header) =
-            header.filter(|header| header.len() <= HEADER_BYTES_MAX && header.bytes().all(is_letter))
-        else {
-            continue;
-        };
+        let Some(header) = header.filter(|header| is_name(header)) else { continue };
         let text = match value {
             Value::String(text) if text.len() <= VALUE_BYTES_MAX => text.clone(),
             Value::Bool(yes) => yes.to_string(),
@@ -188,6 +222,27 @@ mod tests {
         );
         let long = json!({ "region": "x".repeat(VALUE_BYTES_MAX + 1) });
         assert!(arguments_above(&schema, &long).is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_wants_above_its_calls_what_cannot_stand_there_is_named_with_why() {
+        let tool = |members: Value| json!({ "type": "object", "properties": members });
+        let above = |kind: &str, header: &str| json!({ "type": kind, "x-mcp-header": header });
+        for kind in ["string", "integer", "boolean"] {
+            assert_eq!(cannot_stand_above(&tool(json!({ "a": above(kind, "Region") }))), None);
+        }
+        assert_eq!(cannot_stand_above(&tool(json!({ "a": { "type": "object" } }))), None);
+        for (members, why) in [
+            (json!({ "a": above("string", "") }), "is none"),
+            (json!({ "a": above("string", "My Region") }), "is none"),
+            (json!({ "a": { "type": "string", "x-mcp-header": 1 } }), "is none"),
+            (json!({ "a": above("number", "Score") }), "is no text"),
+            (json!({ "a": tool(json!({ "b": above("array", "List") })) }), "is no text"),
+            (json!({ "a": above("string", "One"), "b": above("string", "oNE") }), "in one header"),
+        ] {
+            let wrong = cannot_stand_above(&tool(members.clone()));
+            assert!(wrong.is_some_and(|wrong| wrong.contains(why)), "{members}: {wrong:?}");
+        }
     }
 
     #[test]
