@@ -9,6 +9,7 @@ use model::body::KeyPurpose;
 use model::fault::Point;
 use model::grant::CapabilityGrant;
 use model::policy::{PolicyResult, Verdict};
+use model::proposal::Answer;
 use model::receipt::Receipt;
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use model::{Body, GrantId, TaskId, UnixMs};
@@ -247,4 +248,39 @@ fn two_tasks_after_the_last_use_do_not_both_get_it() {
     let asked = ended.iter().filter(|s| matches!(s, Ok(DriveOutcome::Waiting(Waiting::Approval(_))))).count();
     assert_eq!((done, asked), (2, 2), "{ended:?}");
     assert_eq!((uses(&world, grant), world.files().len()), (2, 2));
+}
+
+/// Several calls in one answer.
+fn together(answers: Vec<Answer>) -> Answer {
+    let calls = answers.into_iter().flat_map(|answer| answer.calls).collect();
+    Answer { calls, ..done("ok") }
+}
+
+#[test]
+fn what_an_act_derives_from_is_what_its_answer_had_seen_and_not_what_came_after_it() {
+    let world = World::new(906);
+    world.file("letter.txt", "write a note");
+    let notes_of = |n: usize| (0..4).map(move |at| write(&format!("{n}-{at}.md"), "x"));
+    // The same benign work, asked about where it was said after the reading, and where it was said before it.
+    let after = [vec![look("letter.txt")], notes_of(0).collect(), vec![done("ok")]].concat();
+    let first = together(std::iter::once(look("letter.txt")).chain(notes_of(1)).collect());
+    let questions = [("after", after), ("before", vec![first, done("ok")])].map(|(goal, answers)| {
+        let task = world.script(goal, answers);
+        let grant =
+            world.person.standing(world.kernel(), notes(), StandingScope::Task { task_id: task }, None);
+        let grant = StandingGrant { after_untrusted: false, ..grant };
+        world.kernel().allow_standing(&world.person.sign_standing(&grant)).unwrap();
+        let mut questions = 0;
+        while let DriveOutcome::Waiting(Waiting::Approval(approval)) = world.drive(task) {
+            world.person.allow(world.kernel(), task, approval).unwrap();
+            questions += 1;
+        }
+        assert_eq!(world.drive(task), completed());
+        questions
+    });
+    println!(
+        "questions for benign work: {} said after the reading, {} said before it",
+        questions[0], questions[1]
+    );
+    assert_eq!(questions, [4, 0]);
 }
