@@ -423,6 +423,7 @@ CREATE TABLE view_messages (
   at               INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX view_messages_by_conversation ON view_messages (conversation_id, seq);
+CREATE INDEX view_messages_by_ref ON view_messages (ref_id, seq);
 CREATE INDEX view_messages_by_task ON view_messages (task_id, seq);
 
 CREATE TABLE view_ingress (
@@ -449,7 +450,8 @@ CREATE TABLE view_ingress (
   parent_task_id      TEXT,
   confidence          INTEGER,
   margin              INTEGER,
-  anchor_task_id      TEXT
+  anchor_task_id      TEXT,
+  enclosed            TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_ingress_by_conversation ON view_ingress (conversation_id, seq);
 CREATE INDEX view_ingress_by_task ON view_ingress (waits_for, seq);

@@ -173,6 +173,7 @@ fn what_a_staged_run_left_goes_with_the_attempt_that_it_was_for() {
     world.reasoners.script("again", vec![act(), done("ok")]);
     asked(&world, task);
     assert_eq!(left(&world), 1);
-    world.kernel().stop_and_send(task, "something else", model::ingress::Channel::App, "stop").expect("sent");
+    let note = kernel::command::add_input::Note::of("something else", model::ingress::Channel::App, "stop");
+    world.kernel().stop_and_send(task, &note).expect("sent");
     assert_eq!(left(&world), 0);
 }

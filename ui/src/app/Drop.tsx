@@ -7,6 +7,7 @@ import { Button } from "~/primitives/Button";
 import { Icon } from "~/primitives/Icon";
 import { Arcs } from "~/primitives/Shell";
 import { Failed, Said } from "~/primitives/States";
+import { takesDrops } from "~/features/enclosing/Enclosing";
 import type { Dropped } from "./Root";
 import styles from "./Drop.module.css";
 
@@ -42,6 +43,7 @@ function Choose({ dropped, away }: { dropped: Dropped; away: () => void }) {
   const take = async () => {
     for (const path of dropped.files) await ingest.mutateAsync({ path, channel: "app" });
   };
+  const toMessage = takesDrops();
   const taken = ingest.isSuccess && !ingest.isPending;
   return (
     <div className={styles.veil}>
@@ -54,6 +56,7 @@ function Choose({ dropped, away }: { dropped: Dropped; away: () => void }) {
         {taken && <Said tone="done">Copied as they are now, each with its digest. They count as untrusted until you say otherwise.</Said>}
         <footer>
           {folders.slice(0, 3).map((folder) => <Button key={folder} icon="task" onClick={() => work(folder)}>New task in {folderName(folder)}</Button>)}
+          {dropped.files.length > 0 && toMessage !== undefined && <Button icon="talk" onClick={() => { toMessage(dropped.files); away(); }}>Attach to your message</Button>}
           {dropped.files.length > 0 && !taken && (
             <Button icon="down_to" because={ingest.isPending ? "Adding" : null} onClick={() => void take().catch(() => undefined)}>Take in {count(dropped.files.length, "file")}</Button>
           )}

@@ -2,7 +2,12 @@
 // happens to the page, and read by every part of it that shows it.
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 
-export interface Quoted { id: string; text: string }
+/** What is quoted: a message, question, receipt, or an attempt for its last words; all of it, or a passage. */
+export interface Quoted { id: string; text: string; isPart?: boolean }
+/** A file that was taken in and comes with words. */
+export interface FileWith { id: string; name: string; size: number; media: string }
+/** What comes with a draft. */
+export interface With { quoted: Quoted | null; files: readonly FileWith[] }
 
 /** Words as they were sent. The same words to the same target are the same message, however often they are sent. */
 export interface Sent {
@@ -12,12 +17,14 @@ export interface Sent {
   /** When they are heard. */
   mode: string;
   quoted: Quoted | null;
+  files: readonly FileWith[];
 }
 /** The same with the key by which the host knows the message again. */
 export interface Sending extends Sent { key: string }
 
 const DRAFT = "hermit.draft.";
 const SENDING = "hermit.sending.";
+const WITH = "hermit.with.";
 /** A message takes no more; a longer draft is kept by the page alone. */
 const KEPT_MAX = 65_536;
 
@@ -58,13 +65,52 @@ function listen(listener: () => void): () => void {
   };
 }
 
+function isQuoted(found: Partial<Quoted> | null | undefined): found is Quoted {
+  return found != null && typeof found.id === "string" && typeof found.text === "string";
+}
+
+function isFile(found: Partial<FileWith> | null): found is FileWith {
+  return found !== null && [found.id, found.name, found.media].every((one) => typeof one === "string") && typeof found.size === "number";
+}
+
+/** What comes with words, as far as it is that. */
+function withOf(found: { quoted?: unknown; files?: unknown }): With {
+  const quoted = found.quoted as Partial<Quoted> | null | undefined;
+  const files = Array.isArray(found.files) ? (found.files as (Partial<FileWith> | null)[]) : [];
+  return { quoted: isQuoted(quoted) ? quoted : null, files: files.filter(isFile) };
+}
+
+const NOTHING: With = { quoted: null, files: [] };
+
+function parsedWith(raw: string): With {
+  if (raw === "") return NOTHING;
+  try {
+    return withOf((JSON.parse(raw) as { quoted?: unknown; files?: unknown } | null) ?? {});
+  } catch {
+    return NOTHING;
+  }
+}
+
+const isSameWith = (one: With, other: With) =>
+  one.quoted?.id === other.quoted?.id && one.quoted?.text === other.quoted?.text && one.files.length === other.files.length && one.files.every((file, at) => file.id === other.files[at]?.id);
+
+/** What comes with the draft of a conversation or task, and what changes it: it is kept as the draft is, and goes with it. */
+export function useWithOf(of: string): [With, (change: (now: With) => With) => void] {
+  const raw = useSyncExternalStore(listen, () => read(WITH + of));
+  const found = useMemo(() => parsedWith(raw), [raw]);
+  const change = useCallback((next: (now: With) => With) => {
+    const now = next(parsedWith(read(WITH + of)));
+    keep(WITH + of, now.quoted === null && now.files.length === 0 ? "" : JSON.stringify(now));
+  }, [of]);
+  return [found, change];
+}
+
 function parsed(raw: string): Sending | null {
   try {
     const found = raw === "" ? null : (JSON.parse(raw) as Partial<Sending> | null);
     const isWhole = found != null && [found.text, found.to, found.mode, found.key].every((one) => typeof one === "string");
     if (!isWhole) return null;
-    const isQuote = found.quoted != null && typeof found.quoted.id === "string" && typeof found.quoted.text === "string";
-    return { ...(found as Sending), quoted: isQuote ? (found.quoted as Quoted) : null };
+    return { ...(found as Sending), ...withOf(found) };
   } catch {
     return null;
   }
@@ -93,7 +139,7 @@ export function useUnanswered(of: string): Sending | null {
 /** Writes down what is about to be sent; its key is the one that it had before, if it is the same message. */
 export function sends(of: string, sent: Sent): string {
   const before = parsed(read(SENDING + of));
-  const isSame = before !== null && before.text === sent.text && before.to === sent.to && before.mode === sent.mode && before.quoted?.id === sent.quoted?.id;
+  const isSame = before !== null && before.text === sent.text && before.to === sent.to && before.mode === sent.mode && isSameWith(before, sent);
   const key = isSame ? before.key : crypto.randomUUID();
   keep(SENDING + of, JSON.stringify({ ...sent, key }));
   return key;
@@ -105,4 +151,5 @@ export function isTaken(of: string, key: string | null | undefined): void {
   if (sent === null || sent.key !== key) return;
   keep(SENDING + of, "");
   if (read(DRAFT + of).trim() === sent.text) keep(DRAFT + of, "");
+  if (isSameWith(parsedWith(read(WITH + of)), sent)) keep(WITH + of, "");
 }

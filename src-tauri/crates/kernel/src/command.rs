@@ -15,6 +15,7 @@ pub mod compact;
 pub mod control;
 pub mod copies;
 pub mod cosign;
+pub mod enclose;
 pub mod erase;
 pub mod halt;
 pub mod ingest;

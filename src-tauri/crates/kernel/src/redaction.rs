@@ -66,6 +66,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::SkillText
         | K::Transcript
         | K::Answer
+        | K::Quote
         | K::Message => Rule::Values,
     }
 }

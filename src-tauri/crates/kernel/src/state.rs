@@ -245,8 +245,8 @@ impl TaskState {
             Body::TaskCancelRequested(b) => {
                 self.cancel_requested = Some(b.reason.shown().cloned().unwrap_or_default());
             }
-            Body::TaskInputAdded(b) => self.inputs.push(Input::of(b.ingress_id, &b.text, b.trust_tier)),
-            Body::TaskInputQueued(b) => self.queued.push(Input::of(b.ingress_id, &b.text, b.trust_tier)),
+            Body::TaskInputAdded(b) => self.inputs.push(Input::from(b)),
+            Body::TaskInputQueued(b) => self.queued.push(Input::from(b)),
             Body::TaskInputAbsorbed(b) => {
                 let at = |of: &[Input]| of.iter().position(|input| input.ingress_id == b.ingress_id);
                 if let Some(at) = at(&self.inputs) {

@@ -103,6 +103,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::AnswerCheck
         | Kind::MemoryPromotion
         | Kind::Message
+        | Kind::Quote
         | Kind::Playbook
         | Kind::PolicyResult
         | Kind::ReceiptBundle

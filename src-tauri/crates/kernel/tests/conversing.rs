@@ -3,9 +3,10 @@
 
 use crate::story::{completed, events, log, packs, rebuilt, state};
 use kernel::command::bind::About;
+use kernel::command::enclose::Encloses;
 use kernel::command::ingest::Incoming;
 use kernel::command::ingress::{Bound, Saying};
-use kernel::command::submit::{Attachment, Reasoning, Submission};
+use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::TrustTier;
 use model::fault::Point;
@@ -98,8 +99,9 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     });
     let earlier = earlier.unwrap().ingress_id;
     let named = question.to_string();
+    let quoting = Encloses::quoting(earlier);
     let answer =
-        Saying { reply_to: Some(&named), quotes: Some(earlier), ..Saying::of("left", Channel::App, "a") };
+        Saying { reply_to: Some(&named), encloses: Some(&quoting), ..Saying::of("left", Channel::App, "a") };
     let answer = world.kernel().say(&answer).unwrap().ingress_id;
     let part = Saying { part_of: Some(task), ..Saying::of("and check it", Channel::App, "p") };
     let part = world.kernel().say(&part).unwrap();
@@ -126,10 +128,9 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     let row = query.message(open).unwrap().unwrap();
     assert_eq!((row.confidence, row.margin, row.candidates.len()), (Some(500), Some(500), 2));
     assert!(row.rationale.is_some());
-    let missing = Saying {
-        quotes: Some(IngressId::fresh(&*world.kernel().ports().clock, &*world.kernel().ports().entropy)),
-        ..Saying::of("y", Channel::App, "y")
-    };
+    let nowhere = IngressId::fresh(&*world.kernel().ports().clock, &*world.kernel().ports().entropy);
+    let nowhere = Encloses::quoting(nowhere);
+    let missing = Saying { encloses: Some(&nowhere), ..Saying::of("y", Channel::App, "y") };
     assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
 }
 
@@ -172,14 +173,8 @@ fn counted(world: &World) -> TaskId {
         trust_tier: TrustTier::Untrusted,
     };
     let (put, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
-    let file = Attachment {
-        name: "table.csv".to_owned(),
-        sha256: put.sha256,
-        byte_size: bytes.len() as u64,
-        trust_tier: TrustTier::Untrusted,
-    };
     let submission = Submission {
-        attachments: vec![file],
+        encloses: Encloses { files: vec![put.artifact_id], quote: None },
         ..world.submission("count", Reasoning::Scripted { name: "count".to_owned() })
     };
     let first = world.kernel().submit(&submission).unwrap().task_id;

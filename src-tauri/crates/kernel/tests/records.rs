@@ -333,18 +333,13 @@ fn a_run_carries_its_folder_its_attachments_and_its_profile_with_it() {
         bytes: &mut text,
         trust_tier: TrustTier::UserAsserted,
     };
-    let (letter, byte_size) = world.kernel().ingest(incoming, model::ingress::Channel::App).unwrap();
+    let (letter, _) = world.kernel().ingest(incoming, model::ingress::Channel::App).unwrap();
     world.reasoners.script("carry", vec![write("out.txt", "x"), done("ok")]);
     let reasoning = kernel::command::submit::Reasoning::Scripted { name: "carry".to_owned() };
     let mut submission = world.submission("carry", reasoning);
     submission.profile = Profile::DestructiveDenied;
     submission.channel = model::ingress::Channel::RunApi;
-    submission.attachments = vec![kernel::command::submit::Attachment {
-        name: "letter.txt".to_owned(),
-        sha256: letter.sha256,
-        byte_size,
-        trust_tier: TrustTier::UserAsserted,
-    }];
+    submission.encloses.files = vec![letter.artifact_id];
     let task = world.kernel().submit(&submission).unwrap().task_id;
     die(&mut world, task, Point::ContextCompile, Edge::Before);
     world.drive_to_approval(task);

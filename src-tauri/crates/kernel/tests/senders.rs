@@ -1,6 +1,7 @@
 //! Who sent it: how far words may be relied on, what only the person's own words do, and tasks that no person began.
 
 use crate::story::{completed, count, ended, events, log, object, packs, rebuilt, state};
+use kernel::command::add_input::Note;
 use kernel::command::background::{BackgroundWork, Initiator};
 use kernel::command::bind::About;
 use kernel::command::ingress::Saying;
@@ -107,7 +108,7 @@ fn each_message_is_attributed_in_the_commit_that_receives_it() {
     let mut world = World::new(1_302);
     let task = world.script("ask", vec![say("ask", json!({ "question": "which?" })), done("a")]);
     world.kernel().append_note(task, "by a stranger", Channel::Webhook, "stranger").unwrap();
-    world.kernel().queue_note(task, "later", Channel::RunApi, "later").unwrap();
+    world.kernel().queue(task, &Note::of("later", Channel::RunApi, "later")).unwrap();
     let log = log(world.kernel());
     let principals = world.kernel().store_state().principals;
     let mut seen = Vec::new();
@@ -170,7 +171,7 @@ fn only_the_persons_words_answer_a_question_edit_a_goal_or_stop_what_is_at_work(
         let before = log(kernel).len();
         assert!(is_refused(kernel.answer(task, open, "yes", channel)), "{channel}");
         assert!(is_refused(kernel.change_goal(task, "delete it all", channel)), "{channel}");
-        assert!(is_refused(kernel.stop_and_send(task, "stop", channel, "stop")), "{channel}");
+        assert!(is_refused(kernel.stop_and_send(task, &Note::of("stop", channel, "stop"))), "{channel}");
         assert_eq!(log(kernel).len(), before, "nothing is recorded of it");
         // Free words that would be the answer of a person are a message to the task, and the question waits.
         let (text, key) = ("yes", &*format!("said:{channel}"));

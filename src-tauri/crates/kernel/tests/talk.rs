@@ -2,6 +2,7 @@
 //! and words of which nobody can tell yet what they are about.
 
 use crate::story::{completed, count, die, events, log, packs, shows, state};
+use kernel::command::add_input::Note;
 use kernel::command::bind::About;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::Reasoning;
@@ -37,10 +38,13 @@ fn queued_words_are_heard_one_at_a_time_when_the_run_would_be_done() {
     let task =
         world.script("tell", vec![done("well"), done("well"), done("well"), done("well"), done("well")]);
     for (words, key) in [("then the second", "a"), ("then the third", "b"), ("then the second", "a")] {
-        world.kernel().queue_note(task, words, Channel::App, key).unwrap();
+        world.kernel().queue(task, &Note::of(words, Channel::App, key)).unwrap();
     }
     for n in 0..2 {
-        world.kernel().queue_note(task, &format!("and more {n}"), Channel::App, &format!("c{n}")).unwrap();
+        world
+            .kernel()
+            .queue(task, &Note::of(&format!("and more {n}"), Channel::App, &format!("c{n}")))
+            .unwrap();
     }
     assert_eq!(state(&world, task).queued.len(), 4, "the same words with the same key are the same words");
     assert_eq!(world.drive(task), completed());
@@ -68,7 +72,7 @@ fn what_is_queued_leaves_a_question_alone_and_what_is_steered_has_it_asked_anew(
     let task =
         world.script("write", vec![write("a.txt", "x"), write("a.txt", "y"), done("done"), done("done")]);
     let first = world.drive_to_approval(task);
-    world.kernel().queue_note(task, "and a summary", Channel::App, "queued").unwrap();
+    world.kernel().queue(task, &Note::of("and a summary", Channel::App, "queued")).unwrap();
     assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(id)) if id == first));
     world.kernel().append_note(task, "in capitals", Channel::App, "steered").unwrap();
     let DriveOutcome::Waiting(Waiting::Approval(second)) = world.drive(task) else { panic!("it asks again") };
@@ -117,7 +121,7 @@ fn to_stop_and_to_send_is_one_thing_whenever_the_host_dies() {
         let task = world.script("write", vec![write("a.txt", "x"), done("done")]);
         let first = world.drive_to_approval(task);
         world.faults.plan(Point::AttemptSupersede, edge, Mode::Abort, 1);
-        let sent = world.kernel().stop_and_send(task, "something else", Channel::App, "stop");
+        let sent = world.kernel().stop_and_send(task, &Note::of("something else", Channel::App, "stop"));
         assert!(sent.is_err() && world.faults.fired());
         world.faults.clear();
         world.reopen();
@@ -125,7 +129,7 @@ fn to_stop_and_to_send_is_one_thing_whenever_the_host_dies() {
         let stopped = now.attempt().unwrap().attempt.status == AttemptStatus::Superseded;
         let said = now.inputs.iter().any(|input| input.text == "something else");
         assert_eq!((stopped, said), (edge == Edge::After, edge == Edge::After), "both or neither");
-        world.kernel().stop_and_send(task, "something else", Channel::App, "stop").unwrap();
+        world.kernel().stop_and_send(task, &Note::of("something else", Channel::App, "stop")).unwrap();
         let now = state(&world, task);
         assert_eq!(now.approvals[&first].approval.status, ApprovalStatus::Invalidated);
         assert_eq!(now.inputs.len(), 1, "said again it is the same");

@@ -59,7 +59,7 @@ fn recalled(place: u32, record: MemoryRecord) -> Recalled {
 }
 
 fn delta(n: u64, text: &str, trust_tier: TrustTier) -> Delta {
-    Delta { ingress_id: id("ing", n), text: text.into(), trust_tier, order: n }
+    Delta { ingress_id: id("ing", n), text: text.into(), encloses: Vec::new(), trust_tier, order: n }
 }
 
 /// One of everything.

@@ -107,7 +107,7 @@ bodies! {
     TaskCancelRequested ("task.cancel_requested", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, reason: Text }
     /// New input waits to be absorbed (HK-8.3-10).
     TaskInputAdded ("task.input_added", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier
+        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier, encloses: Vec<ArtifactId>
     }
     /// New input was absorbed at a boundary (HK-11.5-5).
     TaskInputAbsorbed ("task.input_absorbed", 1, Task, |b| b.about_task_id) {
@@ -381,7 +381,7 @@ bodies! {
 
     /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
     TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier
+        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier, encloses: Vec<ArtifactId>
     }
 
     /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).

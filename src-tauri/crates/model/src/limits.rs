@@ -6,6 +6,16 @@ pub const PATH_BYTES_MAX: usize = 4096;
 pub const GOAL_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of a message to a task: every context pack carries those that were heard.
 pub const NOTE_BYTES_MAX: usize = 64 * 1024;
+/// Files that come with one message: a row of them is still read.
+pub const ENCLOSED_MAX: usize = 16;
+/// Bytes of all files that come with one message.
+pub const ENCLOSED_BYTES_MAX: u64 = ARTIFACT_BYTES_MAX;
+/// Files and quotations that one task is given: each stands in every context, if only by its name.
+pub const ENCLOSED_OF_TASK_MAX: usize = 64;
+/// Bytes of a passage that is quoted: what is longer is pointed at by its identifier.
+pub const QUOTE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a file that are looked at for a context: no model takes more.
+pub const MATERIAL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Bytes of one canonical event: bodies point at artifacts for anything larger.
 pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of an artifact committed inside the ledger's transaction; larger ones are synced files (recovery.md 4).

@@ -6,6 +6,7 @@ mod lists;
 mod memories;
 mod refused;
 mod search;
+mod talk;
 
 pub use groups::{FolderUse, TaskCounts, TaskFilter, TaskGroup};
 pub use ids::Named;

@@ -368,7 +368,7 @@ views! {
         status: IngressStatus, resolution: IngressResolution, actor: Option<PrincipalId>,
         chosen_task_id: Option<TaskId>, candidates: Vec<TaskId>, rationale: Option<Text>, created_at: UnixMs,
         updated_at: UnixMs, prompt_ref: Option<ClarificationId>, reply_to_ref: Option<String>,
-        quoted_message_ref: Option<IngressId>, parent_task_id: Option<TaskId>,
+        quoted_message_ref: Option<IngressId>, parent_task_id: Option<TaskId>, enclosed: Vec<ArtifactId>,
     } later {
         waits_for: Option<TaskId>, absorbed_at: Option<UnixMs>, boundary: Option<Boundary>,
         trust_tier: Option<TrustTier>, confidence: Option<u16>, margin: Option<u16>,

@@ -132,7 +132,7 @@ fn a_persons_note_moves_the_focus_and_idle_talk_does_not() {
         let added = to.map(|task| {
             scene.world.draft(
                 Place::task(task),
-                TaskInputAdded { about_task_id: task, ingress_id, text, trust_tier: None },
+                TaskInputAdded { about_task_id: task, ingress_id, text, trust_tier: None, encloses: None },
             )
         });
         scene.store.commit([received, bound].into_iter().chain(added).collect(), &[], &[]);

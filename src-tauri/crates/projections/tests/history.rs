@@ -214,7 +214,7 @@ impl History {
         let mut drafts = vec![received, self.world.attributed(ingress_id, inbox), bound];
         if !work.status.is_terminal() {
             let (about_task_id, text) = (work.task, words("also", self.world.n));
-            let body = TaskInputAdded { about_task_id, ingress_id, text, trust_tier: None };
+            let body = TaskInputAdded { about_task_id, ingress_id, text, trust_tier: None, encloses: None };
             drafts.push(self.world.draft(place, body));
             work.inputs.push(ingress_id);
         }

@@ -374,7 +374,13 @@ fn the_chat_is_told_from_events_in_their_order() {
 fn inputs_wait_until_they_are_absorbed() {
     let mut desk = Desk::new();
     let (ingress_id, about_task_id) = (desk.ingress, desk.task);
-    desk.say(TaskInputAdded { about_task_id, ingress_id, text: words("also this", 1), trust_tier: None });
+    desk.say(TaskInputAdded {
+        about_task_id,
+        ingress_id,
+        text: words("also this", 1),
+        trust_tier: None,
+        encloses: None,
+    });
     assert_eq!(
         desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows[0].ingress_id,
         ingress_id

@@ -323,10 +323,13 @@ fn an_erased_text_is_null_in_a_stream_written_again() {
         ingress_id: id("ing", 3),
         text,
         trust_tier: Some(TrustTier::Untrusted),
+        encloses: Some(vec![id("art", 4)]),
     };
     let told = only(tale.tell(added), Family::Progress).payload;
     assert_eq!(told["text"], Value::Null);
     assert_eq!(told["trust_tier"], "untrusted", "whose words they were stays to be seen");
+    let with: model::ArtifactId = id("art", 4);
+    assert_eq!(told["encloses"], serde_json::json!([with]), "and what came with them");
 }
 
 #[test]

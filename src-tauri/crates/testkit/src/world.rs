@@ -237,6 +237,7 @@ impl World {
             parent_task_id: None,
             continuation_anchor: None,
             attachments: Vec::new(),
+            encloses: kernel::command::enclose::Encloses::default(),
             steps: Vec::new(),
             idempotency_key: format!("test:{goal}"),
         }

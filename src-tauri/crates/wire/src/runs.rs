@@ -65,6 +65,13 @@ params! {
         message: String,
         /// `queue`, `steer`, `stop_and_send`.
         mode: String,
+        /// Paths of files to hand over, absolute; each may stand in an object with a `path`.
+        #[serde(default)]
+        attachments: Vec<Attached>,
+        /// The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted.
+        quotes: Option<String>,
+        /// The passage of it, word for word; all of it when absent.
+        passage: Option<String>,
     }
 
     /// `POST /v1/tools`: a server of tools, which a person is asked about.

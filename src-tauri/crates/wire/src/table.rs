@@ -173,6 +173,7 @@ macro_rules! with_commands {
         "lists messages of which nobody can tell yet what they are about" conversations.undecided(Undecided) -> Messages, read [tasks];
         "says what an open message is about" conversations.bind(Bind) -> Said, write [];
         "lists the commands that may be written behind a slash" conversations.commands(Commands) -> CommandList, free [];
+        "lists files that came with messages of a conversation" conversations.files(Files) -> FileList, read [tasks];
         "turns to a task, or to none" conversations.focus(Focus) -> Focused, write [];
         "says how urgent a task is: those that are wait less for a free place" task.set_priority(SetPriority) -> Done, write [];
         "lists steps by how they stand, over all tasks or of one" task.steps(Steps) -> StepList, read [tasks];

@@ -103,6 +103,8 @@ crate::names! {
         Answer = "answer",
         /// Text a person gave.
         Message = "message",
+        /// A passage that words quote.
+        Quote = "quote",
     }
 }
 

@@ -6,13 +6,13 @@ import type { Conversation, Say } from "~/ipc/generated/conversations";
 import { oneOf } from "~/ipc/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Select, TextArea } from "~/primitives/Field";
-import { Icon } from "~/primitives/Icon";
 import { Failed, Trouble } from "~/primitives/States";
-import { Prose, Words } from "~/primitives/Words";
-import { type Quoted, isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
+import { Prose } from "~/primitives/Words";
+import { isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
 import { isComposing, useKey } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
 import { said } from "~/screen/words";
+import { Attach, Enclosed, type Enclosing, pasted } from "~/features/enclosing/Enclosing";
 import { Menu, useMenu } from "./Menu";
 import { type Target, type Tasks, keyOf, nameOf, targetsOf } from "./target";
 import styles from "./Conversations.module.css";
@@ -60,10 +60,11 @@ function useSend(id: string) {
   return { note, say, failed: say.error ?? note.error };
 }
 
-export function Composer({ conversation, tasks, quoted, unquote, open }: {
-  conversation: Conversation; tasks: Tasks; quoted: Quoted | null; unquote: () => void; open: (conversation: string) => void;
+export function Composer({ conversation, tasks, enclosing, open }: {
+  conversation: Conversation; tasks: Tasks; enclosing: Enclosing; open: (conversation: string) => void;
 }) {
   const id = conversation.conversation_id;
+  const { quoted, files } = enclosing;
   const [text, setText] = useDraftOf(id);
   const before = useUnanswered(id);
   const { target, targets, because: unsure, choose } = useTarget(conversation, tasks, before?.to ?? null);
@@ -75,7 +76,7 @@ export function Composer({ conversation, tasks, quoted, unquote, open }: {
   const { note, say, failed } = useSend(id);
   const isSending = useSending(id) !== null;
   const isAtWork = target?.kind === "input" && target.task.run_status !== "awaiting_clarify";
-  const because = text.trim() === "" ? "Write something first" : isSending ? "Sending" : unsure;
+  const because = text.trim() === "" ? "Write something first" : isSending ? "Sending" : enclosing.isAdding ? "A file is being taken in" : unsure;
   useKey("m", useCallback(() => field.current?.focus(), []));
   useEffect(() => {
     if (quoted !== null) field.current?.focus();
@@ -84,11 +85,11 @@ export function Composer({ conversation, tasks, quoted, unquote, open }: {
     if (because !== null || target === undefined) return;
     const words = text.trim();
     const when = isAtWork && !isCommand(words) ? mode : "steer";
-    const key = sends(id, { text: words, to: keyOf(target), mode: when, quoted });
-    const done = () => { choose(null); unquote(); };
+    const key = sends(id, { text: words, to: keyOf(target), mode: when, quoted, files });
+    const done = () => choose(null);
     setTold([]);
-    if (when !== "steer" && target.kind === "input") note.mutate({ task: target.task.task_id, text: words, mode: when, channel: "app", idempotency_key: key }, { onSuccess: done });
-    else say.mutate({ ...sayOf(target, id, words), idempotency_key: key, ...(quoted === null ? {} : { quotes: quoted.id }) }, {
+    if (when !== "steer" && target.kind === "input") note.mutate({ task: target.task.task_id, text: words, mode: when, channel: "app", idempotency_key: key, ...enclosing.said() }, { onSuccess: done });
+    else say.mutate({ ...sayOf(target, id, words), idempotency_key: key, ...enclosing.said() }, {
       onSuccess: (came) => {
         done();
         setTold(came.told ?? []);
@@ -102,24 +103,23 @@ export function Composer({ conversation, tasks, quoted, unquote, open }: {
       event.preventDefault();
       send();
     }
-    if (event.key === "Escape" && quoted !== null) unquote();
+    if (event.key === "Escape" && quoted !== null) enclosing.quote(null);
   };
   return (
     <div className={styles.composer}>
-      {quoted !== null && (
-        <p className={styles.quoted}><Icon name="right" size={12} /><span><Words of={quoted.text} /></span><Button look="quiet" icon="cross" aria-label="Do not quote it" onClick={unquote} /></p>
-      )}
+      <Enclosed enclosing={enclosing} />
       {told.length > 0 && <Told lines={told} close={() => setTold([])} />}
       <Menu of={menu} />
       <TextArea
         aria-controls={menu.marked === undefined ? undefined : menu.id} aria-activedescendant={menu.marked === undefined ? undefined : `${menu.id}-${menu.marked.name}`} aria-autocomplete="list"
         label="Message" hideLabel rows={2} placeholder={placeholder(target)} value={text} ref={field}
-        onChange={(event) => setText(event.target.value)} onKeyDown={pressed}
+        onChange={(event) => setText(event.target.value)} onKeyDown={pressed} onPaste={(event) => pasted(event, enclosing)}
       />
       <PromptPicker text={text} folder={said(conversation.folder)} draft={setText} />
       <div className={styles.sending}>
         <Hears target={target} targets={targets} choose={choose} />
         {isAtWork && <Segmented<Mode> label="When it is read" value={mode} options={MODES} onChange={setMode} />}
+        <Attach enclosing={enclosing} conversation={id} />
         <span className={styles.hint}>{isAtWork ? HEARD[mode] : ""}</span>
         <Button look="person" because={because} onClick={send} title="Enter sends, Shift and Enter begins a line">Send</Button>
       </div>

@@ -1,10 +1,11 @@
 // The lines of a conversation, the newest last: what was said, asked, done, and how it ended, under the task that each belongs to.
 import { Link } from "@tanstack/react-router";
-import { memo } from "react";
+import { memo, useRef } from "react";
 import { shortReceipt } from "~/features/task/story";
 import { useAct } from "~/ipc/client";
 import type { Line, LineTask } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
+import { bytes } from "~/primitives/Diff";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Failed } from "~/primitives/States";
 import { isBare } from "~/screen/answer";
@@ -67,9 +68,9 @@ function Told({ line, acts }: { line: Line; acts: Acts }) {
     case "approval":
       return <Approval line={line} />;
     case "receipt":
-      return <Receipt line={line} />;
+      return <Receipt line={line} acts={acts} />;
     case "answer":
-      return <Answer line={line} />;
+      return <Answer line={line} acts={acts} />;
     case "ended":
       return <Ended line={line} />;
     default:
@@ -102,19 +103,65 @@ function became(line: Line, titleOf: (task: string) => string): string {
 function Message({ line, acts }: { line: Line; acts: Acts }) {
   const words = said(line.text, "(erased)");
   const { heard } = line;
+  const of = useRef<HTMLParagraphElement>(null);
   const what = became(line, acts.titleOf);
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
         <b>{line.role === "user" ? (heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))) : "Hermit"}</b><Time at={line.at} clock />
         {heard?.trust === "untrusted" && <span>sent by a sender that nobody confirms</span>}
-        <Button look="quiet" className={styles.quote ?? ""} onClick={() => acts.quote({ id: line.ref_id, text: words })}>Quote</Button>
+        <QuoteIt line={line} of={of} acts={acts} />
       </div>
-      <p className={styles.words}><Words of={words} /></p>
-      {heard?.quotes != null && <p className={styles.became}>Quotes an earlier message</p>}
+      <p className={styles.words} ref={of}><Words of={words} /></p>
+      {heard?.quoted == null && heard?.quotes != null && <p className={styles.became}>Quotes an earlier message</p>}
+      {heard !== null && <WithIt heard={heard} />}
       {what !== "" && <p className={styles.became} title={said(heard?.rationale)}>{what}</p>}
       {heard?.is_open === true && <Decide message={line.ref_id} heard={heard} hasFolder={acts.hasFolder} />}
     </div>
+  );
+}
+
+/** What a person has marked within the words, where it stands there as it is shown. */
+function marked(within: HTMLElement | null, whole: string): string | null {
+  const selection = getSelection();
+  if (selection === null || selection.isCollapsed || within === null || !within.contains(selection.anchorNode) || !within.contains(selection.focusNode)) return null;
+  const flat = (text: string) => text.split(/\s+/).join(" ").trim();
+  const text = selection.toString().trim();
+  return text !== "" && flat(whole).includes(flat(text)) ? text : null;
+}
+
+/** Quotes all of a line, or what is marked in it. */
+function QuoteIt({ line, of, acts }: { line: Line; of?: React.RefObject<HTMLElement | null>; acts: Acts }) {
+  const words = said(line.text);
+  if (words === "") return null;
+  const quote = () => {
+    const part = marked(of?.current ?? null, words);
+    acts.quote(part === null ? { id: line.ref_id, text: words } : { id: line.ref_id, text: part, isPart: true });
+  };
+  // Pressing it must not take away what is marked.
+  return <Button look="quiet" className={styles.quote ?? ""} title="Quotes what you have marked, or all of it" onMouseDown={(event) => event.preventDefault()} onClick={quote}>Quote</Button>;
+}
+
+/** What is quoted, by what it is. */
+function sourceOf(of: string): string {
+  const kinds: Readonly<Record<string, string>> = { ing: "a message", clr: "a question", apr: "a request for approval", rcp: "a receipt", att: "the last words of a run", task: "the end of a task" };
+  return kinds[of.split("_")[0] ?? ""] ?? "what was said";
+}
+
+/** What came with a message: content, which is not its words. */
+function WithIt({ heard }: { heard: NonNullable<Line["heard"]> }) {
+  const { quoted, attached = [] } = heard;
+  if (quoted == null && attached.length === 0) return null;
+  return (
+    <ul className={styles.with} aria-label="Came with it">
+      {quoted != null && <li><blockquote><Words of={said(quoted.text, "(erased)")} /></blockquote><small title={quoted.of}>quoted from {sourceOf(quoted.of)}</small></li>}
+      {attached.map((file) => (
+        <li key={file.artifact_id}>
+          <Icon name="file" size={12} /><Link to="/lineage" search={{ of: file.artifact_id }}><Words of={said(file.name, "a file")} /></Link>
+          <small>{bytes(file.byte_size)}{file.is_erased ? ", erased" : ""}</small>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -156,7 +203,7 @@ function Approval({ line }: { line: Line }) {
   );
 }
 
-function Receipt({ line }: { line: Line }) {
+function Receipt({ line, acts }: { line: Line; acts: Acts }) {
   // The answer to a card stands there as the card.
   if (line.result === null || line.result === "granted" || line.result === "denied" || line.task === null) return null;
   const came = result(line.result);
@@ -168,11 +215,13 @@ function Receipt({ line }: { line: Line }) {
         <Prose of={came.tone === "done" ? capital(done(words)) : `${came.word}: ${words}`} />
         <Link className={styles.cite} to="/task/$id" params={{ id: line.task.task_id }} search={{ see: line.ref_id }} title={`Receipt ${line.ref_id}`}>{shortReceipt(line.ref_id)}</Link>
       </span>
+      <QuoteIt line={line} acts={acts} />
     </p>
   );
 }
 
-function Answer({ line }: { line: Line }) {
+function Answer({ line, acts }: { line: Line; acts: Acts }) {
+  const of = useRef<HTMLParagraphElement>(null);
   const words = said(line.text);
   if (words === "") return null;
   const isClaim = line.said_by === "model";
@@ -186,8 +235,9 @@ function Answer({ line }: { line: Line }) {
       <div className={styles.who}>
         <b>{isClaim ? "Agent" : "Hermit"}</b><Time at={line.at} clock />
         {isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}
+        <QuoteIt line={line} of={of} acts={acts} />
       </div>
-      <p className={styles.words}>{check === null ? <Prose of={words} /> : <CheckedAnswer check={check} cite={cite} />}</p>
+      <p className={styles.words} ref={of}>{check === null ? <Prose of={words} /> : <CheckedAnswer check={check} cite={cite} />}</p>
     </div>
   );
 }

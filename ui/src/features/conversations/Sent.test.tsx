@@ -176,15 +176,89 @@ test("the open conversation stays while something is said in another", async () 
   expect(at.value).toBe("half a thought");
 });
 
-test("a quoted message is still quoted when its answer is sent again after a reload", async () => {
+const KEPT = `hermit.with.${TALK.conversation_id}`;
+const NOTES = { id: "art_1", name: "notes.txt", size: 13, media: "text/plain" };
+
+test("what comes with words is still with them when they are sent again after a reload, and goes when they were taken", async () => {
   localStorage.setItem(`hermit.draft.${TALK.conversation_id}`, "these");
-  localStorage.setItem(`hermit.sending.${TALK.conversation_id}`, JSON.stringify({ text: "these", to: `input:${WAITS}`, mode: "steer", quoted: { id: "ing_2", text: "the old words" }, key: "the-key" }));
-  const { host, user } = open();
+  localStorage.setItem(KEPT, JSON.stringify({ quoted: { id: "ing_2", text: "the old words" }, files: [NOTES, { id: 7 }, null] }));
+  const gone = open({ "conversations.say": () => new Promise<never>(() => {}) });
+  await sendable();
+  await gone.user.type(await field(), "{Enter}");
+  await waitFor(() => expect(sent(gone.host)).toMatchObject([{ text: "these", quotes: "ing_2", encloses: ["art_1"] }]));
+  gone.unmount();
+  const again = open();
   await screen.findByText("the old words");
+  expect(screen.getByRole("list", { name: "Comes with your message" }).textContent).toContain("notes.txt");
+  await sendable();
+  await again.user.type(await field(), "{Enter}");
+  await waitFor(() => expect(sent(again.host)).toEqual(sent(gone.host)));
+  await waitFor(() => expect(screen.queryByText("the old words")).toBeNull());
+  expect(screen.queryByText("notes.txt")).toBeNull();
+  expect(localStorage.length).toBe(0);
+});
+
+test("the same words with another file are another message", async () => {
+  localStorage.setItem(`hermit.draft.${TALK.conversation_id}`, "these");
+  localStorage.setItem(KEPT, JSON.stringify({ quoted: null, files: [NOTES] }));
+  const { host, user } = open({ "conversations.say": () => Promise.reject(new Error("no")) });
   await sendable();
   await user.type(await field(), "{Enter}");
-  await waitFor(() => expect(sent(host)).toMatchObject([{ text: "these", quotes: "ing_2", idempotency_key: "the-key" }]));
-  await waitFor(() => expect(screen.queryByText("the old words")).toBeNull());
+  await waitFor(() => expect(sent(host).length).toBe(1));
+  await user.click(screen.getByRole("button", { name: "Leave out notes.txt" }));
+  await sendable();
+  await user.type(await field(), "{Enter}");
+  await waitFor(() => expect(sent(host).length).toBe(2));
+  const [first, second] = sent(host);
+  expect(first).toMatchObject({ encloses: ["art_1"] });
+  expect(second).not.toHaveProperty("encloses");
+  expect(first?.idempotency_key).not.toBe(second?.idempotency_key);
+});
+
+test("a quotation and a file go with a new task, with what is queued and with what interrupts", async () => {
+  const { host, user } = open({ "task.note": { task_id: WAITS, ingress_id: "ing_9", resolution: null, told: null, made: null } });
+  await screen.findByRole("option", { name: "For: Rates" });
+  const keep = () => localStorage.setItem(KEPT, JSON.stringify({ quoted: { id: "att_1", text: "a part", isPart: true }, files: [NOTES] }));
+  for (const [how, name] of [["Queue", "task.note"], ["Interrupt", "task.note"], ["A new task", "conversations.say"]] as const) {
+    keep();
+    dispatchEvent(new Event("storage"));
+    await screen.findByText("a part");
+    if (how === "A new task") await user.selectOptions(screen.getByLabelText("Who hears it"), how);
+    else await user.click(screen.getByRole("button", { name: how }));
+    await user.type(await field(), `by ${how}`);
+    await sendable();
+    await user.type(await field(), "{Enter}");
+    await waitFor(() => expect(sent(host, name).at(-1)).toMatchObject({ text: `by ${how}`, quotes: "att_1", passage: "a part", encloses: ["art_1"] }));
+    await waitFor(() => expect(screen.queryByText("a part")).toBeNull());
+  }
+  expect(sent(host, "task.note").map((one) => one.mode)).toEqual(["queue", "stop_and_send"]);
+  expect(sent(host).at(-1)).toMatchObject({ about: "new" });
+});
+
+test("files are dropped, pasted and chosen, taken in at once, and bounded in words", async () => {
+  let n = 0;
+  const { host, user } = open({ "artifacts.ingest": () => ({ artifact_id: `art_${(n += 1)}`, sha256: "c0", byte_size: 5 }), "conversations.files": { rows: [{ artifact_id: "art_90", name: "old.csv", byte_size: 7, media_type: "text/csv", trust: "untrusted", is_erased: false, message_id: "ing_1", at: 0 }], next: null } });
+  const at = await field();
+  await sendable().catch(() => undefined);
+  const file = (name: string, size = 5) => new File(["x".repeat(size)], name, { type: "text/plain" });
+  fireEvent.paste(at, { clipboardData: { files: [file("shot.png")] } });
+  await screen.findByText("shot.png");
+  fireEvent.drop(at, { dataTransfer: { types: ["Files"], files: [file("one.txt"), file("two.txt")] } });
+  await screen.findByText("two.txt");
+  expect(host.asked.filter((one) => one.name === "artifacts.ingest").map((one) => (one.params as { name: string; bytes: string }).bytes)).toEqual(["eHh4eHg=", "eHh4eHg=", "eHh4eHg="]);
+  await user.click(screen.getByRole("button", { name: "Files" }));
+  await user.click(await screen.findByRole("button", { name: "Attach old.csv again" }));
+  await user.click(screen.getByRole("button", { name: "Leave out one.txt" }));
+  fireEvent.drop(at, { dataTransfer: { types: ["Files"], files: [file("huge.bin", 5 * 1024 * 1024)] } });
+  await screen.findByText(/“huge.bin” has .* at most .* are taken with a message/);
+  fireEvent.drop(at, { dataTransfer: { types: ["Files"], files: Array.from({ length: 20 }, (_, m) => file(`n${m}.txt`)) } });
+  await screen.findByText(/16 files is as many as one message takes/);
+  await screen.findByText("n12.txt");
+  expect(screen.queryByText("n13.txt")).toBeNull();
+  await user.type(at, "look");
+  await sendable();
+  await user.type(at, "{Enter}");
+  await waitFor(() => expect((sent(host).at(-1) as { encloses?: string[] } | undefined)?.encloses?.slice(0, 3)).toEqual(["art_1", "art_3", "art_90"]));
 });
 
 test("what the browser keeps of words on their way and nobody can read is no message", async () => {

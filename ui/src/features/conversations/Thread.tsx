@@ -7,9 +7,9 @@ import { Button } from "~/primitives/Button";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import { type Quoted, useUnanswered } from "~/screen/drafts";
 import { folderName, said } from "~/screen/words";
 import { Composer } from "./Composer";
+import { DropZone, useEnclosing } from "~/features/enclosing/Enclosing";
 import { type Acts, Row } from "./Lines";
 import { Now } from "./Now";
 import { useTasks } from "./target";
@@ -36,21 +36,20 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
   const lines = usePages("conversations.lines", { conversation: id, limit: PART });
   const tasks = useTasks(conversation);
   const focus = useAct("conversations.focus");
-  const before = useUnanswered(id);
-  const [picked, setQuoted] = useState<Quoted | null>();
-  const quoted = picked === undefined ? before?.quoted ?? null : picked;
+  const enclosing = useEnclosing(id);
+  const { quote } = enclosing;
   const sending = useSending(id);
   const rows = useMemo(() => [...(lines.data?.rows ?? [])].reverse(), [lines.data]);
   const here = tasks.rows ?? NONE;
   const { mutate: move } = focus;
   const titles = useMemo(() => new Map(here.map((row) => [row.task_id, said(row.title)])), [here]);
   const acts = useMemo((): Acts => ({
-    focus: conversation.focus_task_id, hasFolder: conversation.folder !== null, quote: setQuoted,
+    focus: conversation.focus_task_id, hasFolder: conversation.folder !== null, quote,
     turnTo: (task) => move({ conversation: id, task }), titleOf: (task) => titles.get(task) ?? "an earlier task",
-  }), [conversation.focus_task_id, conversation.folder, id, move, titles]);
+  }), [conversation.focus_task_id, conversation.folder, id, move, quote, titles]);
   const inFocus = here.find((row) => row.task_id === conversation.focus_task_id);
   return (
-    <>
+    <DropZone enclosing={enclosing} className={styles.opened}>
       <header className={styles.head}>
         <h2><Words of={said(conversation.title)} /></h2>
         <span>{conversation.folder === null ? "In no folder" : <><Icon name="folder" size={14} /><span title={said(conversation.folder)}><Words of={folderName(said(conversation.folder))} /></span></>}</span>
@@ -60,8 +59,8 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
       </header>
       {focus.error !== null && <Failed error={focus.error} />}
       <Log asked={lines} rows={rows} acts={acts} sending={sending}><Now tasks={here} /></Log>
-      <Composer conversation={conversation} tasks={tasks} quoted={quoted} unquote={useCallback(() => setQuoted(null), [])} open={open} />
-    </>
+      <Composer conversation={conversation} tasks={tasks} enclosing={enclosing} open={open} />
+    </DropZone>
   );
 }
 

@@ -1,11 +1,13 @@
 // What was said and done. Words of a model are never proven; what was done is told apart from them, with its receipt.
 import { Link, useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useAsk, useDraft, useHost, useSending } from "~/ipc/client";
 import type { AnswerCheck, Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
+import { bytes } from "~/primitives/Diff";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
@@ -18,8 +20,11 @@ import { isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
 import { isComposing } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
 import { modelName, originName, plain, said } from "~/screen/words";
+import { Attach, DropZone, Enclosed, pasted, useEnclosing } from "~/features/enclosing/Enclosing";
 import { PromptPicker } from "../tools/PromptPicker";
-import { type Message, type See, type Story, shortReceipt } from "./story";
+import type { Given as GivenWith, Message } from "./message";
+import { type See, type Story, shortReceipt } from "./story";
+import { textOf } from "./quoted";
 import type { Part } from "./parts";
 import { Plan } from "./Plan";
 import { Working, agentOf } from "./Working";
@@ -85,14 +90,21 @@ export const Conversation = memo(function Conversation({ task, story, live, even
 
 /** What a person takes out of a browser: an address of this page, which opens nothing without a session, and the words. */
 function Take({ task, story, agent, isWhole }: { task: Task; story: Story; agent: string; isWhole: boolean }) {
-  const { files } = useHost();
+  const host = useHost();
+  const { files } = host;
   const [isCopied, setCopied] = useState(false);
   if (files === undefined) return null;
+  // What was quoted stands in artifacts of its own.
+  const save = async () => {
+    const quotes = story.messages.flatMap((message) => message.given).filter((one) => one.isQuote);
+    const texts = await Promise.all(quotes.map(async ({ id }) => [id, await textOf(host, id)] as const));
+    files.save(transcript(task, story, agent, new Map(texts)), transcriptName(task));
+  };
   const copy = () => void navigator.clipboard?.writeText(location.href).then(() => setCopied(true), () => setCopied(false));
   return (
     <>
       <Button look="quiet" icon={isCopied ? "ok" : "copy"} aria-label="Copy the link to this task" title={isCopied ? "Copied" : "Copy the link to this task"} onClick={copy} />
-      <Button look="link" because={isWhole ? null : "The conversation is still being read"} title="Download what was said and done as a text file" onClick={() => files.save(transcript(task, story, agent), transcriptName(task))}>Transcript</Button>
+      <Button look="link" because={isWhole ? null : "The conversation is still being read"} title="Download what was said and done as a text file" onClick={() => void save()}>Transcript</Button>
     </>
   );
 }
@@ -146,11 +158,21 @@ function Said({ message, agent, check, see }: { message: Message; agent: string;
     <div className={styles.message} data-who={message.who}>
       <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}</div>
       <p>{check === null ? <Prose of={message.text} /> : <CheckedAnswer check={check} cite={cite} />}</p>
+      {message.given.length > 0 && <ul className={styles.given} aria-label="Came with it">{message.given.map((one) => <li key={one.id}><Given one={one} /></li>)}</ul>}
       {message.final && (receipts.length > 0
         ? <p className={styles.proven}>Done in this task, each with its receipt: {receipts}</p>
         : isClaim && <p className={styles.proven}>Nothing was changed or sent in this task.</p>)}
     </div>
   );
+}
+
+/** A quotation or a file that came with a message. */
+function Given({ one }: { one: GivenWith }) {
+  const host = useHost();
+  const text = useQuery({ queryKey: ["quoted", one.id], queryFn: () => textOf(host, one.id), enabled: one.isQuote, staleTime: Number.POSITIVE_INFINITY });
+  return one.isQuote
+    ? <><blockquote><Words of={text.data ?? one.name} /></blockquote><small title={one.name}>{one.name.replace(/_[0-9a-f]{20,}/, (id) => `…${id.slice(-4)}`)}</small></>
+    : <><Icon name="file" size={12} /><Link to="/lineage" search={{ of: one.id }}><Words of={one.name} /></Link><small>{bytes(one.size)}</small></>;
 }
 
 /** When words are heard. The host knows the same three. */
@@ -168,11 +190,13 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
   const navigate = useNavigate();
   const [text, setText] = useDraftOf(id);
   const before = useUnanswered(id);
+  const enclosing = useEnclosing(id);
+  const { quoted, files } = enclosing;
   const [picked, setMode] = useState<(typeof MODES)[number]["value"] | null>(null);
   const mode = picked ?? MODES.find((one) => one.value === before?.mode)?.value ?? "steer";
   const ended = task.row.ended_at !== null;
-  const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : isSending ? "Sending" : null;
-  const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted: null });
+  const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : isSending ? "Sending" : enclosing.isAdding ? "A file is being taken in" : null;
+  const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted, files });
   const follow = () => {
     // A playbook hears no words: what follows it is a task for a model, in the same folder.
     if (agentOf(task) !== "Model") {
@@ -180,14 +204,14 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
       setText("");
       return;
     }
-    say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("follow") }, {
+    say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("follow"), ...enclosing.said() }, {
       onSuccess: (made) => {
         if (made.task_id !== null) void navigate({ to: "/task/$id", params: { id: made.task_id } });
       },
     });
   };
   // Commands are the host's, the same as in a conversation; what one tells stands below.
-  const command = () => say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("command") }, {
+  const command = () => say.mutate({ task: id, text: text.trim(), channel: "app", idempotency_key: key("command"), ...enclosing.said() }, {
     onSuccess: (came) => {
       if (came.task_id !== null && came.task_id !== id) void navigate({ to: "/task/$id", params: { id: came.task_id } });
     },
@@ -196,24 +220,27 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
     if (because !== null) return;
     if (isCommand(text)) command();
     else if (ended) follow();
-    else note.mutate({ task: id, text: text.trim(), mode, channel: "app", idempotency_key: key("input") });
+    else note.mutate({ task: id, text: text.trim(), mode, channel: "app", idempotency_key: key("input"), ...enclosing.said() });
   };
   const failed = note.error ?? say.error;
   return (
-    <div className={styles.composer}>
+    <DropZone enclosing={enclosing} className={styles.composer}>
+      <Enclosed enclosing={enclosing} />
       <TextArea
         label={ended ? "Continue with a follow-up" : "Message"} hideLabel rows={2} placeholder={ended ? "Ask for something next. The follow-up knows how this task ended." : "Message the agent"}
         value={text} onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !isComposing(event)) send(); }}
+        onPaste={(event) => pasted(event, enclosing)}
       />
       <PromptPicker text={text} folder={said(task.workspace)} draft={setText} />
       <div className={styles.composing}>
         {!ended && <Segmented label="When it is read" value={mode} options={MODES} onChange={setMode} />}
         <span>{ended ? "Starts a new task in the same folder." : MODES.find((one) => one.value === mode)?.says}</span>
+        <Attach enclosing={enclosing} conversation={null} />
         <Button because={because} onClick={send}>{ended ? "Follow up" : "Send"}</Button>
       </div>
       {failed !== null && <Failed error={failed} />}
       {(say.data?.told ?? []).length > 0 && <ul className={styles.told} role="status">{say.data?.told.map((line, at) => <li key={at}><Prose of={line} /></li>)}</ul>}
-    </div>
+    </DropZone>
   );
 }

@@ -10,6 +10,7 @@ import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
+import { type Given, type Message, givenBy } from "./message";
 import { type Part, ended, given, lookedFor, readOf, started, waiting } from "./parts";
 
 /** What a row leads to. */
@@ -33,28 +34,6 @@ export interface Row {
   person: "decided" | "asked" | null;
   see: See;
   cite: string | null;
-}
-
-export interface Message {
-  key: string;
-  seq: number;
-  at: number;
-  /** `agent`: words of the model or playbook, which nobody has checked. `hermit`: what Hermit itself says. `did`: what was carried out or refused, from the log. */
-  who: "you" | "agent" | "hermit" | "did" | "asks" | "other";
-  /** Who sent it, of `other`: words that are not the person's own. */
-  from: string;
-  text: string;
-  /** Receipts of what was done; of the last words, of everything done in the attempt. They prove the acts, not the words. */
-  receipts: string[];
-  /** The answer that ends an attempt. */
-  final: boolean;
-  approval: string | null;
-  /** The request of what was done. */
-  action: string | null;
-  /** How it came out, of what was done. */
-  tone: Tone;
-  /** So many looks are told in this one line. */
-  many: number;
 }
 
 export interface Story {
@@ -119,6 +98,8 @@ class Teller {
   #didAct = false;
   /** Receipts of acts in this attempt. */
   #proven: string[] = [];
+  /** What was given to the task and no message has come with yet. */
+  #given: Given[] = [];
 
   #add(event: Event, level: Row["level"], text: string, see: See, more: Partial<Row> = {}): Row {
     const row: Row = {
@@ -132,7 +113,7 @@ class Teller {
   #say(event: Event, who: Message["who"], text: string, more: Partial<Message> = {}) {
     if (text === "") return;
     this.messages.push({
-      key: `${event.seq}`, seq: event.seq, at: event.at, who, from: "", text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, ...more,
+      key: `${event.seq}`, seq: event.seq, at: event.at, who, from: "", text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, given: [], ...more,
     });
   }
 
@@ -140,6 +121,13 @@ class Teller {
   #said(event: Event, text: unknown, from: Origin) {
     if (from === "person") this.#say(event, "you", word(text));
     else this.#say(event, "other", word(text), { from: originName(from) });
+  }
+
+  /** What was given since comes with the message told last. */
+  #withIt() {
+    const last = this.messages.at(-1);
+    if (last !== undefined && this.#given.length > 0) this.messages[this.messages.length - 1] = { ...last, given: this.#given };
+    this.#given = [];
   }
 
   /** Looks one after the other are one line, which tells the last of them and how many there were. */
@@ -177,8 +165,9 @@ class Teller {
       case "task.created":
         this.#said(event, record(body["task"])["goal"], oneOf(ORIGIN, record(body["task"])["origin"]) ?? "person");
         break;
-      case "task.input_added":
+      case "task.input_added": case "task.input_queued":
         this.#said(event, body["text"], origin(oneOf(TRUST_TIER, body["trust_tier"])));
+        this.#withIt();
         break;
       case "step.created": {
         const step = record(body["step"]);
@@ -196,6 +185,8 @@ class Teller {
       }
       case "task.status_changed": {
         const to = oneOf(TASK_STATUS, body["to"]);
+        // What came with the goal was given before the task was ready.
+        if (to === "ready" && this.messages.length === 1) this.#withIt();
         if (to === "paused" || to === "cancelled" || to === "failed") {
           this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
@@ -223,7 +214,7 @@ class Teller {
       case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
         this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
         break;
-      case "task.input_absorbed": case "task.priority_changed": case "task.input_queued":
+      case "task.input_absorbed": case "task.priority_changed":
         break;
       default:
         name satisfies never;
@@ -456,7 +447,10 @@ class Teller {
       case "dedupe.recorded": case "principal.registered": case "workspace.registered": case "project.known": case "conversation.opened":
       case "conversation.focus_changed": case "ingress.received": case "ingress.bound": case "ingress.attributed": case "budget.reserved": case "budget.settled":
       case "workspace.lease_acquired": case "workspace.lease_renewed": case "workspace.lease_released": case "workspace.lease_lost":
-      case "artifact.created": case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
+      case "artifact.created":
+        this.#given.push(...givenBy(body));
+        break;
+      case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
       case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
       case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":

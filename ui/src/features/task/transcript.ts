@@ -2,7 +2,8 @@
 import { checkOf, markedAnswer } from "~/screen/answer";
 import { capital, said } from "~/screen/words";
 import type { Task } from "~/ipc/generated/task";
-import { type Message, type Story, shortReceipt } from "./story";
+import type { Message } from "./message";
+import { type Story, shortReceipt } from "./story";
 
 const stamp = (at: number) => new Date(at).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
@@ -18,13 +19,19 @@ function whoOf(message: Message, agent: string): string {
 }
 
 /** Markdown. Every line of what was said is quoted, so that no words of a model look like words of Hermit. */
-export function transcript(task: Task, { messages }: Story, agent: string): string {
+export function transcript(task: Task, { messages }: Story, agent: string, texts: ReadonlyMap<string, string> = new Map()): string {
   const quoted = (text: string) => text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`.trimEnd()).join("\n");
+  // A passage that is quoted stands one level deeper: it is nobody's words here.
+  const withIt = ({ given }: Message) => given.map(({ id, name, size, isQuote }) => {
+    const text = isQuote ? texts.get(id) : undefined;
+    const what = `${capital(name.split(/\s+/).join(" "))} (${isQuote ? "" : `file, ${size} bytes, `}${id})`;
+    return `\nWith it: ${what}\n${text === undefined ? "" : `\n${quoted(quoted(text))}\n`}`;
+  }).join("");
   const told = messages.map((message) => {
     const receipts = message.receipts.length === 0 ? "" : `, ${message.receipts.map(shortReceipt).join(", ")}`;
     const check = checkOf(task, message);
     const who = check === null ? whoOf(message, agent) : agent;
-    return `## ${who}, ${stamp(message.at)}${receipts}\n\n${quoted(check === null ? message.text : markedAnswer(check, shortReceipt))}\n`;
+    return `## ${who}, ${stamp(message.at)}${receipts}\n\n${quoted(check === null ? message.text : markedAnswer(check, shortReceipt))}\n${withIt(message)}`;
   });
   const title = said(task.row.title).split(/\s+/).join(" ");
   return [`# ${title}\n`, `Task ${task.row.task_id}, in ${said(task.workspace, "no folder")}\n`, ...told].join("\n");

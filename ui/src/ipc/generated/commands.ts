@@ -130,6 +130,8 @@ export interface Commands {
   "conversations.bind": { params: conversations.Bind; answer: conversations.Said };
   /** lists the commands that may be written behind a slash */
   "conversations.commands": { params: conversations.Commands; answer: conversations.CommandList };
+  /** lists files that came with messages of a conversation */
+  "conversations.files": { params: conversations.Files; answer: conversations.FileList };
   /** turns to a task, or to none */
   "conversations.focus": { params: conversations.Focus; answer: conversations.Focused };
   /** says how urgent a task is: those that are wait less for a free place */
@@ -364,6 +366,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "conversations.undecided": { access: "read", topics: ["tasks"] },
   "conversations.bind": { access: "write", topics: [] },
   "conversations.commands": { access: "free", topics: [] },
+  "conversations.files": { access: "read", topics: ["tasks"] },
   "conversations.focus": { access: "write", topics: [] },
   "task.set_priority": { access: "write", topics: [] },
   "task.steps": { access: "read", topics: ["tasks"] },

@@ -39,8 +39,12 @@ export interface Say {
   task?: string | null;
   /** The identifier of what it answers: a task, approval, question, receipt or message. */
   reply_to?: string | null;
-  /** The identifier of the earlier message that it quotes. */
+  /** The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted. */
   quotes?: string | null;
+  /** The passage of it, word for word; all of it when absent. */
+  passage?: string | null;
+  /** Files that come with it, which were taken in before, by their artifacts. */
+  encloses?: string[];
   /** `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it names when absent. */
   about?: string | null;
   /** The folder of such work, absolute; the conversation's, or that of the task last in focus, when absent. */
@@ -68,6 +72,14 @@ export interface Bind {
 
 /** See the table. */
 export type Commands = Record<string, never>;
+
+/** Files that came with messages of one, the newest first. */
+export interface Files {
+  /** The first one when absent. */
+  conversation?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
 
 /** The task a person turns to; none turns away. */
 export interface Focus {
@@ -153,6 +165,33 @@ export interface Heard {
   answers: string | null;
   reply_to: string | null;
   quotes: string | null;
+  /** What it quotes, as it was quoted. */
+  quoted?: QuotedPassage | null;
+  /** Files that came with it. */
+  attached?: AttachedFile[];
+}
+
+/** A passage that a message quotes. It is content: a model is told it as data, with this trust, and never as the message. */
+export interface QuotedPassage {
+  artifact_id: string;
+  /** What is quoted: a message, question, approval, receipt or attempt. */
+  of: string;
+  /** Absent where it was erased. */
+  text: Text | null;
+  trust: TrustTier;
+}
+
+/** A file that came with a message. */
+export interface AttachedFile {
+  artifact_id: string;
+  name: Text | null;
+  byte_size: number;
+  media_type: string;
+  trust: TrustTier;
+  /** Whether its content was erased. */
+  is_erased: boolean;
+  message_id: string;
+  at: number;
 }
 
 /** It is open. */
@@ -223,6 +262,9 @@ export type Conversations = Page<Conversation>;
 
 /** A part of the list. */
 export type LineList = Page<Line>;
+
+/** A part of the list. */
+export type FileList = Page<AttachedFile>;
 
 /** A part of the list. */
 export type Messages = Page<Message>;

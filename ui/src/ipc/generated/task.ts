@@ -120,6 +120,12 @@ export interface Note {
   text: string;
   /** `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done. `stop_and_send`: what it is at ends, and it begins anew with the words. */
   mode?: string | null;
+  /** The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted. */
+  quotes?: string | null;
+  /** The passage of it, word for word; all of it when absent. */
+  passage?: string | null;
+  /** Files that come with it, which were taken in before, by their artifacts. */
+  encloses?: string[];
   idempotency_key?: string | null;
   channel?: string | null;
 }

@@ -311,6 +311,8 @@ export const ARTIFACT_KIND = [
   "answer",
   /** Text a person gave. */
   "message",
+  /** A passage that words quote. */
+  "quote",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 

@@ -71,6 +71,7 @@ pub(crate) fn open(host: &dyn Host, p: Open) -> Result<Opened, Error> {
         parent_task_id: None,
         continuation_anchor: None,
         attachments: Vec::new(),
+        encloses: kernel::command::enclose::Encloses::default(),
         steps: Vec::new(),
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     };

@@ -22,6 +22,7 @@ use wire::conversations::{
 use wire::task::Submit;
 use words::slash::Written;
 
+pub(crate) use super::encloses::files;
 pub(crate) use super::slash::list as commands;
 pub(crate) use super::thread::lines;
 
@@ -48,7 +49,9 @@ fn shown(query: &Query, folders: &[WorkspaceRow], row: &ConversationRow) -> Resu
     let filter =
         TaskFilter { conversation: Some(id), group: Some(TaskGroup::Waiting), ..TaskFilter::default() };
     let waiting = query.tasks(&filter, Ask { limit: WAITING_MAX, ..Ask::default() }).wire()?.rows.len();
-    let last = query.messages(id, None, Ask { limit: 1, ..Ask::default() }).wire()?.rows.into_iter().next();
+    // The end of a task says nothing where it ended well.
+    let newest = query.messages(id, None, Ask { limit: 4, ..Ask::default() }).wire()?.rows;
+    let last = newest.into_iter().find(|line| line.text.is_some());
     let own = folders.iter().find(|folder| Some(folder.workspace_id) == row.workspace_id);
     Ok(Conversation {
         conversation_id: id.to_string(),
@@ -81,8 +84,10 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     let task = find_opt(host, p.task.as_deref())?;
     let key = p.idempotency_key.clone().unwrap_or_else(|| host.fresh_key());
     let sender = crate::caller::sender(host, channel(p.channel.as_deref())?);
+    let encloses = super::encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses)?;
     let p = match read(&p.text, sender)? {
         Written::Command(command, rest) => {
+            super::encloses::none_with_a_command(&encloses)?;
             let channel = p.channel.clone();
             let order = Order { row: &row, task, text: &p.text, sender, channel, key: &key };
             return super::slash::run(host, &order, command, rest);
@@ -92,7 +97,10 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     };
     match p.about.as_deref() {
         None => {}
-        Some("new") => return begin(host, &row, task, &p, key),
+        Some("new") => {
+            let work = work(host, &row, task, &p, key)?;
+            return begin(host, &row, &Submission { encloses, ..work });
+        }
         Some("child") if task.is_some() => {}
         Some("child") => return Err(usage("a part needs the `task` that it is a part of")),
         Some(other) => {
@@ -100,19 +108,16 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
                 .hint("there are `new` and `child`; leave it out to have it bound to what it names"));
         }
     }
-    let quotes = p.quotes.as_deref().map(|id| id.trim().parse::<IngressId>());
-    let quotes =
-        quotes.transpose().map_err(|_| not_found("message", p.quotes.as_deref().unwrap_or_default()))?;
     // Only the first words in a folder can begin its work by themselves: nothing else is there that they may be about.
     let is_first = row.workspace_id.is_some() && row.focus_task_id.is_none() && row.last_focus.is_none();
-    let names = task.is_some() || p.reply_to.is_some() || quotes.is_some();
+    let names = task.is_some() || p.reply_to.is_some() || encloses.quote.is_some();
     let begins = if is_first && !names { Some(work(host, &row, None, &p, key.clone())?) } else { None };
     let saying = Saying {
         conversation_id: Some(row.conversation_id),
         task: task.filter(|_| p.about.is_none()),
         part_of: task.filter(|_| p.about.is_some()),
         reply_to: p.reply_to.as_deref(),
-        quotes,
+        encloses: Some(&encloses),
         begins: begins.as_ref(),
         ..Saying::of(&p.text, sender, &key)
     };
@@ -121,14 +126,8 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
 }
 
 /// Words that begin work of their own.
-fn begin(
-    host: &dyn Host,
-    row: &ConversationRow,
-    like: Option<TaskId>,
-    p: &Say,
-    key: String,
-) -> Result<Said, Error> {
-    let made = host.kernel()?.submit(&work(host, row, like, p, key)?).wire()?;
+fn begin(host: &dyn Host, row: &ConversationRow, work: &Submission) -> Result<Said, Error> {
+    let made = host.kernel()?.submit(work).wire()?;
     host.drive(made.task_id)?;
     Ok(Said {
         message_id: made.ingress_id.to_string(),
@@ -189,7 +188,7 @@ fn work(
 }
 
 /// The conversation that is named, or the first one.
-fn meant(host: &dyn Host, named: Option<&str>) -> Result<ConversationRow, Error> {
+pub(super) fn meant(host: &dyn Host, named: Option<&str>) -> Result<ConversationRow, Error> {
     let query = host.query()?;
     let missing = || not_found("conversation", named.unwrap_or("first"));
     match named {

@@ -7,6 +7,7 @@ use crate::{Host, Wire as _, not_found, usage};
 use kernel::command::collect;
 use ledger::Reader;
 use model::artifact::ArtifactKind;
+use model::ingress::IngressResolution;
 use model::{ArtifactId, Body, Digest, Event, IngressId, TaskId};
 use projections::query::ArtifactFilter;
 use projections::{ArtifactState, rows};
@@ -46,6 +47,8 @@ struct Search {
     tasks: BTreeSet<TaskId>,
     /// Messages of other streams that belong to what goes.
     messages: BTreeSet<ArtifactId>,
+    /// What other tasks were given, too.
+    shared: BTreeSet<ArtifactId>,
     contents: BTreeMap<ArtifactId, rows::ArtifactRow>,
     /// Bytes that only a request leads to, and how many.
     written: BTreeMap<Digest, u64>,
@@ -192,11 +195,19 @@ impl Search {
             }
         }
         let handed = self.messages.clone();
-        let with = |event: &Event| named_messages(event).into_iter().flatten().any(|id| handed.contains(&id));
+        // That a file was taken in goes with it; words that another file comes with stay, and are their own task's.
+        let is_taking = |event: &Event| {
+            event.payload.pointer("/record/resolution").and_then(Json::as_str)
+                == Some(IngressResolution::Control.as_str())
+        };
+        let with = |event: &Event| {
+            is_taking(event) && named_messages(event).into_iter().flatten().any(|id| handed.contains(&id))
+        };
         let mut streams = BTreeSet::new();
         for event in open.iter().filter(|event| names.contains(&event.entity_id) || with(event)) {
             self.leaves(reader, &event.payload, event.task_id, &event.event_type)?;
-            self.messages.extend(named_messages(event).into_iter().flatten());
+            let named = named_messages(event).into_iter().flatten();
+            self.messages.extend(named.filter(|id| !self.shared.contains(id)));
             streams.insert(event.task_id);
         }
         let messages: BTreeSet<String> = self.messages.iter().map(ToString::to_string).collect();
@@ -206,15 +217,13 @@ impl Search {
         Ok(())
     }
 
-    /// Files that were handed over with the task and that no other task has: they were taken in before it was made.
+    /// Files and quotations that came with words to the task and that no other task has: they stand in the inbox, too.
     fn handed(&mut self, host: &dyn Host, task: TaskId) -> Result<(), Error> {
         let query = host.query()?;
-        let filter = ArtifactFilter {
-            task: Some(task),
-            kind: Some(ArtifactKind::BinaryAttachment),
-            ..ArtifactFilter::default()
-        };
-        for row in every(|ask| query.artifacts(&filter, ask))? {
+        let given = |kind| ArtifactFilter { task: Some(task), kind: Some(kind), ..ArtifactFilter::default() };
+        let mut rows = every(|ask| query.artifacts(&given(ArtifactKind::BinaryAttachment), ask))?;
+        rows.extend(every(|ask| query.artifacts(&given(ArtifactKind::Quote), ask))?);
+        for row in rows {
             let same = ArtifactFilter { content_hash: Some(row.content_hash), ..ArtifactFilter::default() };
             let mut taken_in = Vec::new();
             let mut of_others = false;
@@ -226,8 +235,9 @@ impl Search {
                 of_others |= query.task(other.task_id).wire()?.is_some();
                 taken_in.push(other.artifact_id);
             }
-            if !of_others {
-                self.messages.extend(taken_in);
+            match of_others {
+                true => self.shared.extend(taken_in),
+                false => self.messages.extend(taken_in),
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod conversations;
 pub mod disk_usage;
+pub(crate) mod encloses;
 pub(crate) mod erasure;
 mod explanation;
 pub(crate) mod gate;

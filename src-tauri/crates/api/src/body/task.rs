@@ -13,16 +13,17 @@ use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
 use kernel::Kernel;
+use kernel::command::enclose::Encloses;
 use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
-use kernel::command::submit::{Attachment, Reasoning, Submission};
+use kernel::command::submit::{Reasoning, Submission};
 use kernel::sender::Sender;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::task::{Budget, Priority, TaskStatus};
-use model::{ConversationId, TaskId, UnixMs, limits};
+use model::{ArtifactId, ConversationId, TaskId, UnixMs, limits};
 use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
@@ -91,8 +92,7 @@ pub(crate) fn submission(
         (_, goal) => goal.to_owned(),
     };
     let sender = sender(host, channel);
-    let attachments = p.attachments.iter().map(|path| attach(kernel, path, sender));
-    let attachments = attachments.collect::<Result<Vec<_>, Error>>()?;
+    let encloses = Encloses { files: attached(host, &p.attachments, sender)?, quote: None };
     Ok(Submission {
         goal,
         title,
@@ -108,7 +108,8 @@ pub(crate) fn submission(
         conversation_id,
         parent_task_id: None,
         continuation_anchor: None,
-        attachments,
+        attachments: Vec::new(),
+        encloses,
         steps,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     })
@@ -158,11 +159,23 @@ fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
     })
 }
 
-/// A file handed over with a goal is an artifact first.
-fn attach(kernel: &Kernel, path: &str, sender: Sender) -> Result<Attachment, Error> {
-    let path = absolute("attachments", path)?;
-    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, sender)?;
-    Ok(Attachment { name, sha256: at.sha256, byte_size, trust_tier: TrustTier::Untrusted })
+/// Files that are handed over with words are artifacts first.
+pub(crate) fn attached(host: &dyn Host, paths: &[String], sender: Sender) -> Result<Vec<ArtifactId>, Error> {
+    // What would be refused for its number is not taken in first.
+    if paths.len() > limits::ENCLOSED_MAX {
+        return Err(usage(format!(
+            "{} files are handed over and at most {} are taken at once",
+            paths.len(),
+            limits::ENCLOSED_MAX
+        )));
+    }
+    let kernel = host.kernel()?;
+    let take = |path: &String| {
+        let path = absolute("attachments", path)?;
+        let (at, ..) = take_in(kernel, &path, None, TrustTier::Untrusted, sender)?;
+        Ok(at.artifact_id)
+    };
+    paths.iter().map(take).collect()
 }
 
 /// Takes a file in; its name is the path's last part unless another is given.

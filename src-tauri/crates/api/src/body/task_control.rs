@@ -1,13 +1,16 @@
 //! What a person does to a task. The kernel records the wish; a driver takes it up.
 
+use super::encloses;
 use super::slash::Heard;
 use super::task::{channel, of_submitted, only_question};
 use crate::caller::sender;
 use crate::convert::word;
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
+use kernel::command::add_input::Note as AddInput;
 use kernel::command::person::Signed;
 use model::TaskId;
+use model::artifact::TrustTier;
 use wire::Error;
 use wire::conversations::Said;
 use wire::task::{
@@ -55,14 +58,19 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let sender = sender(host, channel(p.channel.as_deref())?);
+    let encloses = encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses)?;
+    if super::slash::is_command(&p.text) && sender.tier() == TrustTier::UserAsserted {
+        encloses::none_with_a_command(&encloses)?;
+    }
     let text = match super::slash::of_task(host, task, &p.text, sender, &key)? {
         Heard::Done(said) => return Ok(commanded(task, *said)),
         Heard::Words(words) => words,
     };
+    let note = AddInput { encloses: Some(&encloses), ..AddInput::of(text, sender, &key) };
     let ingress = match p.mode.as_deref() {
-        None | Some("steer") => kernel.append_note(task, text, sender, &key),
-        Some("queue") => kernel.queue_note(task, text, sender, &key),
-        Some("stop_and_send") => kernel.stop_and_send(task, text, sender, &key),
+        None | Some("steer") => kernel.steer(task, &note),
+        Some("queue") => kernel.queue(task, &note),
+        Some("stop_and_send") => kernel.stop_and_send(task, &note),
         Some(other) => {
             return Err(crate::usage(format!("there is no mode `{other}`"))
                 .hint("there are `steer`, `queue` and `stop_and_send`"));

@@ -99,6 +99,7 @@ fn heard(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Option<Hear
     let Ok(id) = row.ref_id.parse() else { return Ok(None) };
     let Some(message) = query.message(id).wire()? else { return Ok(None) };
     let is_open = message.status == IngressStatus::PendingDisambiguation;
+    let (quoted, attached) = super::encloses::told(host, query, &message)?;
     Ok(Some(Heard {
         channel: message.channel,
         trust: message.trust_tier,
@@ -113,5 +114,7 @@ fn heard(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Option<Hear
         answers: opt(message.prompt_ref),
         reply_to: message.reply_to_ref,
         quotes: opt(message.quoted_message_ref),
+        quoted,
+        attached,
     }))
 }

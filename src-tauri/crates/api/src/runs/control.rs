@@ -1,9 +1,13 @@
 //! Controls of a run. Each comes to a bounded result; what is unknown, late or said twice changes nothing and is no
 //! error of the server.
 
+use super::start::paths_of;
 use super::{body, found, look};
+use crate::body::encloses;
 use crate::body::slash::{Heard, is_command, makes, of_task};
+use crate::body::task::attached;
 use crate::{Host, Wire as _};
+use kernel::command::add_input::Note;
 use kernel::command::approve::Answered;
 use model::approval::{ApprovalStatus, Surface};
 use model::ingress::{Channel, ClarificationStatus};
@@ -184,13 +188,17 @@ pub fn message(
     given: Value,
     key: Option<String>,
 ) -> Result<ControlResult, Error> {
-    let asked: Message = body("messages", given)?;
+    let mut asked: Message = body("messages", given)?;
     if !MODES.contains(&asked.mode.as_str()) {
         return Err(crate::usage(format!("there is no mode `{}`", asked.mode))
             .hint(format!("there are `{}`", MODES.join("`, `"))));
     }
     if asked.message.trim().is_empty() {
         return Err(crate::usage("the message is empty"));
+    }
+    let paths = paths_of(host, &mut asked.attachments)?;
+    if is_command(&asked.message) && (!paths.is_empty() || asked.quotes.is_some()) {
+        return Err(encloses::with_a_command());
     }
     let Some(row) = found(host, run_id)? else { return no_run(host) };
     let run = row.task_id;
@@ -201,7 +209,8 @@ pub fn message(
         None if is_command(&asked.message) && !makes(&asked.message) => host.fresh_key(),
         None => {
             let state = kernel.task(run).wire()?;
-            let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
+            let with = format!("{:?}{:?}{:?}", paths, asked.quotes, asked.passage);
+            let digest = Digest::of(format!("{}\n{}\n{with}", asked.mode, asked.message).as_bytes());
             format!("message:{run}:{}:{digest}", state.absorbed.len())
         }
     };
@@ -219,17 +228,14 @@ pub fn message(
     if row.cancel_requested {
         return told(host, Some(run), Came::Conflict("the run is being cancelled".to_owned()));
     }
-    let channel = Channel::RunApi;
+    let mut encloses = encloses::named(host, asked.quotes.as_deref(), asked.passage.as_deref(), &[])?;
+    encloses.files = attached(host, &paths, Channel::RunApi.into())?;
+    let note = Note { encloses: Some(&encloses), ..Note::of(text, Channel::RunApi, &key) };
     let came = match asked.mode.as_str() {
-        "queue" => refused(
-            kernel.queue_note(run, text, channel, &key),
-            "it is queued; the run takes it up when it is done",
-        )?,
-        "steer" => {
-            refused(kernel.append_note(run, text, channel, &key), "the run takes it up at its next turn")?
-        }
+        "queue" => refused(kernel.queue(run, &note), "it is queued; the run takes it up when it is done")?,
+        "steer" => refused(kernel.steer(run, &note), "the run takes it up at its next turn")?,
         _ => refused(
-            kernel.stop_and_send(run, text, channel, &key),
+            kernel.stop_and_send(run, &note),
             "what it was at has ended; it begins anew with your message",
         )?,
     };

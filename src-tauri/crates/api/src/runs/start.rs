@@ -32,10 +32,7 @@ pub fn start(host: &dyn Host, given: Value, key: Option<String>) -> Result<RunSt
         usage("a run needs the `workspace` it works in: there is no standard one")
             .hint("name a folder, absolute")
     })?;
-    let attachments: Vec<String> = asked.attachments.drain(..).map(path_of).collect();
-    if host.caller() == Caller::Page && !attachments.is_empty() {
-        return Err(Error::new(Code::Forbidden, "a page names no file of this machine"));
-    }
+    let attachments = paths_of(host, &mut asked.attachments)?;
     let reasoner = reasoner(host, &mut asked)?;
     let metadata = asked.metadata.take().unwrap_or_default();
     let (title, own_key) = (word(&metadata, "title")?, word(&metadata, "idempotency_key")?);
@@ -78,6 +75,15 @@ fn begun(host: &dyn Host, task: &str, owner_fence: Option<Map<String, Value>>) -
         toolsets: vec![TOOLSET.to_owned()],
         owner_fence,
     })
+}
+
+/// Files that a client hands over, by their paths: a page names none.
+pub(super) fn paths_of(host: &dyn Host, attached: &mut Vec<Attached>) -> Result<Vec<String>, Error> {
+    let paths: Vec<String> = attached.drain(..).map(path_of).collect();
+    if host.caller() == Caller::Page && !paths.is_empty() {
+        return Err(Error::new(Code::Forbidden, "a page names no file of this machine"));
+    }
+    Ok(paths)
 }
 
 fn path_of(attached: Attached) -> String {

@@ -10,6 +10,7 @@
 
 mod acts;
 mod drawings;
+mod enclosed;
 mod groups;
 mod home;
 mod lapsed;

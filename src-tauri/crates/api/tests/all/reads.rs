@@ -29,6 +29,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("conversations.lines", json!({ "conversation": conversation, "limit": 5 })),
         ("workspaces.list", json!({})),
         ("workspaces.files", json!({ "folder": "/" , "folders": true })),
+        ("conversations.files", json!({})),
         ("conversations.undecided", json!({})),
         ("receipts.list", json!({})),
         ("receipts.show", json!({ "receipt": receipt })),

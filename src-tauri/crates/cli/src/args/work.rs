@@ -190,6 +190,8 @@ pub enum TaskVerb {
         /// When the model reads it: `steer` at its next turn, `queue` when it is done, `stop_and_send` now.
         #[arg(long, value_name = "MODE", default_value = "steer")]
         mode: String,
+        #[command(flatten)]
+        with: WithWords,
     },
     /// Sums up the oldest turns of a task, so that its model has room for new ones.
     Compact {
@@ -254,6 +256,20 @@ pub enum WorkspaceVerb {
     List,
 }
 
+/// What comes with a message.
+#[derive(Debug, Args)]
+pub struct WithWords {
+    /// A file that comes with the message; repeat it for several.
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+    /// The identifier of what the message quotes: a message, question, approval, receipt, or an attempt for its last words.
+    #[arg(long, value_name = "ID")]
+    pub quote: Option<String>,
+    /// The passage of it, word for word; all of it unless given.
+    #[arg(long, value_name = "TEXT", requires = "quote")]
+    pub passage: Option<String>,
+}
+
 /// `hermit conversation`.
 #[derive(Debug, Subcommand)]
 pub enum ConversationVerb {
@@ -293,6 +309,15 @@ pub enum ConversationVerb {
         /// The folder of such work; the conversation's unless named.
         #[arg(long, value_name = "FOLDER", requires = "new")]
         workspace: Option<std::path::PathBuf>,
+        #[command(flatten)]
+        with: WithWords,
+    },
+    /// Lists the files that came with messages of a conversation.
+    Files {
+        /// The conversation; the first one unless named.
+        conversation: Option<String>,
+        #[command(flatten)]
+        list: ListArgs,
     },
     /// Lists messages that belong to no task yet.
     Undecided(ListArgs),

@@ -6,9 +6,13 @@ use crate::args::ConversationVerb;
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{capital, plain, time};
+use host::Session;
 use std::path::PathBuf;
 use std::time::Duration;
-use wire::conversations::{Bind, Candidate, Focus, Line, Lines, List, Open, Said, Say, Undecided};
+use wire::artifacts::Ingest;
+use wire::conversations::{
+    AttachedFile, Bind, Candidate, Files, Focus, Line, Lines, List, Open, Said, Say, Undecided,
+};
 use wire::exit;
 use words::knowledge::TrustTier;
 use words::store::Channel;
@@ -43,14 +47,13 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
                 out.line(opened.conversation_id.clone());
             })
         }
-        ConversationVerb::Say { text, conversation, task, reply_to, new, workspace } => {
+        ConversationVerb::Say { text, conversation, task, reply_to, new, workspace, with } => {
             let (channel, about) = (Some("cli".to_owned()), new.then(|| "new".to_owned()));
-            let workspace = place(workspace)?;
-            said(
-                context,
-                &Say { conversation, text, task, reply_to, about, workspace, channel, ..Say::default() },
-            )
+            let (workspace, quotes, passage) = (place(workspace)?, with.quote, with.passage);
+            let say = Say { conversation, text, task, reply_to, about, workspace, channel, ..Say::default() };
+            said(context, &with.attach, |encloses| Say { quotes, passage, encloses, ..say })
         }
+        ConversationVerb::Files { conversation, list } => files(context, conversation, list),
         ConversationVerb::Undecided(args) => {
             let found = context.reading()?.call(&Undecided { after: args.after, limit: args.limit })?;
             context.out.answer(&found, |out, found| {
@@ -66,7 +69,9 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
-        ConversationVerb::Bind { message, about, task } => said(context, &Bind { message, about, task }),
+        ConversationVerb::Bind { message, about, task } => {
+            said(context, &[], |_| Bind { message, about, task })
+        }
         ConversationVerb::Focus { task } => {
             writing(context, &Focus { conversation: None, task }, |out, focused| {
                 let at = focused.focus_task_id.as_deref().unwrap_or("no task");
@@ -97,10 +102,47 @@ fn thread(context: &Context, named: Option<String>, args: crate::args::ListArgs)
                 }
             }
             out.line(format!("  {}  {}", time(line.at), words(line)));
+            for with in with_it(line) {
+                out.line(format!("      {with}"));
+            }
         }
         more(out, found.next.as_deref());
     })?;
     Ok(exit::DONE)
+}
+
+/// Files that came with messages, the newest first.
+fn files(context: &Context, conversation: Option<String>, args: crate::args::ListArgs) -> Came {
+    let asked = Files { conversation, after: args.after, limit: args.limit };
+    context.out.answer(&context.reading()?.call(&asked)?, |out, found| {
+        if found.rows.is_empty() {
+            out.line("No file came with a message here.");
+        }
+        for file in &found.rows {
+            out.line(format!("{}  {}  {}", time(file.at), file.artifact_id, file_line(file)));
+        }
+        more(out, found.next.as_deref());
+    })?;
+    Ok(exit::DONE)
+}
+
+/// A file in a line.
+fn file_line(file: &AttachedFile) -> String {
+    let name = file.name.as_ref().map(|name| plain(&name.to_string())).unwrap_or_default();
+    let gone = if file.is_erased { ", erased" } else { "" };
+    format!("{name} ({} bytes, {}{gone})", file.byte_size, file.media_type)
+}
+
+/// What came with a message, a line each.
+fn with_it(line: &Line) -> Vec<String> {
+    let Some(heard) = &line.heard else { return Vec::new() };
+    let flat = |text: &str| plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let quoted = heard.quoted.iter().map(|quoted| {
+        let text = quoted.text.as_ref().map_or_else(|| "(erased)".to_owned(), |text| flat(&text.to_string()));
+        format!("> {text}  (quoted from {})", quoted.of)
+    });
+    let files = heard.attached.iter().map(|file| format!("+ {}  {}", file_line(file), file.artifact_id));
+    quoted.chain(files).collect()
 }
 
 /// Whose message it is, by the channel that it came over, and whether anybody confirms who sent it.
@@ -160,9 +202,22 @@ fn writing<C: wire::Command>(context: &Context, asked: &C, show: impl FnOnce(&Ou
     Ok(exit::DONE)
 }
 
-fn said<C: wire::Command<Answer = Said>>(context: &Context, asked: &C) -> Came {
+/// Takes files in that come with words; their artifacts, in order.
+pub(super) fn taken_in(session: &Session, files: &[PathBuf]) -> Result<Vec<String>, wire::Error> {
+    let take = |file: &PathBuf| {
+        let (path, channel) = (Some(absolute(file)?), Some("cli".to_owned()));
+        session.call(&Ingest { path, channel, ..Ingest::default() }).map(|taken| taken.artifact_id)
+    };
+    files.iter().map(take).collect()
+}
+
+fn said<C: wire::Command<Answer = Said>>(
+    context: &Context,
+    files: &[PathBuf],
+    asked: impl FnOnce(Vec<String>) -> C,
+) -> Came {
     let session = context.writing(Signs::No)?;
-    let answer = session.call(asked);
+    let answer = taken_in(&session, files).and_then(|taken| session.call(&asked(taken)));
     let answer = answer.inspect(|said| {
         if let Some(task) = &said.task_id {
             drop(session.stands(task, LOOK));

@@ -87,10 +87,14 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             let channel = Some("cli".to_owned());
             session.call(&EditGoal { task: task.clone(), goal: goal.clone(), channel })
         }),
-        TaskVerb::Note { task, text, mode } => {
+        TaskVerb::Note { task, text, mode, with } => {
             let session = context.writing(Signs::No)?;
             let channel = Some("cli".to_owned());
-            let noted = session.call(&Note { task, text, mode: Some(mode), idempotency_key: None, channel });
+            let noted = super::conversation::taken_in(&session, &with.attach).and_then(|encloses| {
+                let (mode, quotes, passage) = (Some(mode), with.quote, with.passage);
+                let idempotency_key = None;
+                session.call(&Note { task, text, mode, quotes, passage, encloses, idempotency_key, channel })
+            });
             let noted = noted.inspect(|noted| drop(session.stands(&noted.task_id, LOOK)));
             session.close();
             context.out.answer(&noted?, told)?;

@@ -4,6 +4,7 @@
 //! Steered words are heard at the next turn, and what waits for a yes is asked anew. Queued words wait until the run
 //! would else be done. Words that stop end what the run is at and begin a new attempt, which hears them first.
 
+use super::enclose::{self, Enclosed, Encloses, Enclosure};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
@@ -15,7 +16,7 @@ use model::body::{DuplicateRefused, IngressBound, TaskGoalChanged, TaskInputAdde
 use model::fault::Point;
 use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
-use model::{Body, ClarificationId, EventId, IngressId, Sensitive, TaskId, limits};
+use model::{ArtifactId, Body, ClarificationId, EventId, IngressId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
 /// Words for a task, as they came in.
@@ -27,6 +28,35 @@ pub(crate) struct Words<'w> {
     pub(crate) resolution: IngressResolution,
     pub(crate) why: &'w str,
     pub(crate) answers: Answers<'w>,
+    /// What comes with them.
+    pub(crate) with: Option<&'w Enclosed>,
+}
+
+/// Words as a person or a program sends them to a task.
+#[derive(Debug, Clone, Copy)]
+pub struct Note<'n> {
+    /// The words.
+    pub text: &'n str,
+    /// Who sent them.
+    pub sender: Sender,
+    /// What comes with them.
+    pub encloses: Option<&'n Encloses>,
+    /// The same key twice is the same message.
+    pub idempotency_key: &'n str,
+}
+
+impl<'n> Note<'n> {
+    /// Words that nothing comes with. `idempotency_key`: the same twice is the same message.
+    pub fn of(text: &'n str, sender: impl Into<Sender>, idempotency_key: &'n str) -> Self {
+        Self { text, sender: sender.into(), encloses: None, idempotency_key }
+    }
+}
+
+/// Words that are on record, and what a task was given with them.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) ingress_id: IngressId,
+    pub(crate) given: Vec<ArtifactId>,
 }
 
 /// What words refer to, as far as their sender or the kernel knows (HK-8.1.2-3).
@@ -42,9 +72,11 @@ pub(crate) struct Answers<'w> {
 
 impl Words<'_> {
     /// The event by which a task has them as its input.
-    pub(crate) fn added(&self, about_task_id: TaskId, ingress_id: IngressId) -> TaskInputAdded {
+    pub(crate) fn added(&self, about_task_id: TaskId, as_recorded: &Recorded) -> TaskInputAdded {
         let (text, trust_tier) = (Sensitive::from(self.text.to_owned()), Some(self.sender.tier()));
-        TaskInputAdded { about_task_id, ingress_id, text, trust_tier }
+        let Recorded { ingress_id, given } = as_recorded;
+        let encloses = Some(given.clone()).filter(|given| !given.is_empty());
+        TaskInputAdded { about_task_id, ingress_id: *ingress_id, text, trust_tier, encloses }
     }
 }
 
@@ -54,7 +86,7 @@ impl Kernel {
     /// Records words for a task and adds them as input not yet absorbed: it is steered at its next turn.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for an ended task: it is never reopened by a message; [`Error::Input`] for none or too much.
+    /// As [`Kernel::steer`].
     pub fn append_note(
         &self,
         task_id: TaskId,
@@ -62,9 +94,17 @@ impl Kernel {
         sender: impl Into<Sender>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        let words = noted(text, sender, idempotency_key)?;
-        self.said(task_id, words, |tx, ingress_id| {
-            tx.push(words.added(task_id, ingress_id));
+        self.steer(task_id, &Note::of(text, sender, idempotency_key))
+    }
+
+    /// Records words for a task, with what comes with them, and adds them as input not yet absorbed: it is steered at its next
+    /// turn.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for an ended task: it is never reopened by a message; [`Error::Input`] for none or too much.
+    pub fn steer(&self, task_id: TaskId, note: &Note<'_>) -> Result<IngressId, Error> {
+        self.noted_with(task_id, note, |words, tx, as_recorded| {
+            tx.push(words.added(task_id, as_recorded));
             Ok(())
         })
     }
@@ -72,19 +112,12 @@ impl Kernel {
     /// Records words that the task takes up when it would else be done, behind those that were queued before.
     ///
     /// # Errors
-    /// As [`Kernel::append_note`].
-    pub fn queue_note(
-        &self,
-        task_id: TaskId,
-        text: &str,
-        sender: impl Into<Sender>,
-        idempotency_key: &str,
-    ) -> Result<IngressId, Error> {
-        let words = noted(text, sender, idempotency_key)?;
-        self.said(task_id, words, |tx, ingress_id| {
-            let TaskInputAdded { about_task_id, ingress_id, text, trust_tier } =
-                words.added(task_id, ingress_id);
-            tx.push(TaskInputQueued { about_task_id, ingress_id, text, trust_tier });
+    /// As [`Kernel::steer`].
+    pub fn queue(&self, task_id: TaskId, note: &Note<'_>) -> Result<IngressId, Error> {
+        self.noted_with(task_id, note, |words, tx, as_recorded| {
+            let TaskInputAdded { about_task_id, ingress_id, text, trust_tier, encloses } =
+                words.added(task_id, as_recorded);
+            tx.push(TaskInputQueued { about_task_id, ingress_id, text, trust_tier, encloses });
             Ok(())
         })
     }
@@ -93,24 +126,40 @@ impl Kernel {
     /// one without the other.
     ///
     /// # Errors
-    /// As [`Kernel::append_note`]; [`Error::Conflict`] when an effect of it is not settled; [`Error::Refused`] for words
+    /// As [`Kernel::steer`]; [`Error::Conflict`] when an effect of it is not settled; [`Error::Refused`] for words
     /// that are not a person's.
-    pub fn stop_and_send(
-        &self,
-        task_id: TaskId,
-        text: &str,
-        sender: impl Into<Sender>,
-        idempotency_key: &str,
-    ) -> Result<IngressId, Error> {
-        let words = noted(text, sender, idempotency_key)?;
-        words.sender.speaks_for_the_person("stop what a task is at")?;
-        let ingress_id = self.said(task_id, words, |tx, ingress_id| {
-            tx.push(words.added(task_id, ingress_id));
+    pub fn stop_and_send(&self, task_id: TaskId, note: &Note<'_>) -> Result<IngressId, Error> {
+        note.sender.speaks_for_the_person("stop what a task is at")?;
+        let ingress_id = self.noted_with(task_id, note, |words, tx, as_recorded| {
+            tx.push(words.added(task_id, as_recorded));
             tx.at(Point::AttemptSupersede);
             self.supersede(tx, "stopped by a person")
         })?;
         self.cell(task_id)?.stop.store(true, Ordering::SeqCst);
         Ok(ingress_id)
+    }
+
+    /// A note that is looked at before anything is recorded, or that came before.
+    fn noted_with(
+        &self,
+        task_id: TaskId,
+        note: &Note<'_>,
+        follows: impl FnOnce(&Words<'_>, &mut Tx<'_>, &Recorded) -> Result<(), Error>,
+    ) -> Result<IngressId, Error> {
+        let nothing = Encloses::default();
+        let encloses = note.encloses.unwrap_or(&nothing);
+        let words = noted(note.text, note.sender, note.idempotency_key)?;
+        let first = self.reader.by_idempotency_key(&format!("ingress:{}", words.key))?;
+        let with = match first {
+            Some(first) => {
+                self.same_enclosed(words.key, &self.received(&first, words.key)?, encloses)?;
+                Enclosed::default()
+            }
+            None => self.enclosed(encloses)?,
+        };
+        let mut words = Words { with: Some(&with), ..words };
+        words.answers.quotes = with.message();
+        self.said(task_id, words, |tx, as_recorded| follows(&words, tx, as_recorded))
     }
 
     /// Edits the goal of a task at work. The loop hears it at its next turn, and what waits for a yes is asked anew;
@@ -147,7 +196,7 @@ impl Kernel {
         &self,
         task_id: TaskId,
         words: Words<'_>,
-        follows: impl FnOnce(&mut Tx<'_>, IngressId) -> Result<(), Error>,
+        follows: impl FnOnce(&mut Tx<'_>, &Recorded) -> Result<(), Error>,
     ) -> Result<IngressId, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
@@ -158,11 +207,11 @@ impl Kernel {
             let status = state.task.status;
             return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
         }
-        let (w, ingress_id) = self.words(&state, words)?;
+        let (w, as_recorded) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
-        follows(&mut tx, ingress_id)?;
+        follows(&mut tx, &as_recorded)?;
         self.clear_away(tx.commit()?);
-        Ok(ingress_id)
+        Ok(as_recorded.ingress_id)
     }
 
     /// The record of what came in first under a key, from its event.
@@ -206,11 +255,15 @@ impl Kernel {
         &self,
         state: &TaskState,
         words: Words<'_>,
-    ) -> Result<(Writeup<'_>, IngressId), Error> {
+    ) -> Result<(Writeup<'_>, Recorded), Error> {
+        let nothing = Enclosed::default();
+        let with = words.with.unwrap_or(&nothing);
+        enclose::fits(state, with)?;
         let about = Some(state.task.task_id);
         let (conversation_id, inbox) = self.inbox(Some(state.task.conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), words.sender)?;
+        let kept = self.keep_enclosed(&mut w, with)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
@@ -223,7 +276,7 @@ impl Kernel {
             updated_at: w.now,
             actor: Some(w.actor.actor_id),
             explicit_task_ref: about,
-            referenced_artifact_refs: Vec::new(),
+            referenced_artifact_refs: kept.iter().map(Enclosure::artifact_id).collect(),
             chosen_task_id: about,
             prompt_ref: words.answers.prompt,
             reply_to_ref: words.answers.reply_to.map(str::to_owned),
@@ -244,7 +297,8 @@ impl Kernel {
             anchor: None,
         });
         self.go_on_in(&mut w, state);
-        Ok((w, ingress_id))
+        let given = enclose::hand_over(&mut w, &kept);
+        Ok((w, Recorded { ingress_id, given }))
     }
 
     /// A key names one request: with other words it is another request, and is refused.
@@ -281,5 +335,5 @@ pub(crate) fn noted<'w>(text: &'w str, sender: impl Into<Sender>, key: &'w str) 
         )));
     }
     let (sender, resolution, answers) = (sender.into(), IngressResolution::AppendNote, Answers::default());
-    Ok(Words { text, sender, key, resolution, why: NAMED, answers })
+    Ok(Words { text, sender, key, resolution, why: NAMED, answers, with: None })
 }

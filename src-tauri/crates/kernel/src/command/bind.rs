@@ -1,6 +1,6 @@
 //! A person says what an open message is about. Its words stay those of whoever sent them.
 
-use super::add_input::{Answers, Words};
+use super::add_input::{Answers, Recorded, Words};
 use super::ingress::{Bound, bound, broken, once};
 use super::submit::Submission;
 use crate::Error;
@@ -105,11 +105,14 @@ impl Kernel {
         let (_, inbox) = self.inbox(Some(row.conversation_id))?;
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), sender)?;
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
-        let words = Words { text, sender, key: "", resolution, why, answers: Answers::default() };
+        let given = self.enclosed_in(ingress_id)?;
+        let (answers, with) = (Answers::default(), None);
+        let words = Words { text, sender, key: "", resolution, why, answers, with };
         bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
         self.go_on_in(&mut w, &state);
+        let given = super::enclose::hand_over(&mut w, &given);
         let mut tx = self.tx_from(&cell, state, w);
-        tx.push(words.added(task, ingress_id));
+        tx.push(words.added(task, &Recorded { ingress_id, given }));
         tx.commit().map_err(once)?;
         let candidates = row.candidates.clone();
         Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })

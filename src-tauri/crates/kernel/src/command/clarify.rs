@@ -48,24 +48,28 @@ impl Kernel {
         // One commit: an answer on record that the question never got could not be given again.
         let answers = Answers { prompt: Some(clarification_id), ..words.answers };
         let words = Words { answers, ..words };
-        let (w, ingress_id) = self.words(&state, words)?;
+        let is_for_server = is_asked_by_server(&state);
+        if is_for_server && words.with.is_some_and(|with| !with.is_empty()) {
+            let why = "a server of tools asks, and gets your words alone; answer without a file and without a quotation";
+            return Err(Error::Input(why.to_owned()));
+        }
+        let (w, as_recorded) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
         tx.at(Point::ClarificationAnswer);
         tx.push_keyed(
             Some(format!("resolve:{clarification_id}")),
-            ClarificationAnswered { clarification_id, ingress_id },
+            ClarificationAnswered { clarification_id, ingress_id: as_recorded.ingress_id },
         );
         // What is said to a server is not said to the model.
-        let is_to_server = is_asked_by_server(&tx);
-        if !is_to_server {
-            tx.push(words.added(task_id, ingress_id));
+        if !is_for_server {
+            tx.push(words.added(task_id, &as_recorded));
         }
         if tx.task.status == model::task::TaskStatus::Blocked {
             tx.unblock("answered")?;
             tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
         }
         tx.commit()?;
-        if is_to_server {
+        if is_for_server {
             self.say_to_server(&cell, clarification_id, words.text);
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Pause, resume, cancel, retry. Requests are recorded at once and taken at the next durable boundary.
 
+use super::enclose::{Encloses, is_given};
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
 use crate::drive::{leave_children, release_lease};
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState, Turn};
 use crate::tx::{After, Tx};
-use model::artifact::{ArtifactClass, ArtifactKind};
+use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested, TaskPriorityChanged};
 use model::fault::Point;
@@ -111,7 +112,9 @@ impl Kernel {
         let mut tx = self.begin_tx(&cell, Point::AttemptSupersede, PrincipalType::User)?;
         settled(&tx)?;
         if tx.task.status.is_terminal() {
-            let submission = self.follow_up(&tx, idempotency_key)?;
+            let mut submission = self.follow_up(&tx, idempotency_key)?;
+            // The same goal quotes the same.
+            submission.attachments.extend(taken_over(&tx, ArtifactKind::Quote));
             drop(tx);
             return self.submit(&submission);
         }
@@ -156,8 +159,7 @@ impl Kernel {
         let reason = state.attempt().and_then(AttemptState::ended);
         let outcome = reason.map_or("ended", crate::drive::in_words);
         let is_left = |a: &&model::artifact::Artifact| {
-            a.kind == ArtifactKind::Answer
-                || (a.class == ArtifactClass::Source && a.kind == ArtifactKind::BinaryAttachment)
+            a.kind == ArtifactKind::Answer || is_given(a) && a.kind != ArtifactKind::Quote
         };
         let left = state
             .artifacts
@@ -165,17 +167,6 @@ impl Kernel {
             .filter(is_left)
             .map(|a| a.artifact_id)
             .take(limits::ANCHOR_ARTIFACTS_MAX);
-        let attachments = state
-            .artifacts
-            .values()
-            .filter(|a| a.class == ArtifactClass::Source && a.kind == ArtifactKind::BinaryAttachment)
-            .map(|a| Attachment {
-                name: a.task_local_alias.as_ref().and_then(|n| n.shown().cloned()).unwrap_or_default(),
-                sha256: a.content_hash,
-                byte_size: a.byte_size,
-                trust_tier: a.trust_tier,
-            })
-            .collect();
         Ok(Submission {
             goal: state.goal_text(),
             title: state.task.title.shown().cloned().unwrap_or_default(),
@@ -207,11 +198,25 @@ impl Kernel {
                 outcome_summary: Sensitive::from(outcome.to_owned()),
                 source_artifact_refs: left.collect(),
             }),
-            attachments,
+            attachments: taken_over(state, ArtifactKind::BinaryAttachment),
+            encloses: Encloses::default(),
             steps: self.parts_of(state)?,
             idempotency_key,
         })
     }
+}
+
+/// What a task was given with words, for one that is given the same.
+fn taken_over(state: &TaskState, kind: ArtifactKind) -> Vec<Attachment> {
+    let given = state.artifacts.values().filter(|a| is_given(a) && a.kind == kind);
+    let given = given.map(|a| Attachment {
+        name: a.task_local_alias.as_ref().and_then(|n| n.shown().cloned()).unwrap_or_default(),
+        sha256: a.content_hash,
+        byte_size: a.byte_size,
+        trust_tier: a.trust_tier,
+        of: Some(a.artifact_id),
+    });
+    given.collect()
 }
 
 /// What may have begun is settled before anything else begins.

@@ -8,6 +8,7 @@
 
 use super::add_input::{Answers, Words};
 use super::bind::of_a_person;
+use super::enclose::{Enclosed, Encloses, Enclosure};
 use super::named::Named;
 use super::ranking::{Ranking, ranked};
 use super::submit::Submission;
@@ -38,8 +39,8 @@ pub struct Saying<'s> {
     pub task: Option<TaskId>,
     /// What it answers: a task, approval, question, receipt or message, by its identifier.
     pub reply_to: Option<&'s str>,
-    /// The earlier message that it quotes.
-    pub quotes: Option<IngressId>,
+    /// What comes with it.
+    pub encloses: Option<&'s Encloses>,
     /// The task that it begins a part of.
     pub part_of: Option<TaskId>,
     /// What it begins where nothing else can be meant: no task was begun in the conversation yet.
@@ -52,22 +53,22 @@ impl<'s> Saying<'s> {
     /// Words that name nothing, in the first conversation. `idempotency_key`: the same twice is the same message.
     pub fn of(text: &'s str, sender: impl Into<Sender>, idempotency_key: &'s str) -> Self {
         let (conversation_id, task, part_of, reply_to) = (None, None, None, None);
-        let (quotes, begins) = (None, None);
+        let (encloses, begins) = (None, None);
         Self {
             conversation_id,
             text,
             sender: sender.into(),
             task,
             reply_to,
-            quotes,
+            encloses,
             part_of,
             begins,
             idempotency_key,
         }
     }
 
-    fn answers(&self) -> Answers<'s> {
-        Answers { prompt: None, reply_to: self.reply_to, quotes: self.quotes }
+    fn answers(&self, with: &Enclosed) -> Answers<'s> {
+        Answers { prompt: None, reply_to: self.reply_to, quotes: with.message() }
     }
 }
 
@@ -151,25 +152,30 @@ impl Kernel {
     /// recorded then.
     pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
         let (conversation_id, _) = self.inbox(saying.conversation_id)?;
-        self.quotable(saying)?;
+        let nothing = Encloses::default();
+        let encloses = saying.encloses.unwrap_or(&nothing);
         let Saying { text, sender, idempotency_key: key, .. } = *saying;
         super::add_input::noted(text, sender, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
             let record = self.received(&first, key)?;
+            self.same_enclosed(key, &record, encloses)?;
             self.begun_before(&record, saying)?;
             return self.heard_before(&record, key, text);
         }
-        match self.meant(saying, conversation_id)? {
+        let with = self.enclosed(encloses)?;
+        match self.meant(saying, &with, conversation_id)? {
             Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
                 let words = super::add_input::noted(text, sender, key)?;
-                self.answer_as(task, question, Words { why: &why, answers: saying.answers(), ..words })?;
+                let (answers, with) = (saying.answers(&with), Some(&with));
+                self.answer_as(task, question, Words { why: &why, answers, with, ..words })?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
                 let resolution = IngressResolution::AppendNote;
-                let words = Words { text, sender, key, resolution, why: &why, answers: saying.answers() };
-                self.said(task, words, |tx, ingress_id| {
-                    tx.push(words.added(task, ingress_id));
+                let (answers, with) = (saying.answers(&with), Some(&with));
+                let words = Words { text, sender, key, resolution, why: &why, answers, with };
+                self.said(task, words, |tx, as_recorded| {
+                    tx.push(words.added(task, as_recorded));
                     Ok(())
                 })?;
                 self.bound_by_key(key, resolution, Some(task), why)
@@ -177,14 +183,14 @@ impl Kernel {
             Meant::One(task, why) | Meant::Answer(task, _, why) => {
                 // Until the task is made it is open, with this one candidate: a crash in between leaves it to a person.
                 let open = (Ranking::unranked(vec![task]), why.clone());
-                let ingress_id = self.take_down(saying, conversation_id, Some(task), open)?;
+                let ingress_id = self.take_down(saying, &with, conversation_id, Some(task), open)?;
                 let why = format!("{why}; it has ended, so a task follows it");
                 self.follow(task, ingress_id, text, sender, &why, Vec::new())
             }
             Meant::Part(parent) => {
                 let why = "it was said to be a part of the task";
                 let open = (Ranking::unranked(vec![parent]), why.to_owned());
-                let ingress_id = self.take_down(saying, conversation_id, None, open)?;
+                let ingress_id = self.take_down(saying, &with, conversation_id, None, open)?;
                 let mut work = self.work_like(parent, text, sender, ingress_id)?;
                 work.parent_task_id = Some(parent);
                 self.make(&work, ingress_id, why, vec![parent])
@@ -192,7 +198,8 @@ impl Kernel {
             Meant::Begins(work) => {
                 let (goal, idempotency_key) = (text.to_owned(), key.to_owned());
                 let conversation_id = Some(conversation_id);
-                let goal = Submission { goal, idempotency_key, conversation_id, ..*work };
+                let encloses = encloses.clone();
+                let goal = Submission { goal, idempotency_key, conversation_id, encloses, ..*work };
                 let made = self.submit(&goal)?;
                 let why = "the first words of a conversation begin its work".to_owned();
                 self.bound_by_key(key, IngressResolution::StartNewRoot, Some(made.task_id), why)
@@ -200,24 +207,20 @@ impl Kernel {
             Meant::Several(ranking, why) => {
                 let candidates = ranking.tasks.clone();
                 let open = (ranking, why.clone());
-                let ingress_id = self.take_down(saying, conversation_id, None, open)?;
+                let ingress_id = self.take_down(saying, &with, conversation_id, None, open)?;
                 let resolution = IngressResolution::PendingDisambiguation;
                 Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
             }
         }
     }
 
-    /// A message that is quoted is there.
-    fn quotable(&self, saying: &Saying<'_>) -> Result<(), Error> {
-        let Some(quoted) = saying.quotes else { return Ok(()) };
-        match self.query()?.message(quoted).map_err(broken)? {
-            Some(_) => Ok(()),
-            None => Err(Error::NotFound { kind: "message", id: quoted.to_string() }),
-        }
-    }
-
     /// What the words are about, by the order of HK-8.1.3.
-    fn meant(&self, saying: &Saying<'_>, conversation: ConversationId) -> Result<Meant, Error> {
+    fn meant(
+        &self,
+        saying: &Saying<'_>,
+        with: &Enclosed,
+        conversation: ConversationId,
+    ) -> Result<Meant, Error> {
         let query = self.query()?;
         if let Some(parent) = saying.part_of {
             self.cell(parent)?;
@@ -235,10 +238,8 @@ impl Kernel {
             );
         }
         // A quotation leads to its task, where it has one (HK-8.1.3-2, the second of the order).
-        if let Some(quoted) = saying.quotes
-            && let Some(task) = query.message(quoted).map_err(broken)?.and_then(|row| row.chosen_task_id)
-        {
-            return self.one(&query, task, "it quotes a message of the task".to_owned());
+        if let Some(task) = with.task() {
+            return self.one(&query, task, "it quotes what was said or done in the task".to_owned());
         }
         for word in saying.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
             if let Some(named) = self.named(&query, word)? {
@@ -317,6 +318,7 @@ impl Kernel {
     fn take_down(
         &self,
         saying: &Saying<'_>,
+        with: &Enclosed,
         conversation_id: ConversationId,
         named: Option<TaskId>,
         (Ranking { tasks, confidence, margin }, why): (Ranking, String),
@@ -325,6 +327,7 @@ impl Kernel {
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w =
             self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), saying.sender)?;
+        let kept = self.keep_enclosed(&mut w, with)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
@@ -337,11 +340,11 @@ impl Kernel {
             updated_at: w.now,
             actor: Some(w.actor.actor_id),
             explicit_task_ref: named,
-            referenced_artifact_refs: Vec::new(),
+            referenced_artifact_refs: kept.iter().map(Enclosure::artifact_id).collect(),
             chosen_task_id: None,
             prompt_ref: None,
             reply_to_ref: saying.reply_to.map(str::to_owned),
-            quoted_message_ref: saying.quotes,
+            quoted_message_ref: with.message(),
             parent_task_id: saying.part_of,
             rationale: None,
             idempotency_key: saying.idempotency_key.to_owned(),

@@ -1,6 +1,7 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
 use super::add_input::used_before;
+use super::enclose::{Encloses, Enclosure, hand_over};
 use super::plan::Part;
 pub use super::reasoning::Reasoning;
 use crate::Error;
@@ -55,8 +56,11 @@ pub struct Submission {
     pub parent_task_id: Option<TaskId>,
     /// What a follow-up to an ended task carries.
     pub continuation_anchor: Option<ContinuationAnchor>,
-    /// Files handed over with it: alias, media type, text.
+    /// Files and quotations that it takes over from another task.
     pub attachments: Vec<Attachment>,
+    /// What comes with it.
+    #[serde(default, skip_serializing_if = "Encloses::is_empty")]
+    pub encloses: Encloses,
     /// The goal in parts; empty is one step with the whole goal (HK-9-1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Part>,
@@ -64,7 +68,7 @@ pub struct Submission {
     pub idempotency_key: String,
 }
 
-/// A file handed over with a goal.
+/// A file or quotation that a task takes over from another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// Its name.
@@ -75,6 +79,9 @@ pub struct Attachment {
     pub byte_size: u64,
     /// How far it may be relied on.
     pub trust_tier: TrustTier,
+    /// The artifact that it was there; absent in what older versions took in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<ArtifactId>,
 }
 
 /// What became of a submission.
@@ -114,6 +121,7 @@ impl Submission {
             parent_task_id: None,
             continuation_anchor: None,
             attachments: Vec::new(),
+            encloses: Encloses::default(),
             steps: Vec::new(),
             idempotency_key,
         }
@@ -200,6 +208,7 @@ impl Kernel {
     /// Recorded before it changes anything (HK-27-15).
     fn receive(&self, submission: &Submission) -> Result<IngressId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
+        let with = self.enclosed(&submission.encloses)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let sender = submission.sender();
         let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), sender)?;
@@ -207,6 +216,8 @@ impl Kernel {
         let mut new = NewArtifact::audit(ArtifactKind::Message).class(ArtifactClass::Source);
         new.trust_tier = sender.tier();
         let message = w.artifact(&stored, new)?;
+        let kept = self.keep_enclosed(&mut w, &with)?;
+        let kept = kept.iter().map(Enclosure::artifact_id);
         let record = IngressRecord {
             ingress_id,
             conversation_id,
@@ -219,11 +230,11 @@ impl Kernel {
             updated_at: w.now,
             actor: Some(w.actor.actor_id),
             explicit_task_ref: None,
-            referenced_artifact_refs: vec![message.artifact_id],
+            referenced_artifact_refs: std::iter::once(message.artifact_id).chain(kept).collect(),
             chosen_task_id: None,
             prompt_ref: None,
             reply_to_ref: None,
-            quoted_message_ref: None,
+            quoted_message_ref: with.message(),
             parent_task_id: submission.parent_task_id,
             rationale: None,
             idempotency_key: submission.idempotency_key.clone(),
@@ -237,9 +248,10 @@ impl Kernel {
     fn same_request(&self, now: &Submission, record: &IngressRecord) -> Result<(), Error> {
         self.same_words(&now.idempotency_key, &record.raw_text, &now.goal)?;
         // Words that were said to a task, or commands, are no goal.
-        if record.referenced_artifact_refs.is_empty() {
+        if self.goal_of(record)?.is_none() {
             return Err(used_before(&now.idempotency_key));
         }
+        self.same_enclosed(&now.idempotency_key, record, &now.encloses)?;
         let Some(first) = self.stored_submission(record)? else { return Ok(()) };
         let same = |now: &Submission| {
             first.workspace_id == now.workspace_id
@@ -376,7 +388,7 @@ impl Kernel {
         let bytes = seal::canon::to_canonical(&contract)?;
         let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(sender.tier());
         w.artifact_named(contract_ref, &bytes, new)?;
-        self.attach(w, &submission.attachments)?;
+        self.attach(w, ingress_id, &submission.attachments)?;
         let ready = self.create_steps(w, submission)?;
         w.scope.step_id = ready.first().copied();
         w.push(TaskStatusChanged {
@@ -397,14 +409,29 @@ impl Kernel {
         Ok(())
     }
 
-    fn attach(&self, w: &mut Writeup<'_>, attachments: &[Attachment]) -> Result<(), Error> {
-        for attachment in attachments {
-            let mut new = NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source);
-            new.trust_tier = attachment.trust_tier;
-            new.media_type = "application/octet-stream";
-            new.alias = Some(attachment.name.clone());
-            w.artifact_of(attachment.sha256, attachment.byte_size, new);
+    /// Gives a new task what came with its goal, and what it takes over.
+    fn attach(
+        &self,
+        w: &mut Writeup<'_>,
+        ingress_id: IngressId,
+        attachments: &[Attachment],
+    ) -> Result<(), Error> {
+        let mut given = self.enclosed_in(ingress_id)?;
+        let room = limits::ENCLOSED_OF_TASK_MAX.saturating_sub(given.len());
+        for attachment in attachments.iter().take(room) {
+            match attachment.of.map(|id| self.enclosure(id)).transpose()?.flatten() {
+                Some(known) => given.push(known),
+                None => {
+                    let mut new =
+                        NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source);
+                    new.trust_tier = attachment.trust_tier;
+                    new.media_type = "application/octet-stream";
+                    new.alias = Some(attachment.name.clone());
+                    w.artifact_of(attachment.sha256, attachment.byte_size, new);
+                }
+            }
         }
+        hand_over(w, &given);
         Ok(())
     }
 }

@@ -4,8 +4,10 @@ use super::submit::{OUTRIGHT, Submission};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::query::all;
+use model::artifact::ArtifactKind;
 use model::ingress::{IngressRecord, IngressStatus};
 use model::{Body, ConversationId, IngressId, TaskId};
+use projections::rows::ArtifactRow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Kernel {
@@ -51,13 +53,19 @@ impl Kernel {
 
     /// The submission that a message is; none when it is another message, or its content is gone.
     pub(super) fn stored_submission(&self, record: &IngressRecord) -> Result<Option<Submission>, Error> {
-        let Some(message) = record.referenced_artifact_refs.first() else { return Ok(None) };
-        let row = self.query()?.artifact(*message).map_err(|e| Error::Broken(e.to_string()))?;
-        let Some(row) = row else { return Ok(None) };
+        let Some(row) = self.goal_of(record)? else { return Ok(None) };
         match self.artifacts.read(&row.content_hash) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Err(artifacts::Error::Missing { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The artifact of the goal that a message is, whether its content is there still or not. Files and quotations that come with
+    /// words are no goal, whatever they hold.
+    pub(super) fn goal_of(&self, record: &IngressRecord) -> Result<Option<ArtifactRow>, Error> {
+        let Some(message) = record.referenced_artifact_refs.first() else { return Ok(None) };
+        let row = self.query()?.artifact(*message).map_err(|e| Error::Broken(e.to_string()))?;
+        Ok(row.filter(|row| row.kind == ArtifactKind::Message))
     }
 }

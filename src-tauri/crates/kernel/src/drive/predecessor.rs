@@ -107,7 +107,7 @@ impl Kernel {
         Ok(text)
     }
 
-    fn words_of(&self, digest: &Digest) -> Result<String, Error> {
+    pub(crate) fn words_of(&self, digest: &Digest) -> Result<String, Error> {
         match self.artifacts.read(digest) {
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(error) => self.gone(error),
@@ -115,7 +115,7 @@ impl Kernel {
     }
 
     /// Why content of an ended task is not told. What is lost there does not keep another task from its work.
-    fn gone(&self, error: artifacts::Error) -> Result<String, Error> {
+    pub(super) fn gone(&self, error: artifacts::Error) -> Result<String, Error> {
         match &error {
             artifacts::Error::Missing { digest } if self.reader.is_content_erased(digest)? => {
                 Ok("(erased)".to_owned())

@@ -302,7 +302,7 @@ impl Kernel {
         }
         input.beliefs = state.beliefs.values().cloned().collect();
         input.memories = self.recalled(state, &input)?;
-        input.ingress = self.deltas(state);
+        input.ingress = super::seen::deltas(state);
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {
             input.artifacts = self.materials(state, attempt)?;
@@ -310,18 +310,6 @@ impl Kernel {
             input.turns = turns(state, attempt);
         }
         Ok(input)
-    }
-
-    fn deltas(&self, state: &TaskState) -> Vec<knowledge::Delta> {
-        let all = state.absorbed.iter().chain(&state.inputs);
-        all.zip(0_u64..)
-            .map(|(input, order)| knowledge::Delta {
-                ingress_id: input.ingress_id,
-                text: input.text.clone(),
-                trust_tier: input.trust_tier,
-                order,
-            })
-            .collect()
     }
 
     /// Everything this attempt has seen, whole, for a reasoner that decides from it.

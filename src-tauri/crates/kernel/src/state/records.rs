@@ -3,9 +3,12 @@
 use model::action::{ActionClass, Reversibility};
 use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
 use model::artifact::{ArtifactRef, TrustTier};
+use model::body::{TaskInputAdded, TaskInputQueued};
 use model::policy::RiskBand;
 use model::receipt::{ReceiptClass, ResultCode};
-use model::{ActionRequestId, AttemptId, Event, EventId, IngressId, ReceiptId, Sensitive, TaskId, UnixMs};
+use model::{
+    ActionRequestId, ArtifactId, AttemptId, Event, EventId, IngressId, ReceiptId, Sensitive, TaskId, UnixMs,
+};
 
 /// Where an event stands: what a fold needs of it beside its body.
 #[derive(Debug, Clone, Copy)]
@@ -108,13 +111,33 @@ pub struct Input {
     pub text: String,
     /// How far they may be relied on: as far as their sender.
     pub trust_tier: TrustTier,
+    /// What the task was given with them.
+    pub encloses: Vec<ArtifactId>,
+}
+
+impl From<&TaskInputAdded> for Input {
+    fn from(b: &TaskInputAdded) -> Self {
+        Self::of(b.ingress_id, &b.text, b.trust_tier, b.encloses.as_ref())
+    }
+}
+
+impl From<&TaskInputQueued> for Input {
+    fn from(b: &TaskInputQueued) -> Self {
+        Self::of(b.ingress_id, &b.text, b.trust_tier, b.encloses.as_ref())
+    }
 }
 
 impl Input {
     /// What an event says; one of an older store took every sender for the person.
-    pub(super) fn of(ingress_id: IngressId, text: &Sensitive<String>, tier: Option<TrustTier>) -> Self {
+    fn of(
+        ingress_id: IngressId,
+        text: &Sensitive<String>,
+        tier: Option<TrustTier>,
+        encloses: Option<&Vec<ArtifactId>>,
+    ) -> Self {
         let text = text.shown().cloned().unwrap_or_default();
-        Self { ingress_id, text, trust_tier: tier.unwrap_or(TrustTier::UserAsserted) }
+        let encloses = encloses.cloned().unwrap_or_default();
+        Self { ingress_id, text, trust_tier: tier.unwrap_or(TrustTier::UserAsserted), encloses }
     }
 
     /// Whether a person of this machine said so.

@@ -287,7 +287,12 @@ fn summary(input: &PackInput, basket: &mut Basket<'_>) -> Option<Candidate> {
 /// The newest take their place first; they stand in the order in which they came.
 fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let delta = |d: &super::Delta| {
-        let candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), "New message", &d.text);
+        let with: Vec<String> = d.encloses.iter().map(ToString::to_string).collect();
+        let title = match with.is_empty() {
+            true => "New message".to_owned(),
+            false => format!("New message, with {}", with.join(", ")),
+        };
+        let candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), &title, &d.text);
         let mut candidate = candidate.of(d.trust_tier);
         candidate.divisible = true;
         candidate.needed = true;

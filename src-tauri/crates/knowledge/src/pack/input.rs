@@ -50,6 +50,9 @@ pub struct Delta {
     pub ingress_id: IngressId,
     /// What it says.
     pub text: String,
+    /// What came with it, of the artifacts of the pack.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub encloses: Vec<ArtifactId>,
     /// How far it may be relied on: a person's words, or a webhook's.
     pub trust_tier: TrustTier,
     /// Its place in order.

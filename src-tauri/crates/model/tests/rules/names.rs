@@ -329,6 +329,7 @@ fn kinds_of_artifacts_in_their_order() {
             "action.result",
             "answer",
             "message",
+            "quote",
         ]
     );
 }

@@ -163,6 +163,7 @@ fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
         reply_to_ref: r.reply_to_ref.clone(),
         quoted_message_ref: r.quoted_message_ref,
         parent_task_id: r.parent_task_id,
+        enclosed: r.referenced_artifact_refs.clone(),
     })?;
     seen.add(NewMessage {
         conversation_id: r.conversation_id,

@@ -2,12 +2,12 @@
 
 use super::{Lifecycle, Outcome, RunFold, shown, step};
 use crate::{Draft, Family};
-use model::Sensitive;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::body::{AnswerChecked, Body, ContextCompacted, ModelFailed, SkillLoaded, TaskStatusChanged};
 use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
+use model::{ArtifactId, Sensitive};
 use serde_json::{Value, json};
 
 /// A question of a server to a model, and its end.
@@ -39,8 +39,8 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             vec![started, Draft::new(Family::TitleUpdated, at, title)]
         }
         Body::TaskStatusChanged(b) => ending(mirror, event, b, now),
-        Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier)],
-        Body::TaskInputQueued(b) => vec![input(event, "input_queued", &b.text, b.trust_tier)],
+        Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier, &b.encloses)],
+        Body::TaskInputQueued(b) => vec![input(event, "input_queued", &b.text, b.trust_tier, &b.encloses)],
         Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
         Body::TaskDelegated(b) => vec![step(event, "delegated", given_away(&b.parts))],
         Body::ChildEnded(b) => {
@@ -112,8 +112,17 @@ fn failed(event: &Event, b: &ModelFailed) -> Draft {
 }
 
 /// Words that came in, and how far their sender's word goes when it is not the person's.
-fn input(event: &Event, phase: &str, text: &Sensitive<String>, tier: Option<TrustTier>) -> Draft {
+fn input(
+    event: &Event,
+    phase: &str,
+    text: &Sensitive<String>,
+    tier: Option<TrustTier>,
+    encloses: &Option<Vec<ArtifactId>>,
+) -> Draft {
     let mut draft = step(event, phase, shown(text));
+    if let Some(encloses) = encloses {
+        draft.payload.insert("encloses".to_owned(), json!(encloses));
+    }
     if let Some(tier) = tier.filter(|tier| *tier != TrustTier::UserAsserted) {
         draft.payload.insert("trust_tier".to_owned(), json!(tier));
     }

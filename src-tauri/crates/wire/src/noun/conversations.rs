@@ -42,8 +42,13 @@ params! {
         task: Option<String>,
         /// The identifier of what it answers: a task, approval, question, receipt or message.
         reply_to: Option<String>,
-        /// The identifier of the earlier message that it quotes.
+        /// The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted.
         quotes: Option<String>,
+        /// The passage of it, word for word; all of it when absent.
+        passage: Option<String>,
+        /// Files that come with it, which were taken in before, by their artifacts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        encloses: Vec<String>,
         /// `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it
         /// names when absent.
         about: Option<String>,
@@ -68,6 +73,13 @@ params! {
     }
     /// See the table.
     Commands {}
+    /// Files that came with messages of one, the newest first.
+    Files {
+        /// The first one when absent.
+        conversation: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
     /// The task a person turns to; none turns away.
     Focus { conversation: Option<String>, task: Option<String> }
 }
@@ -149,6 +161,33 @@ answers! {
         answers: Option<String>,
         reply_to: Option<String>,
         quotes: Option<String>,
+        /// What it quotes, as it was quoted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quoted: Option<QuotedPassage>,
+        /// Files that came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attached: Vec<AttachedFile>,
+    }
+    /// A passage that a message quotes. It is content: a model is told it as data, with this trust, and never as the message.
+    QuotedPassage {
+        artifact_id: String,
+        /// What is quoted: a message, question, approval, receipt or attempt.
+        of: String,
+        /// Absent where it was erased.
+        text: Option<Text>,
+        trust: TrustTier,
+    }
+    /// A file that came with a message.
+    AttachedFile {
+        artifact_id: String,
+        name: Option<Text>,
+        byte_size: u64,
+        media_type: String,
+        trust: TrustTier,
+        /// Whether its content was erased.
+        is_erased: bool,
+        message_id: String,
+        at: i64,
     }
     /// It is open.
     Opened { conversation_id: String }
@@ -200,5 +239,7 @@ answers! {
 pub type Conversations = Page<Conversation>;
 /// A part of the list.
 pub type LineList = Page<Line>;
+/// A part of the list.
+pub type FileList = Page<AttachedFile>;
 /// A part of the list.
 pub type Messages = Page<Message>;

@@ -166,6 +166,13 @@ params! {
         /// `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done.
         /// `stop_and_send`: what it is at ends, and it begins anew with the words.
         mode: Option<String>,
+        /// The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted.
+        quotes: Option<String>,
+        /// The passage of it, word for word; all of it when absent.
+        passage: Option<String>,
+        /// Files that come with it, which were taken in before, by their artifacts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        encloses: Vec<String>,
         idempotency_key: Option<String>,
         channel: Option<String>,
     }

@@ -1,0 +1,413 @@
+//! What comes with words: files that were taken in before, and a passage that they quote (HK-8.1.2-3). Both are content. They
+//! stand in a context as data with the trust of what they come from, whoever sent the words, and never as the words.
+//!
+//! The record of a message names their artifacts in the inbox. Where the message becomes input or goal of a task, the task has
+//! artifacts of its own with the same bytes, which name those: proof, lineage and erasure find them there.
+
+use super::ingress::broken;
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Writeup};
+use model::artifact::{Artifact, ArtifactClass, ArtifactKind, Sensitivity, TrustTier};
+use model::ingress::IngressRecord;
+use model::{ArtifactId, IngressId, TaskId, limits};
+use projections::rows::{ArtifactRow, MessageRow};
+use projections::{ArtifactState, MessageKind};
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+
+/// What comes with words, as their sender names it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Encloses {
+    /// Files that were taken in, by their artifacts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ArtifactId>,
+    /// What they quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Quote>,
+}
+
+/// A passage that words quote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// Whose: a message, question, approval, receipt, or the attempt whose last words it is of, by its identifier.
+    pub of: String,
+    /// The passage, word for word; all of it when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passage: Option<String>,
+}
+
+/// The address of a quotation begins so; behind it stands what is quoted.
+const QUOTE: &str = "quote:";
+
+impl Encloses {
+    /// Words that quote all of this.
+    pub fn quoting(of: impl ToString) -> Self {
+        Self { files: Vec::new(), quote: Some(Quote { of: of.to_string(), passage: None }) }
+    }
+
+    /// Whether nothing comes with the words.
+    pub const fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.quote.is_none()
+    }
+}
+
+/// What is quoted by an artifact with this address.
+pub fn quoted_of(uri: &str) -> Option<&str> {
+    uri.strip_prefix(QUOTE)
+}
+
+/// Content that comes with words, as its artifact says.
+#[derive(Debug, Clone)]
+pub(crate) struct Enclosure {
+    artifact_id: ArtifactId,
+    kind: ArtifactKind,
+    media_type: &'static str,
+    trust_tier: TrustTier,
+    sensitivity: Sensitivity,
+    sha256: Digest,
+    byte_size: u64,
+    name: String,
+    uri: Option<String>,
+}
+
+/// What comes with words, once it was looked at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Enclosed {
+    files: Vec<Enclosure>,
+    quote: Option<Passage>,
+}
+
+/// A passage, and where it comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Passage {
+    of: String,
+    text: String,
+    trust_tier: TrustTier,
+    name: String,
+    inputs: Vec<ArtifactId>,
+    message: Option<IngressId>,
+    pub(super) task: Option<TaskId>,
+}
+
+impl Enclosed {
+    /// The earlier message that is quoted.
+    pub(super) fn message(&self) -> Option<IngressId> {
+        self.quote.as_ref().and_then(|quote| quote.message)
+    }
+
+    /// The task of what is quoted.
+    pub(super) fn task(&self) -> Option<TaskId> {
+        self.quote.as_ref().and_then(|quote| quote.task)
+    }
+
+    /// How many artifacts it comes to.
+    fn len(&self) -> usize {
+        self.files.len().saturating_add(usize::from(self.quote.is_some()))
+    }
+
+    /// A server of tools that asked a question gets words and nothing else.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Kernel {
+    /// What is enclosed is there, within its bounds, and says what it is said to say.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Input`], and [`Error::Conflict`] for what was erased.
+    pub(super) fn enclosed(&self, named: &Encloses) -> Result<Enclosed, Error> {
+        if named.is_empty() {
+            return Ok(Enclosed::default());
+        }
+        let count = named.files.len();
+        if count > limits::ENCLOSED_MAX {
+            return Err(Error::Input(format!(
+                "{count} files come with the words and at most {} are taken; send the others with another message",
+                limits::ENCLOSED_MAX
+            )));
+        }
+        let query = self.query()?;
+        let mut files: Vec<Enclosure> = Vec::new();
+        for id in &named.files {
+            let row = query.artifact(*id).map_err(broken)?;
+            let row = row.ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+            if row.class != ArtifactClass::Source || row.kind != ArtifactKind::BinaryAttachment {
+                return Err(Error::Input(format!(
+                    "`{id}` is {}, and only a file that was taken in comes with words; take it in first",
+                    row.kind
+                )));
+            }
+            if row.state == ArtifactState::Expired {
+                return Err(Error::Conflict(format!("the content of `{id}` was erased")));
+            }
+            if files.iter().all(|known| known.artifact_id != *id) {
+                files.push(Enclosure::of(&row));
+            }
+        }
+        let bytes: u64 = files.iter().map(|file| file.byte_size).sum();
+        if bytes > limits::ENCLOSED_BYTES_MAX {
+            return Err(Error::Input(format!(
+                "the files that come with the words have {bytes} bytes and at most {} are taken; put them into the folder \
+                 of the task and say in words where they are",
+                limits::ENCLOSED_BYTES_MAX
+            )));
+        }
+        let quote = named.quote.as_ref().map(|quote| self.passage(quote)).transpose()?;
+        Ok(Enclosed { files, quote })
+    }
+
+    fn passage(&self, quote: &Quote) -> Result<Passage, Error> {
+        let of = quote.of.trim();
+        let query = self.query()?;
+        let row = query.line(of).map_err(broken)?;
+        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: of.to_owned() })?;
+        let gone = || Error::Conflict(format!("what `{of}` says was erased and cannot be quoted"));
+        let shown = row.text.as_ref().and_then(|text| text.shown().cloned()).ok_or_else(gone)?;
+        let artifact = row.artifact_ref.map(|id| query.artifact(id).map_err(broken)).transpose()?.flatten();
+        let message = of.parse::<IngressId>().ok();
+        let sender = message.map(|id| query.message(id).map_err(broken)).transpose()?.flatten();
+        let trust_tier = match row.kind {
+            MessageKind::Message => sender.and_then(|sender| sender.trust_tier),
+            // Whoever acts words a question and the words of a card; what a model says last is believed as little.
+            MessageKind::Question | MessageKind::Approval => Some(TrustTier::Untrusted),
+            MessageKind::Answer => {
+                artifact.as_ref().map_or(Some(TrustTier::Observed), |a| Some(a.trust_tier))
+            }
+            MessageKind::Receipt | MessageKind::Ended => Some(TrustTier::Observed),
+        };
+        let text = match &quote.passage {
+            None => shown,
+            Some(passage) => self.word_for_word(passage, &shown, artifact.as_ref(), of)?,
+        };
+        if text.trim().is_empty() || text.len() > limits::QUOTE_BYTES_MAX {
+            return Err(Error::Input(format!(
+                "{} bytes are quoted and 1 to {} are taken; quote the passage that matters",
+                text.len(),
+                limits::QUOTE_BYTES_MAX
+            )));
+        }
+        Ok(Passage {
+            of: of.to_owned(),
+            text,
+            trust_tier: trust_tier.unwrap_or(TrustTier::Untrusted),
+            name: format!("quoted from {}", named(&row)),
+            inputs: artifact
+                .filter(|_| row.kind != MessageKind::Approval)
+                .map(|a| a.artifact_id)
+                .into_iter()
+                .collect(),
+            message,
+            task: row.task_id,
+        })
+    }
+
+    /// The passage stands there, but for how its lines are broken.
+    fn word_for_word(
+        &self,
+        passage: &str,
+        shown: &str,
+        artifact: Option<&ArtifactRow>,
+        of: &str,
+    ) -> Result<String, Error> {
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let wanted = flat(passage);
+        let whole = artifact.filter(|row| row.kind == ArtifactKind::Answer);
+        let whole = whole.map(|row| self.words_of(&row.content_hash)).transpose()?.unwrap_or_default();
+        let stands = flat(shown).contains(&wanted) || flat(&whole).contains(&wanted);
+        if stands {
+            return Ok(passage.trim().to_owned());
+        }
+        Err(Error::Input(format!(
+            "the passage does not stand in `{of}`; quote it word for word, or leave it out"
+        )))
+    }
+
+    /// Keeps what comes with words in the inbox, where their record names it.
+    pub(super) fn keep_enclosed(
+        &self,
+        w: &mut Writeup<'_>,
+        with: &Enclosed,
+    ) -> Result<Vec<Enclosure>, Error> {
+        let mut kept = Vec::new();
+        if let Some(quote) = &with.quote {
+            let new = NewArtifact {
+                uri: Some(format!("{QUOTE}{}", quote.of)),
+                alias: Some(quote.name.clone()),
+                ..NewArtifact::audit(ArtifactKind::Quote)
+                    .class(ArtifactClass::Source)
+                    .media("text/plain; charset=utf-8")
+                    .trust(quote.trust_tier)
+                    .from(quote.inputs.iter().copied())
+            };
+            let (name, uri) = (quote.name.clone(), new.uri.clone());
+            let at = w.artifact(quote.text.as_bytes(), new)?;
+            let byte_size = quote.text.len() as u64;
+            kept.push(Enclosure {
+                artifact_id: at.artifact_id,
+                kind: ArtifactKind::Quote,
+                media_type: "text/plain; charset=utf-8",
+                trust_tier: quote.trust_tier,
+                sensitivity: Sensitivity::Private,
+                sha256: at.sha256,
+                byte_size,
+                name,
+                uri,
+            });
+        }
+        kept.extend(with.files.iter().cloned());
+        Ok(kept)
+    }
+
+    /// What came with a message that is on record.
+    pub(super) fn enclosed_in(&self, ingress_id: IngressId) -> Result<Vec<Enclosure>, Error> {
+        let query = self.query()?;
+        let Some(row) = query.message(ingress_id).map_err(broken)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for id in row.enclosed {
+            found.extend(self.enclosure(id)?);
+        }
+        Ok(found)
+    }
+
+    /// An artifact as what comes with words; none for what never did.
+    pub(super) fn enclosure(&self, id: ArtifactId) -> Result<Option<Enclosure>, Error> {
+        let row = self.query()?.artifact(id).map_err(broken)?;
+        Ok(row.filter(|row| is_enclosed(row.class, row.kind)).map(|row| Enclosure::of(&row)))
+    }
+
+    /// The same things came with a message as come with these words.
+    pub(super) fn same_enclosed(
+        &self,
+        key: &str,
+        record: &IngressRecord,
+        now: &Encloses,
+    ) -> Result<(), Error> {
+        let query = self.query()?;
+        let mut before = Vec::new();
+        for id in &record.referenced_artifact_refs {
+            before
+                .extend(query.artifact(*id).map_err(broken)?.filter(|row| is_enclosed(row.class, row.kind)));
+        }
+        let of = |row: &ArtifactRow| {
+            row.uri.shown().and_then(|uri| quoted_of(uri).map(str::to_owned)).unwrap_or_default()
+        };
+        let quoted: Vec<String> =
+            before.iter().filter(|row| row.kind == ArtifactKind::Quote).map(of).collect();
+        let quotes: Vec<String> = now.quote.iter().map(|quote| quote.of.trim().to_owned()).collect();
+        let mut files: Vec<Digest> = Vec::new();
+        for id in &now.files {
+            files.extend(query.artifact(*id).map_err(broken)?.map(|row| row.content_hash));
+        }
+        let first = before.iter().filter(|row| row.kind != ArtifactKind::Quote).map(|row| row.content_hash);
+        let is_erased = before.iter().any(|row| row.uri.shown().is_none());
+        if is_erased || (quoted == quotes && first.eq(files.iter().copied())) {
+            return Ok(());
+        }
+        Err(super::add_input::used_before(key))
+    }
+}
+
+impl Enclosure {
+    fn of(row: &ArtifactRow) -> Self {
+        Self {
+            artifact_id: row.artifact_id,
+            kind: row.kind,
+            media_type: media(&row.media_type),
+            trust_tier: row.trust_tier,
+            sensitivity: row.sensitivity,
+            sha256: row.content_hash,
+            byte_size: row.byte_size,
+            name: row
+                .alias
+                .as_ref()
+                .and_then(|name| name.shown().cloned())
+                .unwrap_or_else(|| "(erased)".to_owned()),
+            uri: row.uri.shown().cloned(),
+        }
+    }
+
+    /// As an artifact of a task.
+    fn of_task(&self) -> NewArtifact {
+        NewArtifact {
+            class: ArtifactClass::Source,
+            kind: self.kind,
+            media_type: self.media_type,
+            trust_tier: self.trust_tier,
+            sensitivity: self.sensitivity,
+            uri: self.uri.clone(),
+            alias: Some(self.name.clone()),
+            inputs: vec![self.artifact_id],
+        }
+    }
+
+    /// The record of what came with words.
+    pub(super) const fn artifact_id(&self) -> ArtifactId {
+        self.artifact_id
+    }
+}
+
+/// Gives a task what came with words to it: no attempt made it.
+pub(super) fn hand_over(w: &mut Writeup<'_>, all: &[Enclosure]) -> Vec<ArtifactId> {
+    let scope = w.scope;
+    (w.scope.step_id, w.scope.attempt_id) = (None, None);
+    let given = all.iter().map(|one| w.artifact_of(one.sha256, one.byte_size, one.of_task()).artifact_id);
+    let given = given.collect();
+    w.scope = scope;
+    given
+}
+
+/// There is room in a task for what comes with words to it.
+pub(super) fn fits(state: &TaskState, with: &Enclosed) -> Result<(), Error> {
+    let has = state.artifacts.values().filter(|a| is_given(a)).count();
+    if with.is_empty() || has.saturating_add(with.len()) <= limits::ENCLOSED_OF_TASK_MAX {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "the task has {has} files and quotations and at most {} are taken; begin another task with the rest",
+        limits::ENCLOSED_OF_TASK_MAX
+    )))
+}
+
+/// Whether an artifact of a task was given to it with words.
+pub(crate) fn is_given(artifact: &Artifact) -> bool {
+    is_enclosed(artifact.class, artifact.kind)
+}
+
+fn is_enclosed(class: ArtifactClass, kind: ArtifactKind) -> bool {
+    class == ArtifactClass::Source && matches!(kind, ArtifactKind::BinaryAttachment | ArtifactKind::Quote)
+}
+
+/// What is quoted, in words.
+fn named(row: &MessageRow) -> String {
+    let what = match row.kind {
+        MessageKind::Message => "the message",
+        MessageKind::Question => "the question",
+        MessageKind::Approval => "the request for approval",
+        MessageKind::Receipt => "the receipt",
+        MessageKind::Answer => "the last words of",
+        MessageKind::Ended => "the end of",
+    };
+    format!("{what} {}", row.ref_id)
+}
+
+/// Media types that are kept apart; the rest are bytes.
+fn media(given: &str) -> &'static str {
+    const KNOWN: [&str; 12] = [
+        "text/plain; charset=utf-8",
+        "text/markdown; charset=utf-8",
+        "text/csv; charset=utf-8",
+        "text/html; charset=utf-8",
+        "application/json",
+        "application/pdf",
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "image/svg+xml",
+        "application/zip",
+    ];
+    KNOWN.into_iter().find(|known| *known == given).unwrap_or("application/octet-stream")
+}
