@@ -80,7 +80,7 @@ test("keys are made on the first page, by its rules", async () => {
   expect(walk.end()).toBe(5);
 });
 
-test("a playbook has its result after five inputs, its undo after four, and its proof verifies", async () => {
+test("a playbook has its result after five inputs, its undo after five with a look at what it would do, and its proof verifies", async () => {
   const walk = new Walk("first result");
   await walk.type(field("A folder to try it on"), world.folder);
   await walk.click(button("Begin"));
@@ -104,10 +104,11 @@ test("a playbook has its result after five inputs, its undo after four, and its 
   const undo = new Walk("undo");
   await world.page.goBack();
   await undo.click(button("Undo"));
+  await undo.click(button("Ask for this undo"));
   await approve(undo);
   await expect.poll(() => world.has("IMG_0001.jpg"), { timeout: 30_000 }).toBe(true);
   await expect.poll(() => world.has("Images"), { timeout: 30_000 }).toBe(false);
-  expect(undo.end()).toBe(4);
+  expect(undo.end()).toBe(5);
 });
 
 test("the keys are locked and unlocked on the page while the host runs, and the banner says which", async () => {

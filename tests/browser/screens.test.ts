@@ -340,6 +340,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   const done = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string }[] }).rows.find((row) => row.title === "Inventory again");
   await world.go(`/task/${done?.task_id ?? ""}`);
   await world.page.getByRole("button", { name: "Undo", exact: true }).click();
+  await world.page.getByRole("button", { name: "Ask for this undo" }).click();
   await expect.poll(() => waiting().length, { timeout: 30_000 }).toBe(1);
   await world.go("/");
   await world.page.getByRole("article", { name: "Approval" }).getByRole("button", { name: "Deny", exact: true }).click();

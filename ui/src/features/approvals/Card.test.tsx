@@ -282,14 +282,29 @@ test("a name with a line break or blanks at its edge shows them", async () => {
 
 test("an approved card becomes its result: what was done, with its undo, receipt and proof", async () => {
   const answered: Approval = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
-  const host = scene({ "approvals.show": answered, "receipts.rollback": { task_id: "task_01a2000000007000800000000000000f", ingress_id: "ing_1", duplicate: false } });
+  const plan = {
+    workspace_id: "wsp_1", workspace: "/home/ana/downloads", receipts: [], notes: ["Your line 7 of a.csv stays."],
+    items: [{ what: "restore" as const, path: "a.csv", to: null, bytes: 12 }, { what: "move" as const, path: "new/b.csv", to: "b.csv", bytes: null }],
+    left: [{ receipt_id: RECEIPT, place: "c.csv", why: "you changed it since", beside: null }],
+  };
+  const host = scene({ "approvals.show": answered, "receipts.plan": { plans: [plan] }, "receipts.rollback": { task_id: "task_01a2000000007000800000000000000f", ingress_id: "ing_1", duplicate: false } });
   const { user } = show(host, "/");
   const here = await card();
   expect(await here.findByText("7 of 7 changes done")).toBeTruthy();
   expect(here.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain(RECEIPT);
   expect(here.getByRole("link", { name: "Proof" })).toBeTruthy();
+  // What it would do is shown before anything is asked for.
   await user.click(here.getByRole("button", { name: "Undo" }));
-  await waitFor(() => expect(host.asked.find((one) => one.name === "receipts.rollback")?.params).toEqual({ receipt: RECEIPT, channel: "app" }));
+  const preview = within(await screen.findByRole("dialog", { name: "What this undo would do" }));
+  expect(within(preview.getByRole("list", { name: "It would make" })).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Bring back a.csv12 B", "Move new/b.csv back to b.csv"]);
+  expect(within(preview.getByRole("list", { name: "Stays as it is" })).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["c.csvyou changed it since"]);
+  expect(preview.getByText("Your line 7 of a.csv stays.")).toBeTruthy();
+  expect(host.asked.some((one) => one.name === "receipts.rollback")).toBe(false);
+  await user.click(preview.getByRole("button", { name: "Leave it as it is" }));
+  expect(screen.queryByRole("dialog")).toBeNull();
+  await user.click(here.getByRole("button", { name: "Undo" }));
+  await user.click(await screen.findByRole("button", { name: "Ask for this undo" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "receipts.rollback")?.params).toMatchObject({ receipt: RECEIPT, channel: "app" }));
 });
 
 test("what was undone since says so, and cannot be undone twice", async () => {

@@ -1,12 +1,11 @@
 // What came of an approval that was given: the card becomes its result, with what can be done next.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { capital, result, said, surfaceName } from "~/screen/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { UndoButton } from "~/features/undo/Undo";
+import { useAsk } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { Button } from "~/primitives/Button";
 import { Mark } from "~/primitives/Icon";
-import { Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -27,8 +26,6 @@ export function Outcome({ approval }: { approval: Approval }) {
 
 function Done({ receipt: id, who }: { receipt: string; who: ReactNode }) {
   const asked = useAsk("receipts.show", { receipt: id, brief: true });
-  const rollback = useAct("receipts.rollback");
-  const navigate = useNavigate();
   const row = asked.data?.row;
   if (row === undefined) return <footer className={styles.decided} role="status"><Mark name="done" size={14} /><span>{who}.</span></footer>;
   const came = result(row.result, row.resolved);
@@ -40,11 +37,10 @@ function Done({ receipt: id, who }: { receipt: string; who: ReactNode }) {
       <StateTag tone={row.undone_by === null ? came.tone : "mute"} mark={row.undone_by === null ? came.mark : "deny"}>{row.undone_by === null ? came.word : "Undone"}</StateTag>
       <span><b><Words of={capital(said(row.summary))} /></b>. {who}.</span>
       <span className={styles.next}>
-        <Button icon="undo" because={because} onClick={() => rollback.mutate({ receipt: id, channel: "app" }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Undo</Button>
+        <UndoButton receipt={id} label="Undo" because={because} />
         <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: id }}>Receipt</Link>
         <Link to="/proof" search={{ task: row.task_id }}>Proof</Link>
       </span>
-      {rollback.error !== null && <Failed error={rollback.error} />}
     </footer>
   );
 }

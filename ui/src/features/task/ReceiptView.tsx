@@ -1,13 +1,13 @@
 // The nine questions of HK-21, answered from one receipt.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
 import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { diffFile } from "~/features/approvals/files";
 import { capital, count, plain, result, said, surfaceName, trust } from "~/screen/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { UndoButton } from "~/features/undo/Undo";
+import { useAsk } from "~/ipc/client";
 import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
 import type { Task } from "~/ipc/generated/task";
-import { Button } from "~/primitives/Button";
 import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -154,19 +154,16 @@ function Changed({ id }: { id: string }) {
 }
 
 function Acts({ receipt }: { receipt: Receipt }) {
-  const navigate = useNavigate();
-  const rollback = useAct("receipts.rollback");
   const { row } = receipt;
   const because = row.reversibility === "no_effect" ? "It changed nothing"
     : row.reversibility === "irreversible" ? "It cannot be undone"
     : row.undone_by !== null ? "It was undone before" : null;
   return (
     <div className={styles.acts}>
-      <Button icon="undo" because={because} onClick={() => rollback.mutate({ receipt: row.receipt_id, channel: "app" }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Undo this</Button>
+      <UndoButton receipt={row.receipt_id} label="Undo this" because={because} />
       <Link to="/lineage" search={{ of: row.receipt_id }} className={styles.button}><Icon name="lineage" size={14} />Path</Link>
       <span className={styles.space} />
       <Link to="/proof" search={{ task: row.task_id }} className={styles.button}>Export proof</Link>
-      {rollback.error !== null && <Failed error={rollback.error} />}
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Urgency } from "~/features/tasks/Steps";
+import { UndoButton } from "~/features/undo/Undo";
 import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
 import { Inspector } from "./Inspector";
@@ -110,12 +111,11 @@ function Head({ task, until }: { task: Task; until: number | null }) {
   const resume = useAct("task.resume");
   const cancel = useAct("task.cancel");
   const retry = useAct("task.retry");
-  const rollback = useAct("receipts.rollback");
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
   const undo = task.actions.findLast((action) => action.receipt_id !== null && action.class !== "read_local" && action.result === "succeeded");
-  const error = pause.error ?? resume.error ?? cancel.error ?? retry.error ?? rollback.error;
+  const error = pause.error ?? resume.error ?? cancel.error ?? retry.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
   const denied = row.refused_by === "policy" ? task.actions.findLast((action) => action.verdict === "deny") : undefined;
@@ -154,13 +154,10 @@ function Head({ task, until }: { task: Task; until: number | null }) {
       ) : (
         <Button icon="retry" onClick={() => retry.mutate({ task: row.task_id }, { onSuccess: (made) => open(made.task_id) })}>Retry</Button>
       )}
-      <Button
-        icon="undo" because={undo === undefined ? "Nothing of this task can be undone" : null}
-        title="Makes a task that undoes the last change, and asks you first"
-        onClick={() => undo?.receipt_id != null && rollback.mutate({ receipt: undo.receipt_id, channel: "app" }, { onSuccess: (made) => open(made.task_id) })}
-      >
-        Undo
-      </Button>
+      <UndoButton
+        receipt={undo?.receipt_id ?? null} label="Undo" because={undo === undefined ? "Nothing of this task can be undone" : null}
+        title="Shows what undoing the last change would do"
+      />
       {!ended && (sure ? (
         <Button look="danger" onClick={() => { setSure(false); cancel.mutate({ task: row.task_id, reason: "cancelled from the window" }); }}>Cancel the task</Button>
       ) : (

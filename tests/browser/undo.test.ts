@@ -1,0 +1,87 @@
+// An undo in Chromium over the built program: what it would put back and what stays is shown before it is asked for, a person's
+// later edit stays, and the card that follows does what was shown.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { part } from "../../ui/verifier/test/conforms";
+import { model } from "./model";
+import { conforms, pictures } from "./kept";
+import { World } from "./world";
+
+const world = new World();
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const button = (name: string) => world.page.getByRole("button", { name, exact: true });
+let wishes: Awaited<ReturnType<typeof model>>;
+
+async function picture(name: string): Promise<void> {
+  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
+    for (const theme of ["light", "dark"] as const) {
+      await world.page.setViewportSize({ width, height });
+      await world.page.emulateMedia({ colorScheme: theme });
+      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
+      expect(await world.page.evaluate(() => document.documentElement.scrollWidth), `${name} at ${width}`).toBeLessThanOrEqual(width);
+      await world.page.evaluate(axe);
+      const found = (await world.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: { id: string; impact: string; nodes: { html: string }[] }[] };
+      const serious = found.violations.filter((one) => one.impact === "serious" || one.impact === "critical").flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
+      expect(serious, `${name} at ${width} in ${theme}`).toEqual([]);
+    }
+  }
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  await world.page.emulateMedia({ colorScheme: "light" });
+}
+
+async function approve(): Promise<void> {
+  await button("Approve with passphrase").click();
+  await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
+  await button("Approve").and(world.page.locator(":not([aria-disabled])")).click();
+}
+
+beforeAll(async () => {
+  world.keys();
+  world.file("old.txt", "as it was\n");
+  wishes = await model([
+    { tool: "change", arguments: { items: [{ op: "write", path: "one.txt", content: "one\n" }, { op: "write", path: "two.txt", content: "two\n" }, { op: "move", from: "old.txt", to: "kept/old.txt" }] } },
+    { tool: "done", arguments: { summary: "It is tidy." } },
+  ]);
+  world.hermit("models", "use", wishes.name);
+  await world.ui();
+  await world.open(await world.serve());
+});
+
+afterAll(async () => {
+  await world.close();
+  await wishes?.end();
+});
+
+test("what an undo would put back and what stays is shown before it is asked for, and is what is done", conforms(part("HK-10.6-4"), async () => {
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await world.go(`/tasks/new?folder=${encodeURIComponent(world.folder)}&goal=${encodeURIComponent("Tidy it")}`);
+  await button("Begin").click();
+  await button("Approve with passphrase").waitFor({ timeout: 30_000 }).catch(async () => { await world.page.getByRole("link", { name: "Review" }).first().click(); });
+  await approve();
+  await expect.poll(() => world.has("kept/old.txt"), { timeout: 30_000 }).toBe(true);
+  // A person goes on in one of the files since.
+  world.file("two.txt", "two, and words of my own\n");
+  const task = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string }[] }).rows.find((row) => row.title === "Tidy it")?.task_id ?? "";
+  await world.go(`/task/${task}`);
+  await button("Undo").and(world.page.locator(":not([aria-disabled])")).click();
+  const preview = world.page.getByRole("dialog", { name: "What this undo would do" });
+  await preview.getByRole("list", { name: "Stays as it is" }).waitFor();
+  const makes = async () => (await preview.getByRole("list", { name: "It would make" }).locator("li > span").allInnerTexts()).sort();
+  expect(await makes()).toEqual(["Delete \"one.txt\"", "Move \"kept/old.txt\" back to \"old.txt\"", "Remove the folder \"kept\""]);
+  expect(await preview.getByRole("list", { name: "Stays as it is" }).locator("li > span").allInnerTexts()).toEqual(["\"two.txt\""]);
+  await picture("undo-preview");
+  // Left alone, nothing was asked for.
+  await button("Leave it as it is").click();
+  const tasks = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length;
+  expect(tasks()).toBe(1);
+  await button("Undo").click();
+  await button("Ask for this undo").click();
+  await approve();
+  await expect.poll(() => world.has("old.txt"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("one.txt"), { timeout: 30_000 }).toBe(false);
+  expect(world.read("two.txt")).toBe("two, and words of my own\n");
+  expect(world.has("kept")).toBe(false);
+  expect(world.complaints).toEqual([]);
+}));
