@@ -13,6 +13,7 @@ use model::fault::Point;
 use model::ingress::{Channel, IngressResolution};
 use model::task::TaskStatus;
 use model::{Body, ConversationId, TaskId};
+use projections::MessageKind;
 use projections::query::Ask;
 use serde_json::json;
 use testkit::{Edge, Mode, World, done, say, write};
@@ -179,6 +180,31 @@ fn an_edited_goal_is_the_goal_and_the_loop_says_what_follows() {
     world.kernel().cancel(task, "enough").unwrap();
     world.drive(task);
     assert!(matches!(world.kernel().change_goal(task, "late", Channel::App), Err(Error::Conflict(_))));
+}
+
+#[test]
+fn a_task_that_has_not_begun_begins_with_the_goal_as_it_was_edited_and_both_stay_on_record() {
+    let mut world = World::new(208);
+    let task = world.script("the red ones", vec![done("done")]);
+    assert!(world.kernel().change_goal(task, "the blue ones", Channel::App).unwrap());
+    assert!(matches!(world.kernel().change_goal(task, "theirs", Channel::Webhook), Err(Error::Refused(_))));
+    world.reopen();
+    assert!(state(&world, task).current.is_none(), "nothing has begun");
+    assert_eq!(world.drive(task), completed());
+    let packs = packs(world.kernel(), task);
+    assert!(packs.iter().all(|pack| shows(pack, "the blue ones") && !shows(pack, "the red ones")));
+    let kernel = world.kernel();
+    let conversation = state(&world, task).task.conversation_id;
+    let said =
+        kernel.query().unwrap().messages(conversation, Some(task), Ask::ALL.oldest_first()).unwrap().rows;
+    let said = said.into_iter().filter(|line| line.kind == MessageKind::Message);
+    let said: Vec<_> = said.map(|line| line.text.unwrap().shown().cloned().unwrap()).collect();
+    assert_eq!(said, ["the red ones", "the blue ones"], "both are told");
+    let why = log(kernel).into_iter().filter_map(|(_, body)| match body {
+        Body::IngressBound(b) => b.rationale.shown().cloned(),
+        _ => None,
+    });
+    assert!(why.last().unwrap().contains("has not begun"));
 }
 
 #[conforms::conforms(

@@ -26,6 +26,7 @@ import type { Given as GivenWith, Message } from "./message";
 import { type See, type Story, shortReceipt } from "./story";
 import { textOf } from "./quoted";
 import type { Part } from "./parts";
+import { EditGoal } from "./Goal";
 import { Plan } from "./Plan";
 import { Working, agentOf } from "./Working";
 import { transcript, transcriptName } from "./transcript";
@@ -81,6 +82,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
           )}
         </Answer>
         {live && task.row.run_status === "running" && <Working task={task} draft={draft} doing={story.doing} />}
+        {live && <EditGoal task={task} hasBegun={task.attempts.length > 0} />}
         <div ref={end} />
       </div>
       <Composer task={task} live={live} />
@@ -158,6 +160,7 @@ function Said({ message, agent, check, see }: { message: Message; agent: string;
     <div className={styles.message} data-who={message.who}>
       <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}</div>
       <p>{check === null ? <Prose of={message.text} /> : <CheckedAnswer check={check} cite={cite} />}</p>
+      {message.goal !== null && <p className={styles.isgoal}>{message.goal === "now" ? "The goal as it is now" : "The goal until it was edited"}</p>}
       {message.given.length > 0 && <ul className={styles.given} aria-label="Came with it">{message.given.map((one) => <li key={one.id}><Given one={one} /></li>)}</ul>}
       {message.final && (receipts.length > 0
         ? <p className={styles.proven}>Done in this task, each with its receipt: {receipts}</p>

@@ -27,6 +27,8 @@ export interface Message {
   many: number;
   /** What came with it. */
   given: readonly Given[];
+  /** Of a goal: whether the task has it still. */
+  goal: "now" | "before" | null;
 }
 
 /** What an artifact is that came with a message; nothing for all others. */

@@ -113,7 +113,7 @@ class Teller {
   #say(event: Event, who: Message["who"], text: string, more: Partial<Message> = {}) {
     if (text === "") return;
     this.messages.push({
-      key: `${event.seq}`, seq: event.seq, at: event.at, who, from: "", text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, given: [], ...more,
+      key: `${event.seq}`, seq: event.seq, at: event.at, who, from: "", text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, given: [], goal: null, ...more,
     });
   }
 
@@ -211,7 +211,13 @@ class Teller {
         this.doing = waiting(parts);
         break;
       }
-      case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
+      case "task.goal_changed":
+        this.#add(event, "phase", "You edited the goal", here, { person: "decided" });
+        // The goals it had stay where they were said, each as what it was.
+        this.messages = this.messages.map((message, at) => (message.goal === "now" || at === 0 ? { ...message, goal: "before" } : message));
+        this.#say(event, "you", word(body["goal"]), { goal: "now" });
+        break;
+      case "task.pause_requested": case "task.cancel_requested":
         this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
         break;
       case "task.input_absorbed": case "task.priority_changed":

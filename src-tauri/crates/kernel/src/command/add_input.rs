@@ -162,24 +162,28 @@ impl Kernel {
         self.said(task_id, words, |tx, as_recorded| follows(&words, tx, as_recorded))
     }
 
-    /// Edits the goal of a task at work. The loop hears it at its next turn, and what waits for a yes is asked anew;
-    /// whether to go on is the loop's to say. The goal it has already changes nothing.
+    /// Edits the goal of a task. One that has not begun begins with the new one; of one at work the loop hears it at its
+    /// next turn, what waits for a yes is asked anew, and whether to go on is the loop's to say. The goal it has already
+    /// changes nothing. Every goal it had stays on record.
     ///
     /// # Errors
     /// As [`Kernel::append_note`]; [`Error::Refused`] for words that are not a person's.
     pub fn change_goal(&self, task_id: TaskId, goal: &str, sender: impl Into<Sender>) -> Result<bool, Error> {
         let sender = sender.into();
         sender.speaks_for_the_person("edit a goal")?;
-        let (edits, same) = {
+        let (edits, same, has_begun) = {
             let cell = self.cell(task_id)?;
             let state = self.lock_task(&cell)?;
-            (state.goal_edits, state.goal_text() == goal)
+            (state.goal_edits, state.goal_text() == goal, state.current.is_some())
         };
         if same {
             return Ok(false);
         }
         let key = format!("goal:{task_id}:{edits}");
-        let why = "the goal of a task at work was edited";
+        let why = match has_begun {
+            true => "the goal of a task at work was edited",
+            false => "the goal of a task that has not begun was edited",
+        };
         let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, sender, &key)? };
         self.said(task_id, words, |tx, _| {
             if tx.goal_edits != edits {
