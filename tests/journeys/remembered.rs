@@ -20,6 +20,44 @@ fn named(stage: &Stage, claim: &str) -> String {
 }
 
 #[test]
+fn what_mended_a_command_is_proposed_when_its_task_has_ended_and_kept_with_a_persons_yes() {
+    let stage = Stage::new();
+    let work = work(&stage);
+    let run = json!({ "tool": "command", "arguments": { "argv": ["test", "-f", "ok.txt"] } });
+    let model = server::script(&[
+        run.clone(),
+        json!({ "tool": "write", "arguments": { "path": "ok.txt", "content": "ok" } }),
+        run,
+        json!({ "tool": "done", "arguments": { "summary": "mended" } }),
+    ]);
+    stage.hermit(&["run", "--goal", "Always keep ok.txt there", "--workspace", &work, "--model", &model]);
+    for _ in 0..4 {
+        let Some(approval) = stage.waiting().first().map(|row| row["approval_id"].clone()) else { break };
+        yes(&stage, approval.as_str().expect("an id"));
+    }
+    let came = stage.hermit(&["memory", "review"]).ends(0).json();
+    assert_eq!((&came["lines"], &came["tasks"]), (&json!(2), &json!(1)), "{came}");
+    let rows = stage.hermit(&["memory", "suggestions"]).ends(0).json()["rows"].clone();
+    let rows = rows.as_array().expect("rows").clone();
+    assert_eq!(rows[0]["claim"], "Always keep ok.txt there");
+    let mended = rows[1]["claim"].as_str().expect("a claim");
+    assert!(mended.contains("test -f ok.txt") && mended.contains("failed, and passed after"), "{mended}");
+    let grounds = rows[1]["grounds"].as_array().expect("what shows it");
+    assert_eq!(grounds.len(), 3, "{grounds:?}");
+    for ground in grounds {
+        let receipt = ground["receipt_id"].as_str().expect("a receipt");
+        stage.hermit(&["receipts", "show", receipt]).ends(0);
+    }
+    assert_ne!(rows[1]["trust"], "user_asserted");
+    yes(&stage, rows[0]["approval_id"].as_str().expect("a card"));
+    assert!(named(&stage, "Always keep ok.txt there").starts_with("mem_"));
+    assert!(named(&stage, mended).starts_with("mem_"));
+    let again = stage.hermit(&["memory", "review"]).ends(0).json();
+    assert_eq!((&again["lines"], &again["tasks"]), (&json!(0), &json!(0)), "{again}");
+    stage.is_sound();
+}
+
+#[test]
 fn what_a_person_says_is_told_to_the_tasks_it_is_about_until_it_is_taken_back() {
     let stage = Stage::new();
     put(&stage, "rates.toml", "malta = 18");

@@ -3,7 +3,7 @@
 use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
-use model::knowledge::{MemoryRetention, MemoryType, Project, Replaced};
+use model::knowledge::{AlsoRemembered, MemoryRetention, MemoryType, Project, Replaced};
 use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
 use model::{BeliefId, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -38,9 +38,66 @@ pub struct Remember {
     /// The record whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Replaced>,
+    /// Further claims of the same card; a person may leave some out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoRemembered>,
 }
 
 impl Remember {
+    /// Claims of one card; none of no claim.
+    pub fn together(claims: impl IntoIterator<Item = Remember>) -> Option<Remember> {
+        let mut claims = claims.into_iter();
+        let first = claims.next()?;
+        let also = claims.map(|one| AlsoRemembered {
+            claim: one.claim,
+            scope: one.scope,
+            promotion_reason: one.promotion_reason,
+            evidence_refs: one.evidence_refs,
+            project: one.project,
+            memory_type: one.memory_type,
+        });
+        Some(Remember { also: also.collect(), ..first })
+    }
+
+    /// Every claim of the card by itself, in its order.
+    pub fn claims(&self) -> impl Iterator<Item = Remember> {
+        let further = self.also.iter().map(|one| Remember {
+            claim: one.claim.clone(),
+            scope: one.scope.clone(),
+            promotion_reason: one.promotion_reason.clone(),
+            evidence_refs: one.evidence_refs.clone(),
+            belief_id: None,
+            project: one.project.clone(),
+            memory_type: one.memory_type,
+            retention: None,
+            days: None,
+            replaces: None,
+            also: Vec::new(),
+        });
+        std::iter::once(Remember { also: Vec::new(), ..self.clone() }).chain(further)
+    }
+
+    /// The same with the claims at these places alone; none where that is none of them.
+    pub fn at(&self, places: &BTreeSet<usize>) -> Option<Remember> {
+        Self::together(self.claims().zip(0..).filter(|(_, at)| places.contains(at)).map(|(one, _)| one))
+    }
+
+    /// One claim of several, with its number.
+    fn numbered(&self, number: usize) -> Vec<Line> {
+        let mut lines = vec![
+            Line::effect(format!("{number}. remember in later tasks: \"{}\"", visible(&self.claim))),
+            Line::effect(format!("{number}. it would hold {}; {}", self.place(), self.lasts())),
+            Line {
+                kind: LineKind::Quoted,
+                text: format!("{number}. because: {}", visible(&self.promotion_reason)),
+            },
+        ];
+        lines.extend(self.memory_type.iter().map(|kind| Line::effect(format!("{number}. it is a {kind}"))));
+        lines
+            .extend(self.evidence_refs.iter().map(|one| Line::effect(format!("{number}. {}", support(one)))));
+        lines
+    }
+
     /// Where it would hold, in words.
     fn place(&self) -> String {
         let part = match self.scope.trim() {
@@ -108,14 +165,30 @@ impl Tool for Remember {
     }
 
     fn title(&self) -> String {
-        format!("remember \"{}\"", visible(&self.claim))
+        match self.also.len() {
+            0 => format!("remember \"{}\"", visible(&self.claim)),
+            more => {
+                format!("remember {}: \"{}\" and {more} more", count(more + 1, "claim"), visible(&self.claim))
+            }
+        }
     }
 
     fn one_line(&self) -> String {
-        format!("remember: {}", self.claim)
+        match self.also.len() {
+            0 => format!("remember: {}", self.claim),
+            more => format!("remember {}: {} and {more} more", count(more + 1, "claim"), self.claim),
+        }
     }
 
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
+        if !self.also.is_empty() {
+            let mut lines = vec![Line::effect(format!(
+                "remember {} in later tasks; you can leave some out, and those are not proposed again on the same evidence",
+                count(self.also.len() + 1, "claim")
+            ))];
+            lines.extend(self.claims().zip(1..).flat_map(|(one, number)| one.numbered(number)));
+            return lines;
+        }
         let mut lines = vec![
             Line::effect(format!("remember in later tasks: \"{}\"", visible(&self.claim))),
             Line::effect(format!("it would hold {}", self.place())),

@@ -54,6 +54,7 @@ mod garbage;
 mod guest_door;
 mod guests;
 mod head_pin;
+mod historian;
 mod home;
 mod interrupt;
 mod key_control;

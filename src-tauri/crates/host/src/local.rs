@@ -186,7 +186,7 @@ impl Local {
         }
         crate::approval_key::check(&kernel, &local.keys)?;
         local.move_pins(&kernel)?;
-        local.owned = Some(Owned::new(&local.home, Arc::clone(&kernel)));
+        local.owned = Some(Owned::new(&local.home, Arc::clone(&kernel), &local.config));
         local.know_secrets()?;
         crate::disk_reserve::hold(&local.home);
         kernel.bind_unbound()?;

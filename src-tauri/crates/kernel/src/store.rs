@@ -1,6 +1,7 @@
 //! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
 
 use crate::Error;
+use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::logins::Logins;
 use crate::skill_registry::SkillRegistry;
@@ -56,6 +57,8 @@ pub struct StoreState {
     pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
+    /// How far the historian has read, and what it marked.
+    pub history: History,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -115,6 +118,7 @@ impl StoreState {
                 self.logins.apply(body)
             }
             Body::SkillTrusted(_) | Body::SkillUntrusted(_) => self.skills.apply(body),
+            Body::HistoryRead(b) => self.history.apply(b),
             other => self.tools.apply(other),
         }
     }

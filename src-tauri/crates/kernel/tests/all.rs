@@ -34,6 +34,7 @@ mod fetching;
 mod governed;
 mod ground;
 mod halting;
+mod history;
 mod ingress;
 mod lasting;
 mod lessened;

@@ -25,7 +25,6 @@ mod registry;
 
 bodies! {
     // The store, its keys, its hosts.
-
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,
@@ -69,7 +68,6 @@ bodies! {
     }
 
     // Who and where.
-
     /// A principal is known.
     PrincipalRegistered ("principal.registered", 1, Principal, |b| b.principal.principal_id) { principal: Principal }
     /// A folder is known as a workspace.
@@ -94,7 +92,6 @@ bodies! {
     }
 
     // Tasks and steps.
-
     /// A task exists.
     TaskCreated ("task.created", 1, Task, |b| b.task.task_id) { task: Task, ingress_id: IngressId }
     /// A task changed its status.
@@ -133,7 +130,6 @@ bodies! {
     }
 
     // Attempts, leases, the loop.
-
     /// An attempt is numbered.
     AttemptCreated ("attempt.created", 1, Attempt, |b| b.attempt.attempt_id) { attempt: StepAttempt }
     /// An attempt changed its status (HK-12.3-3).
@@ -190,7 +186,6 @@ bodies! {
     }
 
     // The governed path.
-
     /// An action was proposed and normalised.
     ActionRequested ("action.requested", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, request: ArtifactRef, action_class: ActionClass, tool: String, summary: Text,
@@ -269,7 +264,6 @@ bodies! {
     }
 
     // Artifacts and knowledge.
-
     /// An artifact exists.
     ArtifactCreated ("artifact.created", 1, Artifact, |b| b.artifact.artifact_id) { artifact: Artifact }
     /// An artifact was used.
@@ -314,7 +308,6 @@ bodies! {
     MemoryExpired ("memory.expired", 1, Memory, |b| b.memory_id) { memory_id: MemoryId }
 
     // Questions.
-
     /// A person is asked a question.
     ClarificationRequested ("clarification.requested", 1, Clarification, |b| b.clarification.clarification_id) {
         clarification: Clarification,
@@ -329,7 +322,6 @@ bodies! {
     ClarificationCancelled ("clarification.cancelled", 1, Clarification, |b| b.clarification_id) { clarification_id: ClarificationId }
 
     // Keys that are not believed any more, heads that others have signed, and what only a person may decide.
-
     /// A key must not be believed any more; the key that followed it says so.
     KeyRevoked ("key.revoked", 1, Key, |b| b.keyid) {
         purpose: KeyPurpose, keyid: Digest, public_key: seal::keys::PublicKey, revoked_by: Digest, signature: String,
@@ -349,7 +341,6 @@ bodies! {
     }
 
     // A person's lasting yes. What it covers is in the signed envelope; the words are for people.
-
     /// A person allowed the like of an act from now on; the signed envelope is the artifact.
     StandingAllowed ("grant.standing_allowed", 1, Grant, |b| b.grant_id) {
         grant_id: GrantId, envelope: ArtifactRef, keyid: Digest, surface: Surface, decided_by: PrincipalId,
@@ -363,7 +354,6 @@ bodies! {
     }
 
     // Secrets, by handle; values never come here (governance.md 5).
-
     /// A secret is known by a handle, with the hosts it may go to.
     SecretRegistered ("secret.registered", 1, Secret, |b| b.handle) { handle: String, hosts: Vec<String>, kept_in: String }
     /// A secret was forgotten.
@@ -378,7 +368,6 @@ bodies! {
     }
 
     // Words that wait their turn.
-
     /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
     TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier, encloses: Vec<ArtifactId>
@@ -415,7 +404,6 @@ bodies! {
     }
 
     // Servers of tools (tools.md 2). What a person may do with them is said by a card; what only narrows is not.
-
     /// A person registered a server of tools, or its new version; launch and manifest are the artifact.
     ToolServerRegistered ("tools.registered", 1, ToolServer, |b| b.server) {
         server: String, registration: ArtifactRef, action_request_id: ActionRequestId, registered_at: UnixMs,
@@ -496,5 +484,11 @@ bodies! {
     SkillLoaded ("attempt.skill_loaded", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, name: String, skill_sha256: Digest, file: Option<String>, text: ArtifactRef,
         iteration: u32,
+    }
+    /// The historian has read what ended (memory.md 4): how far the log is read, which ended tasks wait until their project
+    /// is at rest, and what it marked, so that no claim is proposed twice on the same evidence.
+    HistoryRead ("store.history_read", 1, Store, |b| b.store_id) {
+        store_id: String, look: u64, through: u64, waiting: Vec<TaskId>, marks: Vec<HistoryMark>,
+        proposed_in: Option<TaskId>,
     }
 }

@@ -1,7 +1,10 @@
 //! Working state, beliefs, memory (HK-8.6, HK-8.7, HK-15).
 
 use crate::artifact::{EvidenceRef, TrustTier};
-use crate::{AttemptId, BeliefId, Digest, MemoryId, PrincipalId, StepId, TaskId, UnixMs};
+use crate::{
+    ArtifactId, AttemptId, BeliefId, Digest, EventId, MemoryId, PrincipalId, ReceiptId, StepId, TaskId,
+    UnixMs,
+};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 pub use words::knowledge::{BeliefStatus, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType};
@@ -120,6 +123,74 @@ pub struct Replaced {
     pub memory_id: MemoryId,
     /// What it says.
     pub claim: String,
+}
+
+/// A further claim on the card of one that is to be remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlsoRemembered {
+    /// The claim.
+    pub claim: String,
+    /// Where it holds.
+    pub scope: String,
+    /// Why it deserves to last.
+    pub promotion_reason: String,
+    /// What supports it.
+    pub evidence_refs: Vec<EvidenceRef>,
+    /// The project it holds in; everywhere when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
+    /// What kind of knowledge it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+}
+
+/// What the historian found in ended tasks and holds worth remembering: a claim with all that it rests on (memory.md 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// The claim.
+    pub claim: String,
+    /// What kind of knowledge it is.
+    pub memory_type: MemoryType,
+    /// The rule that found it.
+    pub rule: String,
+    /// Why it is proposed, in words.
+    pub reason: String,
+    /// The lowest trust of all that it rests on.
+    pub trust_tier: TrustTier,
+    /// What shows it; never empty.
+    pub grounds: Vec<Ground>,
+    /// What it was made of, beside a person's own words.
+    pub sources: Vec<ArtifactId>,
+}
+
+/// A piece of what shows a suggestion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// The task it happened in.
+    pub task_id: TaskId,
+    /// The event that tells it.
+    pub event_id: EventId,
+    /// The receipt of it, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt_id: Option<ReceiptId>,
+    /// What happened, such as `a person answered`.
+    pub what: String,
+    /// The words.
+    pub quote: String,
+}
+
+/// That a claim was looked at by the historian, and on which events it rested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryMark {
+    /// The project it would hold in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_hash: Option<Digest>,
+    /// Digest of the claim in lower case without punctuation, of its project and of this store.
+    pub claim_sha256: Digest,
+    /// The events it rests on.
+    pub evidence: Vec<EventId>,
+    /// Whether it was proposed; else it was too little to be proposed alone.
+    pub proposed: bool,
 }
 
 /// Task-local execution state: these fields and no others, each list bounded (HK-15.2).

@@ -192,6 +192,8 @@ macro_rules! with_commands {
         "makes the task that asks a person whether to remember something" knowledge.remember(Remember) -> Submitted, write [];
         "takes a memory record back" knowledge.forget(Forget) -> Forgotten, write [];
         "marks a memory record as wrong" knowledge.invalidate(Invalidate) -> Invalidated, write [];
+        "lists what the historian proposes to remember" knowledge.suggestions(Suggestions) -> SuggestionList, read [approvals, knowledge];
+        "looks at tasks that ended for what to remember, and asks a person" knowledge.review(Review) -> Reviewed, write [];
         "searches everything that was said and done" knowledge.search(Search) -> Hits, read [store];
         "checks the whole ledger" ledger.verify(Verify) -> Report, read [store];
         "folds every list anew from the log" ledger.rebuild(Rebuild) -> Rebuilt, owner [];

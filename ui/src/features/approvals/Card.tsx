@@ -26,6 +26,7 @@ import { WithOrigin } from "./WithOrigin";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import { GuestWork } from "./GuestWork";
 import { StagedCommand } from "./StagedCommand";
+import { OnCard } from "~/features/knowledge/Suggested";
 import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
 
@@ -105,7 +106,8 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
         {(changes) => {
           const ran = packet?.ran ?? null;
           const { sum } = changes;
-          if (changes.total === 0) return ran === null ? <Effects approval={approval} /> : <StagedCommand packet={packet} ran={ran} changes={0} />;
+          const isOfMemory = part !== undefined && approval.row.status === "pending" && packet?.action.tool === "remember";
+          if (changes.total === 0) return ran === null ? <>{isOfMemory && <OnCard approval={approval.row.approval_id} />}<Effects approval={approval} /></> : <StagedCommand packet={packet} ran={ran} changes={0} />;
           // Lines are counted where every difference is at hand.
           const lines = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
           return (

@@ -16,6 +16,7 @@ import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { EvidenceList, Refute } from "./Evidence";
+import { Suggested } from "./Suggested";
 import styles from "./Knowledge.module.css";
 
 const LIMIT = 200;
@@ -45,6 +46,7 @@ export function Memories() {
         <Button onClick={() => setWrites(true)}>Add a memory</Button>
       </div>
       {writes && <Remember folders={named} done={() => setWrites(false)} />}
+      <Suggested />
       <Answer
         asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0}
         empty={kind === null && folder === "" ? <Empty title="No memory yet">Tasks of a project are told what is remembered for it. Add something yourself, or allow it when an agent asks.</Empty> : <Empty title="Nothing is remembered here" small />}

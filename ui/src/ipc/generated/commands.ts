@@ -168,6 +168,10 @@ export interface Commands {
   "knowledge.forget": { params: knowledge.Forget; answer: knowledge.Forgotten };
   /** marks a memory record as wrong */
   "knowledge.invalidate": { params: knowledge.Invalidate; answer: knowledge.Invalidated };
+  /** lists what the historian proposes to remember */
+  "knowledge.suggestions": { params: knowledge.Suggestions; answer: knowledge.SuggestionList };
+  /** looks at tasks that ended for what to remember, and asks a person */
+  "knowledge.review": { params: knowledge.Review; answer: knowledge.Reviewed };
   /** searches everything that was said and done */
   "knowledge.search": { params: knowledge.Search; answer: knowledge.Hits };
   /** checks the whole ledger */
@@ -385,6 +389,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.remember": { access: "write", topics: [] },
   "knowledge.forget": { access: "write", topics: [] },
   "knowledge.invalidate": { access: "write", topics: [] },
+  "knowledge.suggestions": { access: "read", topics: ["approvals", "knowledge"] },
+  "knowledge.review": { access: "write", topics: [] },
   "knowledge.search": { access: "read", topics: ["store"] },
   "ledger.verify": { access: "read", topics: ["store"] },
   "ledger.rebuild": { access: "owner", topics: [] },

@@ -128,5 +128,6 @@ export const EVENT_NAME = [
   "skill.trusted",
   "skill.untrusted",
   "attempt.skill_loaded",
+  "store.history_read",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

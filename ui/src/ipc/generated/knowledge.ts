@@ -56,6 +56,12 @@ export interface Remember {
   idempotency_key?: string | null;
 }
 
+/** Which proposals of the historian; all that wait for a person. */
+export type Suggestions = Record<string, never>;
+
+/** The historian looks now at what ended, in projects where nothing is at work. */
+export type Review = Record<string, never>;
+
 /** One record by identifier, or by its beginning or end, that should never have been kept. */
 export interface Forget {
   memory: string;
@@ -166,6 +172,52 @@ export interface Memory {
   ended_at: number | null;
   end_reason: Text | null;
   superseded_by: string | null;
+}
+
+/** One line of a card on which the historian asks what to remember. */
+export interface Suggestion {
+  approval_id: string;
+  task_id: string;
+  /** Its number on the card, from 1. */
+  number: number;
+  /** How many lines the card has. */
+  of: number;
+  claim: Text;
+  /** Why it is proposed, and the rule that found it. */
+  reason: Text;
+  memory_type: MemoryType | null;
+  /** The lowest trust of all that it rests on. */
+  trust: TrustTier;
+  project: Project | null;
+  grounds: Ground[];
+  requested_at: number;
+}
+
+/** What shows a suggestion. */
+export interface Ground {
+  task_id: string;
+  event_id: string;
+  receipt_id: string | null;
+  /** What happened, such as `a person answered`. */
+  what: string;
+  quote: Text;
+}
+
+/** Every line that waits. */
+export interface SuggestionList {
+  rows: Suggestion[];
+}
+
+/** What a look came to. */
+export interface Reviewed {
+  /** The task that asks, where something is proposed. */
+  task_id: string | null;
+  /** Lines that are proposed. */
+  lines: number;
+  /** Ended tasks that were read. */
+  tasks: number;
+  /** Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there. */
+  waiting: number;
 }
 
 /** A project. */

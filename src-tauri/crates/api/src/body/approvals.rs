@@ -13,6 +13,7 @@ use model::principal::PrincipalType;
 use model::task::Origin;
 use model::{ApprovalId, RelPath, TaskId};
 use projections::{Query, rows};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use wire::Error;
@@ -207,7 +208,12 @@ pub(crate) fn part(host: &dyn Host, p: Part) -> Result<Decided, Error> {
         })?;
         chosen.items.extend(rows.iter().map(|row| row.item));
     }
+    let claims = claims_of(&sheet);
     for name in &p.only {
+        if claims > 1 {
+            chosen.items.insert(claim_numbered(name, claims)?);
+            continue;
+        }
         let whole = named(&sheet, name)?;
         match hunks_named(name).filter(|_| whole.is_empty()) {
             Some((file, hunks)) => by_hunks(&sheet, file, hunks, &mut chosen)?,
@@ -226,6 +232,23 @@ pub(crate) fn part(host: &dyn Host, p: Part) -> Result<Decided, Error> {
         .choose_part(found.task_id, found.approval_id, surface, &chosen, p.feedback.as_deref())
         .wire()?;
     told(host, found.approval_id, &answered)
+}
+
+/// Claims that a card asks to remember; none of any other card.
+fn claims_of(sheet: &Sheet) -> usize {
+    let action = sheet.outline.pointer("/action_request/action");
+    let of_memory = action.filter(|action| action.get("tool").and_then(Value::as_str) == Some("remember"));
+    let more = |action: &Value| action.get("also").and_then(Value::as_array).map_or(0, Vec::len);
+    of_memory.map_or(0, |action| more(action) + 1)
+}
+
+/// The place of a claim by its number on the card.
+fn claim_numbered(name: &str, claims: usize) -> Result<usize, Error> {
+    let number = name.trim().parse::<usize>().ok().filter(|number| (1..=claims).contains(number));
+    let number = number.ok_or_else(|| {
+        crate::usage(format!("`{name}` is no line of this card; its lines have the numbers 1 to {claims}"))
+    })?;
+    Ok(number - 1)
 }
 
 fn no_file(name: &str) -> Error {

@@ -24,6 +24,8 @@ use wire::knowledge::{
 use wire::task::Submitted;
 use wire::{Code, Error, Text};
 
+pub(crate) use super::suggestions::{review, suggestions};
+
 /// Tasks of one search whose changed files are looked through by name.
 const TASKS_OF_FILES_MAX: usize = 20;
 

@@ -31,6 +31,7 @@ pub(crate) mod skills;
 pub(crate) mod slash;
 mod slash_target;
 pub(crate) mod store;
+pub(crate) mod suggestions;
 pub(crate) mod task;
 mod task_control;
 pub(crate) mod task_events;

@@ -180,7 +180,7 @@ pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
     let (sources, task) = sources(host, &skills, p.source.trim())?;
     let (graph, reach) = around(&host.query()?, task)?;
     let found = graph.recall(&sources);
-    let mut plan = Vec::new();
+    let mut plan = super::suggestions::to_deny(host, &graph, &found.artifacts)?;
     for id in found.order.iter().chain(&sources) {
         if let Some(step) = step(host, &graph, &skills, *id)? {
             plan.push(step);

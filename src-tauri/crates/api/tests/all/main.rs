@@ -23,4 +23,5 @@ mod secrets;
 mod skills;
 mod slash;
 mod slash_again;
+mod suggestions;
 mod traces;

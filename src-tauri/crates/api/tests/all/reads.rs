@@ -100,7 +100,8 @@ fn story(seed: u64) -> Story {
 #[test]
 fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let Story { home, task, approval, receipt, artifact } = story(1);
-    let asked = questions(&home, &task, &approval, &receipt, &artifact);
+    let mut asked = questions(&home, &task, &approval, &receipt, &artifact);
+    asked.push(("knowledge.suggestions", json!({})));
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a
@@ -197,6 +198,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("policy.change_rules", json!({ "rule": "deny FileDelete(**)", "was_sha256": NO_RULES })),
         ("knowledge.forget", json!({ "memory": "abcd", "reason": "private" })),
         ("knowledge.remember", json!({ "claim": "x", "workspace": folder })),
+        ("knowledge.review", json!({})),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("knowledge.revoke", json!({ "belief": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),

@@ -8,7 +8,8 @@ use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use wire::knowledge::{
-    Beliefs, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Revoke,
+    Beliefs, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Review, Reviewed,
+    Revoke, Suggestion, SuggestionList, Suggestions,
 };
 use wire::{Error, exit};
 
@@ -25,6 +26,8 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
             session.close();
             context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.memory_id)))?;
         }
+        MemoryVerb::Suggestions => suggestions(context)?,
+        MemoryVerb::Review => review(context)?,
         MemoryVerb::Beliefs(args) => beliefs(context, args)?,
         MemoryVerb::History { belief } => history(context, belief)?,
         MemoryVerb::Revoke { belief, reason } => {
@@ -148,6 +151,69 @@ fn remember(context: &Context, args: MemoryAdd, replaces: Option<String>) -> Cam
         idempotency_key: None,
     };
     stay(context, |session| session.call(&remember))
+}
+
+/// What waits to be remembered, card by card.
+fn suggestions(context: &Context) -> Result<(), Error> {
+    let found = context.reading()?.call(&Suggestions {})?;
+    context.out.answer(&found, |out, found: &SuggestionList| {
+        let mut card = None;
+        for one in &found.rows {
+            if card != Some(&one.approval_id) {
+                let project = one.project.as_ref().and_then(|project| project.name.as_ref());
+                let place = project.map_or_else(|| "every project".to_owned(), |name| plain(&name.to_string()));
+                out.say(Tone::Bold, format!("{} (in {place})", one.approval_id));
+                card = Some(&one.approval_id);
+            }
+            suggestion(out, one);
+        }
+        match found.rows.first() {
+            None => out.line("nothing is proposed; `hermit memory review` looks at what ended since"),
+            Some(first) => out.line(format!(
+                "`hermit approvals approve {}` asks you about all of a card, with `--only 1` about that line alone; \
+                 `hermit approvals deny` strikes all of it",
+                first.approval_id
+            )),
+        }
+    })
+}
+
+fn suggestion(out: &Output, one: &Suggestion) {
+    let kind = one.memory_type.map_or_else(String::new, |kind| format!(", {kind}"));
+    out.line(format!("  {}. {} ({}{kind})", one.number, plain(&one.claim.to_string()), one.trust));
+    out.say(Tone::Faint, format!("     because: {}", plain(&one.reason.to_string())));
+    for ground in &one.grounds {
+        let shown = ground.receipt_id.as_ref().unwrap_or(&ground.event_id);
+        let quote = plain(&ground.quote.to_string());
+        out.say(
+            Tone::Faint,
+            format!("     {}: \"{quote}\" ({shown} of {})", plain(&ground.what), ground.task_id),
+        );
+    }
+}
+
+/// Looks at what ended, now.
+fn review(context: &Context) -> Result<(), Error> {
+    let session = context.writing(Signs::Yes)?;
+    let came = session.call(&Review {});
+    session.close();
+    context.out.answer(&came?, |out, came: &Reviewed| {
+        match (&came.task_id, came.lines) {
+            (Some(_), 1) => out.line("1 line is proposed; `hermit memory suggestions` shows it"),
+            (Some(_), many) => out.line(format!("{many} lines are proposed; `hermit memory suggestions` shows them")),
+            (None, _) => out.line("nothing new is worth remembering"),
+        }
+        if came.waiting > 0 {
+            let tasks = if came.waiting == 1 { "task that ended waits" } else { "tasks that ended wait" };
+            out.say(
+                Tone::Faint,
+                format!(
+                    "{} {tasks}: for its project to come to rest, or for your answer to what is proposed there",
+                    came.waiting
+                ),
+            );
+        }
+    })
 }
 
 fn evidence(pieces: &[Evidence]) -> String {

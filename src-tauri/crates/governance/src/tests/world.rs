@@ -122,6 +122,7 @@ pub(crate) fn remember(claim: &str) -> Action {
         retention: None,
         days: None,
         replaces: None,
+        also: Vec::new(),
     })
 }
 

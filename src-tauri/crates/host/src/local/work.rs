@@ -3,9 +3,10 @@
 use super::{Local, Owned};
 use crate::clock::{Bell, Due, Timer};
 use crate::compactor::Compactor;
+use crate::historian::Historian;
 use crate::notices::Notices;
 use crate::task_drivers::TaskDrivers;
-use crate::{Error, Home};
+use crate::{Config, Error, Home};
 use kernel::Kernel;
 use model::{TaskId, UnixMs};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,8 @@ pub(super) struct Work {
     home: Home,
     kernel: Arc<Kernel>,
     drives: Arc<TaskDrivers>,
+    /// Whether tasks that ended are read for what to remember.
+    reads_history: bool,
 }
 
 impl Work {
@@ -49,11 +52,12 @@ impl Due for Work {
 }
 
 impl Owned {
-    pub(super) fn new(home: &Home, kernel: Arc<Kernel>) -> Self {
+    pub(super) fn new(home: &Home, kernel: Arc<Kernel>, config: &Config) -> Self {
         let bell = Bell::default();
         let drives = TaskDrivers::new(Arc::clone(&kernel), bell.clone());
         let (home, drive) = (home.clone(), Arc::clone(&drives));
-        let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive });
+        let reads_history = config.historian.unwrap_or(true);
+        let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive, reads_history });
         Self { kernel, drives, work, bell, timer: Mutex::default(), compactor: Mutex::default() }
     }
 
@@ -69,10 +73,18 @@ impl Owned {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         if timer.is_none() && !self.drives.is_ending() {
             let (bell, clock) = (self.bell.clone(), Arc::clone(&self.kernel.ports().clock));
-            *timer =
-                Some(Timer::begin(bell, clock, vec![Arc::clone(&self.work) as _]).map_err(Error::to_wire)?);
+            *timer = Some(Timer::begin(bell, clock, self.due_by_time()).map_err(Error::to_wire)?);
         }
         Ok(())
+    }
+
+    /// What is taken up by time: tasks that wait for an instant, and the historian, unless a person turned it off.
+    fn due_by_time(&self) -> Vec<Arc<dyn Due>> {
+        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _];
+        if self.work.reads_history {
+            sources.push(Arc::new(Historian::new(Arc::clone(&self.kernel), Arc::clone(&self.drives))));
+        }
+        sources
     }
 
     pub(super) fn end_clock(&self) {

@@ -1,6 +1,7 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
 //! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`.
 
+use super::historian::Suggested;
 use super::memory::Memorandum;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
@@ -17,10 +18,11 @@ use model::body::{
 use model::fault::Point;
 use model::ingress::Channel;
 use model::login::LoginTerms;
-use model::task::Priority;
+use model::task::{Origin, Priority};
 use model::{ArtifactId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use std::collections::BTreeSet;
 
 /// What a task of this kind is about.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub(super) enum Planned {
     },
     /// What a person wants remembered.
     Remember(Memorandum),
+    /// What the historian proposes to remember.
+    Suggested(Suggested),
 }
 
 impl Kernel {
@@ -90,6 +94,7 @@ impl Kernel {
                 self.call_of(tx, &*executors, &offered, &arguments)?.map_err(|unfit| unfit.0)
             }
             Planned::Remember(said) => self.memory_of(tx, &said, change)?,
+            Planned::Suggested(batch) => self.suggested(tx, &batch)?,
         };
         let action = match action {
             Ok(action) => action,
@@ -98,7 +103,18 @@ impl Kernel {
                 return Ok(Then::Commit);
             }
         };
-        let normalised = self.request_of(tx, &*executors, action, "a person asked for it")?;
+        let why = match tx.task.origin() {
+            Origin::Service => "the historian proposes it",
+            _ => "a person asked for it",
+        };
+        let mut normalised = self.request_of(tx, &*executors, action, why)?;
+        if let (Origin::Service, Action::Remember(all)) = (tx.task.origin(), &normalised.request.action) {
+            // What derives from a bad source is found by its lineage, also while it only waits.
+            let lines: BTreeSet<_> =
+                all.claims().flat_map(|one| one.evidence_refs).map(|one| one.artifact_id).collect();
+            normalised.request.evidence_refs = lines.into_iter().collect();
+            normalised.bytes = seal::canon::to_canonical(&normalised.request)?;
+        }
         self.request(tx, normalised)?;
         Ok(Then::GoOn)
     }

@@ -11,7 +11,7 @@ use crate::tx::Tx;
 use crate::workspace::decode_root;
 use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
-use knowledge::memory::{Backing, Promotion, promote, promoted};
+use knowledge::memory::{Backing, Degraded, Promotion, promote, promoted};
 use knowledge::{PackInput, Recalled, relevance};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector};
 use model::attempt::AttemptStatus;
@@ -157,6 +157,7 @@ impl Kernel {
             retention: said.pinned.then_some(MemoryRetention::Pinned),
             days: said.days,
             replaces,
+            also: Vec::new(),
         })))
     }
 
@@ -206,6 +207,7 @@ impl Kernel {
             retention: None,
             days: *days,
             replaces: old,
+            also: Vec::new(),
         })))
     }
 
@@ -215,6 +217,35 @@ impl Kernel {
             return Err(Error::Broken("not a promotion".to_owned()));
         };
         let person: Option<PrincipalId> = yes.map(|y| y.decision.decided_by);
+        tx.set_attempt(AttemptStatus::Observing, "observed")?;
+        let mut refused = Vec::new();
+        let mut kept = 0;
+        for claim in act.claims() {
+            match self.remember_one(tx, &claim, person)? {
+                Ok(()) => kept += 1,
+                Err(degraded) => refused.push(degraded.to_string()),
+            }
+        }
+        let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
+            .from(act.claims().flat_map(|claim| claim.evidence_refs).map(|e| e.artifact_id));
+        let mut more = Map::from_iter([("claim".to_owned(), json!(act.claim))]);
+        if !act.also.is_empty() {
+            let claims: Vec<String> = act.claims().map(|claim| claim.claim).collect();
+            more.insert("claims".to_owned(), json!(claims));
+            more.insert("not_remembered".to_owned(), json!(refused));
+        }
+        // Not lost: it may stay a belief, and the model is told why (HK-6.3-1).
+        let error = (kept == 0).then(|| refused.join("; "));
+        self.performed_here(tx, judged, error, new, more)
+    }
+
+    /// One claim becomes a record, or stays what it was.
+    fn remember_one(
+        &self,
+        tx: &mut Tx<'_>,
+        act: &Remember,
+        person: Option<PrincipalId>,
+    ) -> Result<Result<(), Degraded>, Error> {
         let project_hash = act.project.as_ref().map(|project| project.hash);
         let promotion = Promotion {
             memory_id: MemoryId::fresh(&*self.ports.clock, &*self.ports.entropy),
@@ -235,26 +266,18 @@ impl Kernel {
         };
         let source = act.belief_id.and_then(|id| tx.beliefs.get(&id));
         let alike = self.saying(&[&act.claim], project_hash, ALIKE_MAX)?;
-        let result = promote(&promotion, source, &alike);
-        tx.set_attempt(AttemptStatus::Observing, "observed")?;
-        let error = match result {
-            Ok(record) => {
-                for body in promoted(record) {
-                    tx.push(body);
-                }
-                let sources: BTreeSet<_> = act.evidence_refs.iter().map(|one| one.artifact_id).collect();
-                for artifact_id in sources {
-                    tx.push(ArtifactPromoted { artifact_id, memory_id: promotion.memory_id });
-                }
-                None
-            }
-            // Not lost: it may stay a belief, and the model is told why (HK-6.3-1).
-            Err(degraded) => Some(degraded.to_string()),
+        let record = match promote(&promotion, source, &alike) {
+            Ok(record) => record,
+            Err(degraded) => return Ok(Err(degraded)),
         };
-        let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
-            .from(act.evidence_refs.iter().map(|e| e.artifact_id));
-        let more = Map::from_iter([("claim".to_owned(), json!(act.claim))]);
-        self.performed_here(tx, judged, error, new, more)
+        for body in promoted(record) {
+            tx.push(body);
+        }
+        let sources: BTreeSet<_> = act.evidence_refs.iter().map(|one| one.artifact_id).collect();
+        for artifact_id in sources {
+            tx.push(ArtifactPromoted { artifact_id, memory_id: promotion.memory_id });
+        }
+        Ok(Ok(()))
     }
 
     /// Marks a memory record as wrong; it stays readable (HK-8.7-5).
@@ -330,7 +353,12 @@ impl Kernel {
         Ok(relevance::ranked(in_force.into_iter().map(record).collect(), by_words))
     }
 
-    fn saying(&self, texts: &[&str], project: Option<Digest>, most: u32) -> Result<Vec<MemoryRecord>, Error> {
+    pub(super) fn saying(
+        &self,
+        texts: &[&str],
+        project: Option<Digest>,
+        most: u32,
+    ) -> Result<Vec<MemoryRecord>, Error> {
         let (words, now) = (relevance::words(texts), self.ports.clock.now());
         let rows = self.query()?.memories_saying(&words, project, now, most).map_err(view)?;
         Ok(rows.into_iter().map(record).collect())
@@ -368,7 +396,7 @@ impl Kernel {
         Some(Project { hash, name: name.unwrap_or_else(|| "this folder".to_owned()) })
     }
 
-    fn project_hash(&self, workspace: WorkspaceId) -> Option<Digest> {
+    pub(super) fn project_hash(&self, workspace: WorkspaceId) -> Option<Digest> {
         lock(&self.store).projects.get(&workspace).map(|(hash, _)| *hash)
     }
 

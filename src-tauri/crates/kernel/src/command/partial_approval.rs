@@ -65,6 +65,11 @@ impl Kernel {
         if act.authority.approval != Some(approval_id) {
             return Err(Error::Conflict("another act is in hand".to_owned()));
         }
+        if let Action::Remember(all) = &asked.action {
+            self.choose_claims(&mut tx, (&asked, all), &act, (&approval, surface), chosen, feedback)?;
+            tx.commit()?;
+            return Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id });
+        }
         let resolved = self.cut_hunks(&tx, &asked, chosen)?;
         let (chosen, cuts) = (sound(&asked, &resolved, !chosen.hunks.is_empty())?, resolved.cuts);
         let left: Vec<&ChangeItem> = without(asked.items(), &chosen);
@@ -102,7 +107,7 @@ impl Kernel {
     }
 
     /// The whole is denied, with the words of the person.
-    fn deny_whole(
+    pub(super) fn deny_whole(
         &self,
         tx: &mut Tx<'_>,
         approval: &Approval,

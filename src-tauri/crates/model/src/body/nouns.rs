@@ -8,7 +8,7 @@ pub(super) use crate::attempt::{
 };
 pub(super) use crate::decision::Decision;
 pub(super) use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
-pub(super) use crate::knowledge::{Belief, MemoryRecord};
+pub(super) use crate::knowledge::{Belief, HistoryMark, MemoryRecord};
 pub(super) use crate::login::LoginTerms;
 pub(super) use crate::policy::{RiskBand, Verdict};
 pub(super) use crate::principal::Principal;

@@ -251,6 +251,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("sampling.ended", "answer" | "error")
                     | ("tools.logged_in", "expires_at")
                     | ("attempt.skill_loaded", "file")
+                    | ("store.history_read", "proposed_in")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

@@ -53,6 +53,10 @@ params! {
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
+    /// Which proposals of the historian; all that wait for a person.
+    Suggestions {}
+    /// The historian looks now at what ended, in projects where nothing is at work.
+    Review {}
     /// One record by identifier, or by its beginning or end, that should never have been kept.
     Forget { memory: String, reason: String }
     /// One record by identifier, or by its beginning or end.
@@ -137,6 +141,46 @@ answers! {
         ended_at: Option<i64>,
         end_reason: Option<Text>,
         superseded_by: Option<String>,
+    }
+    /// One line of a card on which the historian asks what to remember.
+    Suggestion {
+        approval_id: String,
+        task_id: String,
+        /// Its number on the card, from 1.
+        number: u32,
+        /// How many lines the card has.
+        of: u32,
+        claim: Text,
+        /// Why it is proposed, and the rule that found it.
+        reason: Text,
+        memory_type: Option<MemoryType>,
+        /// The lowest trust of all that it rests on.
+        trust: TrustTier,
+        project: Option<Project>,
+        grounds: Vec<Ground>,
+        requested_at: i64,
+    }
+    /// What shows a suggestion.
+    Ground {
+        task_id: String,
+        event_id: String,
+        receipt_id: Option<String>,
+        /// What happened, such as `a person answered`.
+        what: String,
+        quote: Text,
+    }
+    /// Every line that waits.
+    SuggestionList { rows: Vec<Suggestion> }
+    /// What a look came to.
+    Reviewed {
+        /// The task that asks, where something is proposed.
+        task_id: Option<String>,
+        /// Lines that are proposed.
+        lines: u32,
+        /// Ended tasks that were read.
+        tasks: u32,
+        /// Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there.
+        waiting: u32,
     }
     /// A project.
     Project {

@@ -1,0 +1,395 @@
+//! The historian: it reads what ended since it last looked, and proposes what is worth remembering (memory.md 4).
+//!
+//! One look is: the log is read from where the last look stopped, for tasks that ended; of those whose project is at rest the
+//! events are read, once; what the rules find is one task of a service, whose one act waits for a person as a card; and then
+//! one event in the store's stream says how far it was read and what was marked. The task is keyed by the number of the look
+//! and carries all that the event will say. So a host that dies between the two has proposed it once: the next look finds
+//! the task and writes the event that is missing.
+
+use super::background::{BackgroundWork, Initiator};
+use super::capability::Planned;
+use super::submit::Reasoning;
+use crate::Error;
+use crate::drive::weakest_seen;
+use crate::kernel::{Kernel, lock};
+use crate::query::view;
+use crate::sender::Sender;
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
+use acts::{Action, Remember};
+use knowledge::historian::{Found, Reading, weigh};
+use ledger::Stored;
+use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector, TrustTier};
+use model::body::HistoryRead;
+use model::fault::Point;
+use model::ingress::Channel;
+use model::knowledge::{HistoryMark, Suggestion};
+use model::task::{Origin, TaskStatus};
+use model::{ArtifactId, Body, Digest, TaskId, UnixMs, WorkspaceId};
+use projections::query::TaskFilter;
+use projections::rows::TaskRow;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Events of the log that one look goes over.
+const EVENTS_MAX: u64 = 20_000;
+/// Events read at once.
+const STRIDE: usize = 500;
+/// Ended tasks that wait for their project to come to rest; while there are so many, the log is not read on.
+const WAITING_MAX: usize = 256;
+/// Events of one task that are read; what lies behind them is left in its history.
+const TASK_EVENTS_MAX: usize = 50_000;
+/// Ended tasks that one look reads.
+const TASKS_MAX: usize = 20;
+/// Lines of one card, from which on no further task is read into it.
+const LINES_MAX: usize = 12;
+/// Records that may say the same as a claim.
+const ALIKE_MAX: u32 = 50;
+
+/// How far the historian has read, and what it marked, as the store's own stream tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// Looks that are on record.
+    pub looks: u64,
+    /// The place in the log up to which ended tasks were looked for.
+    pub through: u64,
+    /// Ended tasks that nobody has read yet.
+    pub waiting: Vec<TaskId>,
+    /// What was marked.
+    pub marks: Vec<HistoryMark>,
+}
+
+impl History {
+    pub(crate) fn apply(&mut self, read: &HistoryRead) {
+        self.looks = read.look.saturating_add(1);
+        self.through = read.through;
+        self.waiting.clone_from(&read.waiting);
+        self.marks.extend(read.marks.iter().cloned());
+    }
+}
+
+/// What one look came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// The task that asks a person, where something is proposed.
+    pub task_id: Option<TaskId>,
+    /// Claims that are proposed.
+    pub lines: usize,
+    /// Ended tasks that were read.
+    pub tasks: usize,
+    /// Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there.
+    pub waiting: usize,
+}
+
+/// What a task of the historian is made of: its lines, and what the event says that comes behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Suggested {
+    through: u64,
+    waiting: Vec<TaskId>,
+    marks: Vec<HistoryMark>,
+    lines: Vec<Suggestion>,
+}
+
+/// Ended tasks of one project that is at rest.
+struct Group {
+    workspace: WorkspaceId,
+    project: Digest,
+    tasks: Vec<TaskId>,
+}
+
+impl Kernel {
+    /// Reads what ended since the last look, of a project that has been at rest for so long, and proposes what is worth
+    /// remembering. Nothing is remembered by this, and nothing is read twice.
+    ///
+    /// # Errors
+    /// When the log cannot be read or written.
+    pub fn read_history(&self, quiet_ms: i64) -> Result<Looked, Error> {
+        if self.halted().is_some() {
+            return Ok(Looked::default());
+        }
+        let before = lock(&self.store).history.clone();
+        if let Some(stored) = self.reader.by_idempotency_key(&format!("ingress:{}", key(before.looks)))? {
+            return self.finish_look(&before, &stored);
+        }
+        let (through, waiting) = self.ended_since(&before)?;
+        let group = self.at_rest(&waiting, quiet_ms)?;
+        let Some(group) = group else {
+            // A long way without an end is not gone again.
+            if waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX {
+                let waiting = waiting.clone();
+                self.push_look(&before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
+            }
+            return Ok(Looked { waiting: waiting.len(), ..Looked::default() });
+        };
+        let (batch, tasks) = self.batch(&before, &group, through, waiting)?;
+        let (lines, waiting) = (batch.lines.len(), batch.waiting.len());
+        let task_id = match lines {
+            0 => None,
+            _ => Some(self.submit_background(Initiator::Service, work(&before, &group, &batch)?)?.task_id),
+        };
+        self.push_look(&before, batch, task_id)?;
+        Ok(Looked { task_id, lines, tasks, waiting })
+    }
+
+    /// A look whose task is there, and whose event may not be.
+    fn finish_look(&self, before: &History, stored: &Stored) -> Result<Looked, Error> {
+        let record = self.received(stored, &key(before.looks))?;
+        let submission = self.stored_submission(&record)?;
+        let planned = submission.as_ref().and_then(|submission| match &submission.reasoning {
+            Reasoning::Tools { change } => serde_json::from_str(change).ok(),
+            _ => None,
+        });
+        let (Some(submission), Some(Planned::Suggested(batch))) = (submission, planned) else {
+            // It was erased since: what it had read is not read again.
+            let History { through, waiting, .. } = before.clone();
+            self.push_look(before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
+            return Ok(Looked::default());
+        };
+        let task_id = self.submit(&submission)?.task_id;
+        let (lines, waiting) = (batch.lines.len(), batch.waiting.len());
+        self.push_look(before, batch, Some(task_id))?;
+        Ok(Looked { task_id: Some(task_id), lines, waiting, ..Looked::default() })
+    }
+
+    /// How far the log is read now, and the ended tasks that wait to be read.
+    fn ended_since(&self, before: &History) -> Result<(u64, Vec<TaskId>), Error> {
+        let (mut through, mut waiting) = (before.through, before.waiting.clone());
+        while through.saturating_sub(before.through) < EVENTS_MAX && waiting.len() < WAITING_MAX {
+            let page = self.reader.log(through, STRIDE)?;
+            if page.is_empty() {
+                break;
+            }
+            let query = self.query()?;
+            for stored in page {
+                through = stored.log_seq;
+                let event = stored.event()?;
+                if event.event_type != "task.status_changed" {
+                    continue;
+                }
+                let Body::TaskStatusChanged(b) = self.body_of(&event)? else { continue };
+                let ended =
+                    matches!(b.to, TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled);
+                if !ended || waiting.contains(&b.about_task_id) {
+                    continue;
+                }
+                let row = query.task(b.about_task_id).map_err(view)?;
+                if row.and_then(|row| self.place_of(&row)).is_some() {
+                    waiting.push(b.about_task_id);
+                }
+                if waiting.len() >= WAITING_MAX {
+                    break;
+                }
+            }
+        }
+        Ok((through, waiting))
+    }
+
+    /// The first of the waiting tasks whose project is at rest, and those of the same project.
+    fn at_rest(&self, waiting: &[TaskId], quiet_ms: i64) -> Result<Option<Group>, Error> {
+        let query = self.query()?;
+        let now = self.ports.clock.now();
+        let mut refused: BTreeSet<Digest> = BTreeSet::new();
+        for task_id in waiting {
+            let Some(row) = query.task(*task_id).map_err(view)? else { continue };
+            let Some((workspace, project)) = self.place_of(&row).filter(|(_, of)| !refused.contains(of))
+            else {
+                continue;
+            };
+            if !self.rests(project, row.ended_at.map(|at| at.plus_ms(quiet_ms)), now)? {
+                refused.insert(project);
+                continue;
+            }
+            let mut tasks = Vec::new();
+            for other in waiting {
+                let row = query.task(*other).map_err(view)?;
+                let of = row.and_then(|row| self.place_of(&row)).map(|(_, of)| of);
+                if of == Some(project) && tasks.len() < TASKS_MAX {
+                    tasks.push(*other);
+                }
+            }
+            return Ok(Some(Group { workspace, project, tasks }));
+        }
+        Ok(None)
+    }
+
+    /// Folder and project of a task; none of one that Hermit itself began, in which nobody says anything new.
+    fn place_of(&self, row: &TaskRow) -> Option<(WorkspaceId, Digest)> {
+        let workspace = row.workspace_id.filter(|_| row.origin != Origin::Service)?;
+        Some((workspace, self.project_hash(workspace)?))
+    }
+
+    /// Whether nothing is at work in a project, nothing of the historian waits there, and its quiet time is over.
+    fn rests(&self, project: Digest, quiet: Option<UnixMs>, now: UnixMs) -> Result<bool, Error> {
+        if quiet.is_some_and(|until| until > now) {
+            return Ok(false);
+        }
+        let folders = lock(&self.store)
+            .projects
+            .iter()
+            .filter(|(_, (of, _))| *of == project)
+            .map(|(id, _)| *id)
+            .collect();
+        let open = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
+        let filter = TaskFilter { statuses: open, workspaces: folders, ..TaskFilter::default() };
+        let query = self.query()?;
+        let rows: Vec<TaskRow> = crate::query::all(|ask| query.tasks(&filter, ask))?;
+        let is_busy = |row: &TaskRow| match row.origin {
+            Origin::Service => true,
+            _ => matches!(row.status, TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running),
+        };
+        Ok(!rows.iter().any(is_busy))
+    }
+
+    /// What is proposed of a group, and how many of its tasks were read for it.
+    fn batch(
+        &self,
+        before: &History,
+        group: &Group,
+        through: u64,
+        waiting: Vec<TaskId>,
+    ) -> Result<(Suggested, usize), Error> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut read: BTreeSet<TaskId> = BTreeSet::new();
+        for task_id in &group.tasks {
+            if found.len() >= LINES_MAX {
+                break;
+            }
+            read.insert(*task_id);
+            found.extend(self.found_in(*task_id)?);
+        }
+        let mut remembered = Vec::new();
+        for one in &found {
+            let alike = self.saying(&[&one.claim], Some(group.project), ALIKE_MAX)?;
+            remembered.extend(alike.iter().filter_map(|record| record.claim.shown().cloned()));
+        }
+        let store_id = lock(&self.store).store_id.clone();
+        let weighed = weigh(found, &before.marks, &remembered, (&store_id, Some(group.project)));
+        let waiting = waiting.into_iter().filter(|task| !read.contains(task)).collect();
+        let batch = Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines };
+        Ok((batch, read.len()))
+    }
+
+    /// What the rules find in one task.
+    fn found_in(&self, task_id: TaskId) -> Result<Vec<Found>, Error> {
+        let mut reading = Reading::new(task_id);
+        let (mut after, mut count) = (0, 0);
+        loop {
+            let page = self.reader.events(task_id, after, STRIDE)?;
+            let Some(last) = page.last().filter(|_| count < TASK_EVENTS_MAX) else { break };
+            (after, count) = (last.task_seq, count.saturating_add(page.len()));
+            for stored in page {
+                let event = stored.event()?;
+                reading.take(event.event_id, &self.body_of(&event)?);
+            }
+        }
+        let cell = self.cell(task_id)?;
+        let state = self.lock_task(&cell)?;
+        let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
+        Ok(reading.found(seen))
+    }
+
+    /// The look is on record.
+    fn push_look(
+        &self,
+        before: &History,
+        batch: Suggested,
+        proposed_in: Option<TaskId>,
+    ) -> Result<(), Error> {
+        let actor = self.principal_of(Sender::from(Channel::System))?;
+        let key = key(before.looks);
+        let mut w = self.store_writeup(Point::KnowledgeChange, actor, key.clone(), None)?;
+        let Suggested { through, waiting, marks, .. } = batch;
+        let store_id = lock(&self.store).store_id.clone();
+        w.push_keyed(
+            Some(format!("read:{key}")),
+            HistoryRead { store_id, look: before.looks, through, waiting, marks, proposed_in },
+        );
+        match self.commit(w) {
+            // Another look was faster, and has said the same.
+            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The lines as one act, each with an artifact that stands for what it was made of.
+    pub(super) fn suggested(
+        &self,
+        tx: &mut Tx<'_>,
+        batch: &Suggested,
+    ) -> Result<Result<Action, String>, Error> {
+        let workspace = tx
+            .task
+            .workspace_hint
+            .ok_or_else(|| Error::Broken("a suggestion without a folder".to_owned()))?;
+        let Some(project) = self.project_of(workspace, "project") else {
+            return Ok(Err("the project of this folder is not known any more".to_owned()));
+        };
+        let mut claims = Vec::new();
+        for line in &batch.lines {
+            let alike = self.saying(&[&line.claim], Some(project.hash), ALIKE_MAX)?;
+            if alike.iter().any(|record| record.claim.shown().is_some_and(|claim| *claim == line.claim)) {
+                continue;
+            }
+            let new = NewArtifact::audit(ArtifactKind::BeliefExtract)
+                .class(ArtifactClass::Derived)
+                .trust(line.trust_tier)
+                .from(line.sources.iter().copied());
+            let at = tx.object(line, new)?;
+            claims.push(Remember {
+                claim: line.claim.clone(),
+                scope: "project".to_owned(),
+                promotion_reason: format!("{} (found by the rule \"{}\")", line.reason, line.rule),
+                evidence_refs: evidence(line, at.artifact_id),
+                belief_id: None,
+                project: Some(project.clone()),
+                memory_type: Some(line.memory_type),
+                retention: None,
+                days: None,
+                replaces: None,
+                also: Vec::new(),
+            });
+        }
+        let all = Remember::together(claims).ok_or_else(|| "all of it is remembered already".to_owned());
+        Ok(all.map(Action::Remember))
+    }
+}
+
+/// What shows a line: no piece has more trust than the line, so that its best is what the line may claim.
+fn evidence(line: &Suggestion, artifact_id: ArtifactId) -> Vec<EvidenceRef> {
+    let refs = line.grounds.iter().map(|ground| {
+        let id = ground.receipt_id.map_or_else(|| ground.event_id.to_string(), |receipt| receipt.to_string());
+        EvidenceRef {
+            artifact_id,
+            selector: Selector::Record { id },
+            excerpt_hash: Digest::of(ground.quote.as_bytes()),
+            capture_method: format!("{}: \"{}\" (task {})", ground.what, ground.quote, ground.task_id),
+            confidence: 1000,
+            trust_tier: line.trust_tier,
+        }
+    });
+    refs.collect()
+}
+
+/// The key of a look.
+fn key(look: u64) -> String {
+    format!("history:{look}")
+}
+
+fn work(before: &History, group: &Group, batch: &Suggested) -> Result<BackgroundWork, Error> {
+    let planned = Planned::Suggested(batch.clone());
+    let change =
+        String::from_utf8(seal::canon::to_canonical(&planned)?).map_err(|e| Error::Broken(e.to_string()))?;
+    let goal = match batch.lines.len() {
+        1 => "Ask whether to remember what was said in a task that ended".to_owned(),
+        many => format!("Ask whether to remember {many} things of tasks that ended"),
+    };
+    Ok(BackgroundWork {
+        title: goal.clone(),
+        goal,
+        workspace_id: group.workspace,
+        reasoning: Reasoning::Tools { change },
+        conversation_id: None,
+        idempotency_key: key(before.looks),
+    })
+}

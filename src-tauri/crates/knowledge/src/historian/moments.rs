@@ -1,0 +1,315 @@
+//! What happened in a task that may be worth remembering, as its events come.
+
+use super::{Found, Rule, saying};
+use crate::trust::weaker;
+use model::action::ActionClass;
+use model::approval::Surface;
+use model::artifact::{ArtifactClass, TrustTier};
+use model::knowledge::Ground;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::task::Origin;
+use model::{
+    ActionRequestId, ApprovalId, ArtifactId, Body, ClarificationId, EventId, IngressId, ReceiptId, TaskId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Letters of a quote that a line keeps.
+const QUOTE: usize = 300;
+/// Changes that are named between a failure and a success.
+const NAMED_MAX: usize = 3;
+/// Things of one task; further ones are left where they are, in its history.
+const FOUND_MAX: usize = 32;
+
+/// An act, as far as it is known.
+struct Act {
+    summary: String,
+    is_command: bool,
+    changes: bool,
+}
+
+/// The receipt of an act.
+#[derive(Clone, Copy)]
+struct Proof {
+    at: EventId,
+    receipt: ReceiptId,
+    envelope: ArtifactId,
+}
+
+/// A question of a model to a person.
+struct Asked {
+    at: EventId,
+    question: String,
+    /// The lowest trust of all that the task had seen by then.
+    seen: TrustTier,
+    /// What the model had been told.
+    thought: Vec<ArtifactId>,
+}
+
+/// A command that failed.
+struct Failure {
+    proof: Proof,
+    /// What was changed since.
+    since: Vec<(String, Proof)>,
+}
+
+/// One task, read event by event.
+pub struct Reading {
+    task: TaskId,
+    /// The lowest trust of all that the task has seen so far.
+    lowest: TrustTier,
+    /// The context that was thought in last, and what the model answered.
+    thought: Vec<ArtifactId>,
+    asked: BTreeMap<ClarificationId, Asked>,
+    answers: BTreeMap<IngressId, ClarificationId>,
+    said: BTreeSet<IngressId>,
+    acts: BTreeMap<ActionRequestId, Act>,
+    asks: BTreeMap<ApprovalId, String>,
+    in_hand: Option<ActionRequestId>,
+    failed: BTreeMap<String, Failure>,
+    /// A refusal whose receipt comes behind it, in the same commit.
+    refused: Option<usize>,
+    found: Vec<Found>,
+}
+
+impl Reading {
+    /// Nothing is read yet.
+    pub const fn new(task: TaskId) -> Self {
+        Self {
+            task,
+            lowest: TrustTier::PolicyAsserted,
+            thought: Vec::new(),
+            asked: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            said: BTreeSet::new(),
+            acts: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            in_hand: None,
+            failed: BTreeMap::new(),
+            refused: None,
+            found: Vec::new(),
+        }
+    }
+
+    /// All that was found. `seen` is the weakest trust of what its last attempt had before it: no line that rests on a
+    /// model's words has more.
+    pub fn found(mut self, seen: TrustTier) -> Vec<Found> {
+        for one in self.found.iter_mut().filter(|one| matches!(one.rule, Rule::Answer | Rule::Mended)) {
+            one.tier = weaker(one.tier, seen);
+        }
+        self.found.truncate(FOUND_MAX);
+        self.found
+    }
+
+    /// Takes the next event.
+    pub fn take(&mut self, at: EventId, body: &Body) {
+        match body {
+            Body::ArtifactCreated(b) if b.artifact.class != ArtifactClass::Audit => {
+                self.lowest = weaker(self.lowest, b.artifact.trust_tier);
+            }
+            Body::ContextCompiled(b) => self.thought = vec![b.pack.artifact_id],
+            Body::ModelResponded(b) => self.thought.push(b.answer.artifact_id),
+            Body::TaskCreated(b) if b.task.origin() == Origin::Person => {
+                if let Some(claim) = b.task.goal.shown().and_then(|goal| saying::for_later(goal)) {
+                    self.corrected(at, claim, "a person wrote in the goal of a task");
+                }
+            }
+            Body::TaskGoalChanged(b) => {
+                if let Some(claim) = b.goal.shown().and_then(|goal| saying::for_later(goal)) {
+                    self.corrected(at, claim, "a person changed the goal of a task at work");
+                }
+            }
+            Body::TaskInputAdded(b) => {
+                let tier = b.trust_tier.unwrap_or(TrustTier::UserAsserted);
+                self.lowest = weaker(self.lowest, tier);
+                if let Some(text) = b.text.shown().filter(|_| self.said.insert(b.ingress_id)) {
+                    self.input(at, b.ingress_id, text, tier);
+                }
+            }
+            Body::ClarificationRequested(b) => {
+                if let Some(question) = b.clarification.question.shown() {
+                    let (question, thought) = (cut(&on_one_line(question)), self.thought.clone());
+                    let asked = Asked { at, question, seen: self.lowest, thought };
+                    self.asked.insert(b.clarification.clarification_id, asked);
+                }
+            }
+            Body::ClarificationAnswered(b) => drop(self.answers.insert(b.ingress_id, b.clarification_id)),
+            _ => self.act(at, body),
+        }
+    }
+
+    fn act(&mut self, at: EventId, body: &Body) {
+        match body {
+            Body::ActionRequested(b) => {
+                let summary = b.summary.shown().map(|summary| on_one_line(summary)).unwrap_or_default();
+                let changes = matches!(
+                    b.action_class,
+                    ActionClass::WriteLocal | ActionClass::DeleteLocal | ActionClass::VcsMutation
+                );
+                self.in_hand = Some(b.action_request_id);
+                let act = Act { summary: cut(&summary), is_command: b.tool == "command", changes };
+                self.acts.insert(b.action_request_id, act);
+            }
+            Body::ApprovalRequested(b) => {
+                let what = self.in_hand.and_then(|act| self.acts.get(&act)).map(|act| act.summary.clone());
+                self.asks.insert(b.approval.approval_id, what.unwrap_or_default());
+            }
+            Body::ApprovalDenied(b) if is_a_persons(b.surface) => {
+                let words = b.feedback.as_ref().and_then(|words| words.shown());
+                if let Some(own) = words.and_then(|words| saying::reason(words)) {
+                    let what = self.asks.get(&b.approval_id).cloned().unwrap_or_default();
+                    self.refused_with(at, own, &what);
+                }
+            }
+            Body::ReceiptIssued(b) if b.receipt_class == ReceiptClass::ApprovalResolution => {
+                if let Some(one) = self.refused.take().and_then(|at| self.found.get_mut(at)) {
+                    one.grounds.iter_mut().for_each(|ground| ground.receipt_id = Some(b.receipt_id));
+                    one.sources.push(b.envelope.artifact_id);
+                }
+            }
+            Body::ReceiptIssued(b) => {
+                let Some(act) = b.action_request_id.and_then(|act| self.acts.remove(&act)) else { return };
+                let proof = Proof { at, receipt: b.receipt_id, envelope: b.envelope.artifact_id };
+                self.came(act, b.result_code, proof);
+            }
+            _ => {}
+        }
+    }
+
+    /// Words for the task. Those of anybody but a person are no correction and no answer.
+    fn input(&mut self, at: EventId, ingress: IngressId, text: &str, tier: TrustTier) {
+        if tier != TrustTier::UserAsserted {
+            return;
+        }
+        match self.answers.get(&ingress).and_then(|question| self.asked.remove(question)) {
+            Some(asked) => self.answered(at, asked, text),
+            None => {
+                if let Some(claim) = saying::correction(text) {
+                    self.corrected(at, claim, "a person said to a task at work");
+                }
+            }
+        }
+    }
+
+    fn corrected(&mut self, at: EventId, claim: String, what: &str) {
+        let grounds = vec![self.ground(at, what, &claim)];
+        self.found.push(Found {
+            rule: Rule::Correction,
+            reason: "you said so to a task".to_owned(),
+            tier: TrustTier::UserAsserted,
+            grounds,
+            sources: Vec::new(),
+            suffices: true,
+            claim,
+        });
+    }
+
+    fn answered(&mut self, at: EventId, asked: Asked, text: &str) {
+        let Some(answer) = saying::answer(text) else { return };
+        let Asked { at: asked_at, question, seen, thought } = asked;
+        let grounds = vec![
+            self.ground(asked_at, "a model asked", &question),
+            self.ground(at, "a person answered", &answer),
+        ];
+        self.found.push(Found {
+            rule: Rule::Answer,
+            reason: "you answered a question of a task".to_owned(),
+            tier: weaker(seen, TrustTier::Observed),
+            grounds,
+            sources: thought,
+            suffices: super::says_something(&answer),
+            claim: format!("Asked \"{question}\", a person answered: \"{answer}\""),
+        });
+    }
+
+    fn refused_with(&mut self, at: EventId, claim: String, what: &str) {
+        let grounds = vec![self.ground(at, "a person refused, and said why", &claim)];
+        self.refused = Some(self.found.len());
+        self.found.push(Found {
+            rule: Rule::Refusal,
+            reason: format!("you said so when you refused to \"{what}\""),
+            tier: TrustTier::UserAsserted,
+            grounds,
+            sources: Vec::new(),
+            suffices: true,
+            claim,
+        });
+    }
+
+    /// An act is over.
+    fn came(&mut self, act: Act, code: ResultCode, proof: Proof) {
+        let Act { summary, is_command, changes } = act;
+        match code {
+            ResultCode::Failed if is_command => {
+                self.failed.insert(summary, Failure { proof, since: Vec::new() });
+            }
+            ResultCode::Succeeded if is_command && self.failed.contains_key(&summary) => {
+                if let Some(failure) = self.failed.remove(&summary).filter(|one| !one.since.is_empty()) {
+                    self.mended(&summary, failure, proof);
+                }
+            }
+            ResultCode::Succeeded if changes => {
+                self.failed.values_mut().for_each(|failure| failure.since.push((summary.clone(), proof)));
+            }
+            _ => {}
+        }
+    }
+
+    fn mended(&mut self, command: &str, failure: Failure, passed: Proof) {
+        let mut sources: Vec<ArtifactId> = vec![failure.proof.envelope, passed.envelope];
+        sources.extend(self.thought.iter().copied());
+        let proven = |what: &str, quote: &str, proof: Proof| Ground {
+            receipt_id: Some(proof.receipt),
+            ..self.ground(proof.at, what, quote)
+        };
+        let mut grounds = vec![proven("it failed", command, failure.proof)];
+        let last = failure.since.len().saturating_sub(NAMED_MAX);
+        let mut changes = Vec::new();
+        for (what, proof) in failure.since.iter().skip(last) {
+            grounds.push(proven("this was changed", what, *proof));
+            sources.push(proof.envelope);
+            changes.push(format!("\"{what}\""));
+        }
+        grounds.push(proven("it passed", command, passed));
+        let found = Found {
+            rule: Rule::Mended,
+            claim: format!("\"{command}\" failed, and passed after {}", changes.join(", ")),
+            reason: "an agent mended it, as its receipts show".to_owned(),
+            tier: weaker(self.lowest, TrustTier::Observed),
+            grounds,
+            sources,
+            suffices: true,
+        };
+        self.found.push(found);
+    }
+
+    fn ground(&self, event_id: EventId, what: &str, quote: &str) -> Ground {
+        Ground { task_id: self.task, event_id, receipt_id: None, what: what.to_owned(), quote: cut(quote) }
+    }
+}
+
+/// Whether a person said no there, and not a program in their name.
+const fn is_a_persons(surface: Surface) -> bool {
+    match surface {
+        Surface::Terminal
+        | Surface::ApprovalWindow
+        | Surface::Browser
+        | Surface::MainWindow
+        | Surface::Notification
+        | Surface::RunApi
+        | Surface::Test => true,
+        Surface::Mcp | Surface::Script => false,
+    }
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a text.
+fn cut(text: &str) -> String {
+    let mut short: String = text.chars().take(QUOTE).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
