@@ -16,6 +16,8 @@ pub const ENCLOSED_OF_TASK_MAX: usize = 64;
 pub const QUOTE_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of a file that are looked at for a context: no model takes more.
 pub const MATERIAL_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Bytes of all files and quotations that are looked at for one context; of the rest, name and size are told.
+pub const GIVEN_BYTES_MAX: u64 = 2 * MATERIAL_BYTES_MAX;
 /// Bytes of one canonical event: bodies point at artifacts for anything larger.
 pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of an artifact committed inside the ledger's transaction; larger ones are synced files (recovery.md 4).

@@ -11,6 +11,10 @@ const queued = { ...task, last_seq: 3, attempts: [], goal: "the green ones", row
 test("every goal that a task had is told as what it was", () => {
   expect(story(EVENTS).messages.map((message) => [message.text, message.goal])).toEqual([["the red ones", "before"], ["the blue ones", "before"], ["the green ones", "now"]]);
   expect(story(EVENTS.slice(0, 1)).messages.map((message) => message.goal)).toEqual([null]);
+  // Where the words of the first goal are gone, what was said next was never one.
+  const said = event(2, "task.input_added", { text: "mind the dates", trust_tier: "user_asserted" });
+  const gone = event(1, "task.created", { task: { goal: "" } });
+  expect(story([gone, said, event(3, "task.goal_changed", { goal: "the blue ones" })]).messages.map((message) => [message.text, message.goal])).toEqual([["mind the dates", null], ["the blue ones", "now"]]);
 });
 
 test("a task that has not begun gets another goal, and both are shown", async () => {

@@ -98,6 +98,8 @@ class Teller {
   #didAct = false;
   /** Receipts of acts in this attempt. */
   #proven: string[] = [];
+  /** The key of the message whose words were the first goal, where they are still there. */
+  #begun = "";
   /** What was given to the task and no message has come with yet. */
   #given: Given[] = [];
 
@@ -163,6 +165,7 @@ class Teller {
   #task(name: Of<"task" | "step">, event: Event, body: Record<string, unknown>, here: See) {
     switch (name) {
       case "task.created":
+        this.#begun = `${event.seq}`;
         this.#said(event, record(body["task"])["goal"], oneOf(ORIGIN, record(body["task"])["origin"]) ?? "person");
         break;
       case "task.input_added": case "task.input_queued":
@@ -214,7 +217,7 @@ class Teller {
       case "task.goal_changed":
         this.#add(event, "phase", "You edited the goal", here, { person: "decided" });
         // The goals it had stay where they were said, each as what it was.
-        this.messages = this.messages.map((message, at) => (message.goal === "now" || at === 0 ? { ...message, goal: "before" } : message));
+        this.messages = this.messages.map((message) => (message.goal === "now" || message.key === this.#begun ? { ...message, goal: "before" } : message));
         this.#say(event, "you", word(body["goal"]), { goal: "now" });
         break;
       case "task.pause_requested": case "task.cancel_requested":

@@ -1,6 +1,7 @@
 // Before an undo is asked for: exactly what it would put back, and what stays as it is. The plan is the host's, as things are now.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import type { Refused } from "~/host/host";
 import { useAct } from "~/ipc/client";
 import type { Left, UndoItem, UndoPlan } from "~/ipc/generated/receipts";
 import { Button } from "~/primitives/Button";
@@ -31,21 +32,29 @@ export function wordsOf({ what, path, to }: UndoItem): string {
 
 export function UndoButton({ receipt, label, because, title }: { receipt: string | null; label: string; because: string | null; title?: string }) {
   const plan = useAct("receipts.plan");
-  const { mutate: look, reset } = plan;
-  const isOpen = plan.data !== undefined;
+  const { mutate, reset } = plan;
+  // Kept until the dialog is closed: while it looks again, and where that fails, it stands as it was.
+  const [plans, setPlans] = useState<readonly UndoPlan[] | null>(null);
+  const look = () => receipt !== null && mutate({ receipt }, { onSuccess: (found) => setPlans(found.plans) });
+  const close = () => { setPlans(null); reset(); };
   return (
     <>
-      <Button icon="undo" title={title} because={because ?? (plan.isPending ? "Looking at what it would do" : null)} onClick={() => receipt !== null && look({ receipt })}>{label}</Button>
-      {plan.error !== null && <Failed error={plan.error} />}
-      {isOpen && receipt !== null && <Preview receipt={receipt} plans={plan.data.plans} again={() => look({ receipt })} close={reset} />}
+      <Button icon="undo" title={title} because={because ?? (plan.isPending ? LOOKING : null)} onClick={look}>{label}</Button>
+      {plans === null && plan.error !== null && <Failed error={plan.error} />}
+      {plans !== null && receipt !== null && <Preview receipt={receipt} plans={plans} isLooking={plan.isPending} failure={plan.error} again={look} close={close} />}
     </>
   );
 }
 
-function Preview({ receipt, plans, again, close }: { receipt: string; plans: readonly UndoPlan[]; again: () => void; close: () => void }) {
+const LOOKING = "Looking at what it would do";
+
+interface Shown { receipt: string; plans: readonly UndoPlan[]; isLooking: boolean; failure: Refused | null; again: () => void; close: () => void }
+
+function Preview({ receipt, plans, isLooking, failure, again, close }: Shown) {
   const rollback = useAct("receipts.rollback");
   const navigate = useNavigate();
   const panel = useRef<HTMLDivElement>(null);
+  // One dialog asks for one undo, however often its answer is lost.
   const [key] = useState(() => crypto.randomUUID());
   useEffect(() => panel.current?.focus(), []);
   const changes = plans.reduce((sum, plan) => sum + plan.items.length, 0);
@@ -56,10 +65,11 @@ function Preview({ receipt, plans, again, close }: { receipt: string; plans: rea
         <h2 id="undo-preview">What this undo would do</h2>
         <p>Nothing has been changed. If you go on, a card asks you once more with every file and its difference.</p>
         {plans.map((plan) => <PlanOf key={plan.workspace_id} plan={plan} />)}
+        {failure !== null && <Failed error={failure} />}
         {rollback.error !== null && <Failed error={rollback.error} />}
         <footer>
-          <Button look="person" because={changes === 0 ? "There is nothing that it could put back" : rollback.isPending ? "Asking" : null} onClick={ask}>Ask for this undo</Button>
-          <Button onClick={again}>Look again</Button>
+          <Button look="person" because={changes === 0 ? "There is nothing that it could put back" : rollback.isPending ? "Asking" : isLooking ? LOOKING : null} onClick={ask}>Ask for this undo</Button>
+          <Button because={isLooking ? LOOKING : rollback.isPending ? "Asking" : null} onClick={again}>Look again</Button>
           <Button look="quiet" onClick={close}>Leave it as it is</Button>
         </footer>
       </div>

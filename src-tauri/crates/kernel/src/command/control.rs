@@ -207,7 +207,7 @@ impl Kernel {
 }
 
 /// What a task was given with words, for one that is given the same.
-fn taken_over(state: &TaskState, kind: ArtifactKind) -> Vec<Attachment> {
+pub(super) fn taken_over(state: &TaskState, kind: ArtifactKind) -> Vec<Attachment> {
     let given = state.artifacts.values().filter(|a| is_given(a) && a.kind == kind);
     let given = given.map(|a| Attachment {
         name: a.task_local_alias.as_ref().and_then(|n| n.shown().cloned()).unwrap_or_default(),

@@ -103,7 +103,7 @@ impl Enclosed {
     }
 
     /// How many artifacts it comes to.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.files.len().saturating_add(usize::from(self.quote.is_some()))
     }
 
@@ -164,19 +164,21 @@ impl Kernel {
         let query = self.query()?;
         let row = query.line(of).map_err(broken)?;
         let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: of.to_owned() })?;
+        let Some(said) = &row.text else { return Err(wordless(of)) };
         let gone = || Error::Conflict(format!("what `{of}` says was erased and cannot be quoted"));
-        let shown = row.text.as_ref().and_then(|text| text.shown().cloned()).ok_or_else(gone)?;
+        let shown = said.shown().cloned().ok_or_else(gone)?;
+        if shown.trim().is_empty() {
+            return Err(wordless(of));
+        }
         let artifact = row.artifact_ref.map(|id| query.artifact(id).map_err(broken)).transpose()?.flatten();
         let message = of.parse::<IngressId>().ok();
         let sender = message.map(|id| query.message(id).map_err(broken)).transpose()?.flatten();
         let trust_tier = match row.kind {
             MessageKind::Message => sender.and_then(|sender| sender.trust_tier),
-            // Whoever acts words a question and the words of a card; what a model says last is believed as little.
-            MessageKind::Question | MessageKind::Approval => Some(TrustTier::Untrusted),
-            MessageKind::Answer => {
-                artifact.as_ref().map_or(Some(TrustTier::Observed), |a| Some(a.trust_tier))
-            }
-            MessageKind::Receipt | MessageKind::Ended => Some(TrustTier::Observed),
+            MessageKind::Answer => artifact.as_ref().map(|a| a.trust_tier),
+            // Whoever acts words a question and the words of a card; a receipt and an end may say again what a model, a server
+            // or the name of a file said.
+            MessageKind::Question | MessageKind::Approval | MessageKind::Receipt | MessageKind::Ended => None,
         };
         let text = match &quote.passage {
             None => shown,
@@ -291,22 +293,45 @@ impl Kernel {
             before
                 .extend(query.artifact(*id).map_err(broken)?.filter(|row| is_enclosed(row.class, row.kind)));
         }
-        let of = |row: &ArtifactRow| {
-            row.uri.shown().and_then(|uri| quoted_of(uri).map(str::to_owned)).unwrap_or_default()
-        };
-        let quoted: Vec<String> =
-            before.iter().filter(|row| row.kind == ArtifactKind::Quote).map(of).collect();
-        let quotes: Vec<String> = now.quote.iter().map(|quote| quote.of.trim().to_owned()).collect();
-        let mut files: Vec<Digest> = Vec::new();
-        for id in &now.files {
-            files.extend(query.artifact(*id).map_err(broken)?.map(|row| row.content_hash));
+        if before.iter().any(|row| row.uri.shown().is_none()) {
+            return Ok(());
         }
-        let first = before.iter().filter(|row| row.kind != ArtifactKind::Quote).map(|row| row.content_hash);
-        let is_erased = before.iter().any(|row| row.uri.shown().is_none());
-        if is_erased || (quoted == quotes && first.eq(files.iter().copied())) {
+        let (quoted, first): (Vec<_>, Vec<_>) =
+            before.iter().partition(|row| row.kind == ArtifactKind::Quote);
+        let mut files: Vec<Digest> = Vec::new();
+        for (at, id) in now.files.iter().enumerate() {
+            // What is named twice came once.
+            if !now.files.iter().take(at).any(|known| known == id) {
+                files.extend(query.artifact(*id).map_err(broken)?.map(|row| row.content_hash));
+            }
+        }
+        let same_quote = match (quoted.as_slice(), &now.quote) {
+            ([], None) => true,
+            ([before], Some(quote)) => self.same_passage(before, quote)?,
+            _ => false,
+        };
+        if same_quote && first.iter().map(|row| row.content_hash).eq(files) {
             return Ok(());
         }
         Err(super::add_input::used_before(key))
+    }
+
+    /// The same passage of the same was quoted before. What was quoted whole and was erased since is compared with nothing.
+    fn same_passage(&self, before: &ArtifactRow, quote: &Quote) -> Result<bool, Error> {
+        let of = quote.of.trim();
+        if before.uri.shown().and_then(|uri| quoted_of(uri)) != Some(of) {
+            return Ok(false);
+        }
+        let now = match &quote.passage {
+            Some(passage) => Some(passage.trim().to_owned()),
+            None => self.query()?.line(of).map_err(broken)?.and_then(|row| row.text?.shown().cloned()),
+        };
+        // It was kept without the values of secrets.
+        let is_same = |now: String| {
+            let kept = self.ports.redactor.now().bytes(now.as_bytes()).rest;
+            [Digest::of(now.as_bytes()), Digest::of(&kept)].contains(&before.content_hash)
+        };
+        Ok(now.is_none_or(is_same))
     }
 }
 
@@ -359,10 +384,24 @@ pub(super) fn hand_over(w: &mut Writeup<'_>, all: &[Enclosure]) -> Vec<ArtifactI
     given
 }
 
+fn wordless(of: &str) -> Error {
+    Error::Input(format!(
+        "`{of}` has no words to quote; leave the quotation out, or quote what was said before it"
+    ))
+}
+
 /// There is room in a task for what comes with words to it.
 pub(super) fn fits(state: &TaskState, with: &Enclosed) -> Result<(), Error> {
     let has = state.artifacts.values().filter(|a| is_given(a)).count();
-    if with.is_empty() || has.saturating_add(with.len()) <= limits::ENCLOSED_OF_TASK_MAX {
+    if with.is_empty() {
+        return Ok(());
+    }
+    room(has, with.len())
+}
+
+/// There is room for so many more beside these.
+pub(super) fn room(has: usize, more: usize) -> Result<(), Error> {
+    if has.saturating_add(more) <= limits::ENCLOSED_OF_TASK_MAX {
         return Ok(());
     }
     Err(Error::Input(format!(

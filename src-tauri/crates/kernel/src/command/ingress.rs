@@ -8,7 +8,7 @@
 
 use super::add_input::{Answers, Words};
 use super::bind::of_a_person;
-use super::enclose::{Enclosed, Encloses, Enclosure};
+use super::enclose::{Enclosed, Encloses, Enclosure, room};
 use super::named::Named;
 use super::ranking::{Ranking, ranked};
 use super::submit::Submission;
@@ -16,6 +16,7 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
 use crate::writeup::Writeup;
+use model::artifact::ArtifactKind;
 use model::body::{ConversationOpened, FocusChanged, IngressBound};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
@@ -181,6 +182,7 @@ impl Kernel {
                 self.bound_by_key(key, resolution, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) => {
+                self.fits_behind(task, with.len())?;
                 // Until the task is made it is open, with this one candidate: a crash in between leaves it to a person.
                 let open = (Ranking::unranked(vec![task]), why.clone());
                 let ingress_id = self.take_down(saying, &with, conversation_id, Some(task), open)?;
@@ -383,11 +385,19 @@ impl Kernel {
             }
             work
         };
+        room(work.attachments.len(), self.enclosed_in(ingress_id)?.len())?;
         let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
         let constraints = of_a_person(&work);
         let (channel, by) = (sender.channel, Some(sender.by));
         let work = Submission { goal, title, steps, constraints, channel, by, ..work };
         self.make(&work, ingress_id, why, candidates)
+    }
+
+    /// A task that follows this one has room for its files and so many more.
+    fn fits_behind(&self, ended: TaskId, more: usize) -> Result<(), Error> {
+        let cell = self.cell(ended)?;
+        let state = self.lock_task(&cell)?;
+        room(super::control::taken_over(&state, ArtifactKind::BinaryAttachment).len(), more)
     }
 
     pub(super) fn make(

@@ -1,7 +1,7 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
 use super::add_input::used_before;
-use super::enclose::{Encloses, Enclosure, hand_over};
+use super::enclose::{Encloses, Enclosure, hand_over, room};
 use super::plan::Part;
 pub use super::reasoning::Reasoning;
 use crate::Error;
@@ -209,6 +209,7 @@ impl Kernel {
     fn receive(&self, submission: &Submission) -> Result<IngressId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let with = self.enclosed(&submission.encloses)?;
+        room(submission.attachments.len(), with.len())?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let sender = submission.sender();
         let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), sender)?;
@@ -417,8 +418,7 @@ impl Kernel {
         attachments: &[Attachment],
     ) -> Result<(), Error> {
         let mut given = self.enclosed_in(ingress_id)?;
-        let room = limits::ENCLOSED_OF_TASK_MAX.saturating_sub(given.len());
-        for attachment in attachments.iter().take(room) {
+        for attachment in attachments {
             match attachment.of.map(|id| self.enclosure(id)).transpose()?.flatten() {
                 Some(known) => given.push(known),
                 None => {

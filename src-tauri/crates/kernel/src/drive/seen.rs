@@ -5,8 +5,9 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState};
 use knowledge::Material;
+use model::ArtifactId;
 use model::artifact::{Artifact, ArtifactClass, TrustTier};
-use model::limits::MATERIAL_BYTES_MAX;
+use model::limits::{GIVEN_BYTES_MAX, MATERIAL_BYTES_MAX};
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
@@ -42,22 +43,16 @@ impl Kernel {
         Ok(materials)
     }
 
-    /// What the task was given with words. What comes with words that wait for their turn waits with them; the same file that
-    /// came twice is told once.
+    /// What the task was given with words, the newest looked at first: what is looked at of all of it is bounded.
     fn given(&self, state: &TaskState, materials: &mut Vec<Material>) -> Result<(), Error> {
-        let waits: Vec<_> = state.queued.iter().flat_map(|input| input.encloses.iter().copied()).collect();
-        let mut told = BTreeSet::new();
-        for artifact in state.artifacts.values().filter(|a| a.class == ArtifactClass::Source) {
-            let about = artifact.task_local_alias.as_ref().and_then(|a| a.shown().cloned());
-            let Some(title) = about.filter(|_| !waits.contains(&artifact.artifact_id)) else { continue };
-            if !told.insert((title.clone(), artifact.content_hash)) {
-                continue;
-            }
-            materials.push(Material {
+        let mut left = GIVEN_BYTES_MAX;
+        let mut given = Vec::new();
+        for (artifact, title) in told_once(state).into_iter().rev() {
+            given.push(Material {
                 artifact_id: artifact.artifact_id,
                 kind: artifact.kind,
                 title,
-                text: self.given_text(artifact)?,
+                text: self.given_text(artifact, &mut left)?,
                 trust_tier: artifact.trust_tier,
                 sensitivity: artifact.sensitivity_class,
                 order: 0,
@@ -66,35 +61,45 @@ impl Kernel {
                 act: None,
             });
         }
+        materials.extend(given.into_iter().rev());
         Ok(())
     }
 
-    /// The text of what was given, as far as it is a text and is looked at.
-    fn given_text(&self, artifact: &Artifact) -> Result<String, Error> {
+    /// The text of what was given, as far as it is a text and is looked at. What is read is taken from what is left to read.
+    fn given_text(&self, artifact: &Artifact, left: &mut u64) -> Result<String, Error> {
+        let (media, size) = (&artifact.media_type, artifact.byte_size);
+        let limit = MATERIAL_BYTES_MAX.min(*left);
+        if limit == 0 && size > 0 {
+            return Ok(format!(
+                "({media}, {size} bytes: not looked at, for what came later with words has the {GIVEN_BYTES_MAX} bytes that \
+                 are looked at in one turn)"
+            ));
+        }
         let mut bytes = Vec::new();
-        let read = match self.artifacts.content(&artifact.content_hash) {
-            Ok(mut content) => (&mut content).take(MATERIAL_BYTES_MAX).read_to_end(&mut bytes),
+        let mut content = match self.artifacts.content(&artifact.content_hash) {
+            Ok(content) => content,
             Err(error) => return self.gone(error),
         };
+        // The beginning tells what is no text, and then the rest is not read.
+        let mut read = (&mut content).take(limit.min(BEGINNING_BYTES)).read_to_end(&mut bytes);
+        if read.is_ok() && text_of(&bytes, true).is_some() {
+            let rest = limit.saturating_sub(bytes.len() as u64);
+            read = (&mut content).take(rest).read_to_end(&mut bytes);
+        }
+        let looked_at = bytes.len() as u64;
+        *left = left.saturating_sub(looked_at);
         if let Err(error) = read {
             tracing::warn!(%error, "a file that came with words cannot be read");
             return Ok("(damaged)".to_owned());
         }
-        let size = artifact.byte_size;
-        let is_cut = size > bytes.len() as u64;
-        let is_text = match std::str::from_utf8(&bytes) {
-            Ok(_) => true,
-            Err(error) => is_cut && error.error_len().is_none(),
-        };
-        if !is_text || bytes.contains(&0) {
-            let media = &artifact.media_type;
+        let is_cut = size > looked_at;
+        let Some(text) = text_of(&bytes, is_cut) else {
             return Ok(format!("({media}, {size} bytes: it is no text, and what it shows is not told here)"));
+        };
+        match is_cut {
+            true => Ok(format!("{text}\n[… of {size} bytes, {looked_at} are looked at …]")),
+            false => Ok(text.to_owned()),
         }
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        if is_cut {
-            text.push_str(&format!("\n[… of {size} bytes, {} are looked at …]", bytes.len()));
-        }
-        Ok(text)
     }
 
     /// What the steps before this one ended with. A model said it, so it is believed as little as anything it read.
@@ -124,8 +129,45 @@ impl Kernel {
     }
 }
 
+/// So much of the beginning of a file tells whether it is a text.
+const BEGINNING_BYTES: u64 = 8 * 1024;
+
+/// Bytes as a text, without a character that the cut goes through; none for what is no text.
+fn text_of(bytes: &[u8], is_cut: bool) -> Option<&str> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if is_cut && error.error_len().is_none() => {
+            std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
+        }
+        Err(_) => return None,
+    };
+    (!text.contains('\0')).then_some(text)
+}
+
+/// What a task was given with words and is told by now, in order, with its name. What comes with words that wait for their turn
+/// waits with them; the same file that came twice is told once, as the first.
+fn told_once(state: &TaskState) -> Vec<(&Artifact, String)> {
+    let waits: BTreeSet<_> = state.queued.iter().flat_map(|input| input.encloses.iter().copied()).collect();
+    let mut told = BTreeSet::new();
+    let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
+    let named = sources.filter(|a| !waits.contains(&a.artifact_id)).filter_map(|a| Some((a, name_of(a)?)));
+    named.filter(|(a, name)| told.insert((name.clone(), a.content_hash))).collect()
+}
+
+fn name_of(artifact: &Artifact) -> Option<String> {
+    artifact.task_local_alias.as_ref().and_then(|name| name.shown().cloned())
+}
+
 /// Words that a task has heard, with what came with them.
 pub(super) fn deltas(state: &TaskState) -> Vec<knowledge::Delta> {
+    let told = told_once(state);
+    // What came twice stands in the context as the first of it.
+    let told_as = |id: ArtifactId| {
+        let came = state.artifacts.get(&id)?;
+        let name = name_of(came)?;
+        let first = told.iter().find(|(a, known)| a.content_hash == came.content_hash && *known == name);
+        first.map(|(a, _)| a.artifact_id)
+    };
     state
         .absorbed
         .iter()
@@ -134,7 +176,7 @@ pub(super) fn deltas(state: &TaskState) -> Vec<knowledge::Delta> {
         .map(|(input, order)| knowledge::Delta {
             ingress_id: input.ingress_id,
             text: input.text.clone(),
-            encloses: input.encloses.clone(),
+            encloses: input.encloses.iter().map(|id| told_as(*id).unwrap_or(*id)).collect(),
             trust_tier: input.trust_tier,
             order,
         })
