@@ -42,6 +42,18 @@ fn hands_over_its_proof(stage: &Stage, agent: &mut Agent, done: &Value) {
     assert_eq!(left, 0, "nothing is left lying");
 }
 
+/// The session ends and the next one begins: a state of the one before goes on with nothing.
+fn ends_its_session(agent: &mut Agent, going: &Value) {
+    let nothing = json!({});
+    let done = json!({ "name": "done", "arguments": { "summary": "over" } });
+    asks(agent, "tools/call", &call(&nothing, &done));
+    let read = json!({ "name": "read", "arguments": { "path": "made.txt" } });
+    let next = asks(agent, "tools/call", &call(&nothing, &read));
+    assert_eq!(next["result"]["structuredContent"]["status"], "done", "{next}");
+    let late = asks(agent, "tools/call", &call(&nothing, going));
+    assert_eq!(late["error"]["code"], -32_602, "{late}");
+}
+
 #[test]
 fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_receipt_comes_with_it() {
     let stage = Stage::new();
@@ -108,6 +120,7 @@ fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_
     assert_eq!(stage.waiting().len(), 0);
 
     hands_over_its_proof(&stage, &mut agent, &done);
+    ends_its_session(&mut agent, &going);
     agent.close();
     assert_eq!(stage.hermit(&["task", "show", &task]).ends(0).json()["reasoner"], "session:new-agent 3");
     stage.is_sound();

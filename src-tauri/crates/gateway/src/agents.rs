@@ -6,7 +6,7 @@ mod each_alone;
 
 use each_alone::WIRE;
 
-use crate::answer::{json, params, refusal, refusal_as};
+use crate::answer::{json as answered, params, refusal, refusal_as};
 use crate::guard::{Who, one};
 use crate::server::Gateway;
 use crate::{Draw, Token};
@@ -15,7 +15,7 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use mcp::{Conversation, Hermit, Options};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::{Caller, Code, Error};
@@ -40,27 +40,42 @@ impl Conversations {
         Self { draw, open: Mutex::default() }
     }
 
-    pub(crate) fn keep(&self, name: String, conversation: Arc<Conversation>, now: i64) {
+    fn keep(&self, name: String, conversation: Arc<Conversation>, now: i64) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.insert(name, (conversation, now));
-        while open.len() > CONVERSATIONS_MAX {
-            let Some(oldest) = open.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone())
-            else {
-                return;
-            };
-            open.remove(&oldest);
-        }
+        make_room(&mut open);
     }
 
-    pub(crate) fn find(&self, name: &str, now: i64) -> Option<Arc<Conversation>> {
+    /// The conversation of that name, which is begun where there is none.
+    fn find_or_begin(&self, name: &str, now: i64, begin: impl FnOnce() -> Conversation) -> Arc<Conversation> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (conversation, at) = open.entry(name.to_owned()).or_insert_with(|| (Arc::new(begin()), now));
+        *at = now;
+        let conversation = Arc::clone(conversation);
+        make_room(&mut open);
+        conversation
+    }
+
+    fn find(&self, name: &str, now: i64) -> Option<Arc<Conversation>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (conversation, at) = open.get_mut(name)?;
         *at = now;
         Some(Arc::clone(conversation))
     }
 
-    pub(crate) fn end(&self, name: &str) -> bool {
+    fn end(&self, name: &str) -> bool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name).is_some()
+    }
+}
+
+/// The one that has been silent for longest goes.
+fn make_room(open: &mut BTreeMap<String, (Arc<Conversation>, i64)>) {
+    while open.len() > CONVERSATIONS_MAX {
+        let oldest = open.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone());
+        match oldest {
+            Some(oldest) => open.remove(&oldest),
+            None => return,
+        };
     }
 }
 
@@ -89,6 +104,10 @@ pub(crate) async fn message(
         Ok(_) => return refusal(&Error::new(Code::Usage, "a message of the protocol is a JSON object")),
         Err(error) => return refusal(&error),
     };
+    if let Err(why) = is_message(&message) {
+        let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32_600, "message": why } });
+        return answered(StatusCode::BAD_REQUEST, &error);
+    }
     if each_alone::is(&headers, &message) {
         return each_alone::answer(&gateway, query.as_deref().unwrap_or_default(), &headers, message).await;
     }
@@ -96,7 +115,7 @@ pub(crate) async fn message(
         return refusal(&error);
     }
     let begins = message.get("method").and_then(Value::as_str) == Some("initialize");
-    let (name, conversation) = match (begins, one(&headers, &SESSION_ID)) {
+    let (name, conversation) = match (begins, session(&headers)) {
         (true, _) => match options(&gateway, query.as_deref().unwrap_or_default()) {
             Ok(options) => begun(&gateway, options),
             Err(error) => return refusal(&error),
@@ -114,7 +133,7 @@ pub(crate) async fn message(
     let wants_answer = message.get("method").is_some() && message.get("id").is_some_and(|id| !id.is_null());
     match (conversation.say(message).await, wants_answer) {
         (Some(answer), _) => {
-            let mut answer = json(StatusCode::OK, &answer);
+            let mut answer = answered(StatusCode::OK, &answer);
             if let (true, Ok(value)) = (begins, HeaderValue::from_str(&name)) {
                 gateway.agents.keep(name, conversation, gateway.now());
                 answer.headers_mut().insert(SESSION_ID.clone(), value);
@@ -138,9 +157,32 @@ pub(crate) async fn end(
     if let Err(error) = may_come(who).and_then(|()| known_version(&headers)) {
         return refusal(&error);
     }
-    match one(&headers, &SESSION_ID).is_some_and(|name| gateway.agents.end(name)) {
+    match session(&headers).is_some_and(|name| gateway.agents.end(name)) {
         true => StatusCode::NO_CONTENT.into_response(),
         false => lapsed(),
+    }
+}
+
+/// The name of a conversation that a client was given; requests that stand alone have none.
+fn session(headers: &HeaderMap) -> Option<&str> {
+    one(headers, &SESSION_ID).filter(|name| !name.starts_with('['))
+}
+
+/// Whether it is a message of the protocol that can be answered under its own identifier.
+fn is_message(message: &Value) -> Result<(), &'static str> {
+    let is_fit = |member: &str, fits: fn(&Value) -> bool| message.get(member).is_none_or(fits);
+    if message.get("jsonrpc") != Some(&Value::from("2.0")) {
+        return Err("`jsonrpc` is \"2.0\"");
+    }
+    if !is_fit("method", Value::is_string) {
+        return Err("`method` is a text");
+    }
+    if !is_fit("id", |id| id.is_string() || id.is_i64() || id.is_u64() || id.is_null()) {
+        return Err("`id` is a text or a whole number");
+    }
+    match is_fit("params", Value::is_object) {
+        true => Ok(()),
+        false => Err("`params` is an object"),
     }
 }
 

@@ -20,7 +20,7 @@ impl Server {
     pub(crate) fn receipt(&self, client: &Client, uri: &str) -> Result<Vec<ResourceContents>, String> {
         let id = uri.strip_prefix(&receipt_uri("")).ok_or_else(|| format!("there is no resource `{uri}`"))?;
         let task = self.task(client, false)?;
-        let begun = self.known().begun.clone();
+        let begun = self.known_of(client).begun.clone();
         let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
         let receipt = own.receipt(id)?;
         let written = serde_json::to_string_pretty(&receipt).map_err(|e| e.to_string())?;
@@ -39,7 +39,7 @@ impl Server {
     ) -> Result<Vec<ResourceContents>, String> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let task = self.task(client, false)?;
-        let begun = self.known().begun.clone();
+        let begun = self.known_of(client).begun.clone();
         let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
         let found = own.receipt(id)?;
         let id = found.pointer("/row/receipt_id").map(words).unwrap_or_default();
@@ -47,6 +47,8 @@ impl Server {
         let path = self.options.proofs.join(name);
         std::fs::create_dir_all(&self.options.proofs)
             .map_err(|e| format!("cannot make the folder of proofs: {e}"))?;
+        // What a process of this number left behind that was killed in between.
+        let _ = std::fs::remove_file(&path);
         let _: Value = self.ask("proof.export", json!({ "receipt": id, "path": path.to_string_lossy() }))?;
         let read = read_bounded(&path);
         let _ = std::fs::remove_file(&path);

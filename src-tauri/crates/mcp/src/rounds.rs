@@ -32,13 +32,11 @@ pub struct Going {
     pub key: String,
     /// How often it was answered that something is wanted.
     pub round: u32,
-    /// The card, where a person is asked to allow it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    approval_id: Option<String>,
 }
 
-/// Who makes which call: a state of another one is refused.
+/// Who makes which call of which session: a state of another one is refused.
 pub struct Caller<'c> {
+    pub task: &'c str,
     pub client: &'c str,
     pub version: &'c str,
     pub workspace: &'c str,
@@ -48,7 +46,9 @@ pub struct Caller<'c> {
 
 impl Caller<'_> {
     fn bytes(&self) -> Vec<u8> {
-        json!([self.client, self.version, self.workspace, self.profile, self.tool]).to_string().into_bytes()
+        json!([self.task, self.client, self.version, self.workspace, self.profile, self.tool])
+            .to_string()
+            .into_bytes()
     }
 }
 
@@ -66,7 +66,8 @@ pub fn open(state: &str, caller: &Caller<'_>) -> Result<Going, ErrorData> {
         .flatten();
     opened.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
         ErrorData::invalid_params(
-            "this `requestState` is none that Hermit gave for this call; make the call again without it: nothing is done twice",
+            "this `requestState` is none that Hermit gave for this call, or its session has ended; see with `hermit_receipts` what was \
+             done, and make the call again without it where it was not",
             None,
         )
     })
@@ -90,13 +91,16 @@ pub fn answer(
     if !waits(called.status) || round >= ROUNDS_MAX {
         return result.into();
     }
-    let going = Going { key: called.key.clone(), round: round + 1, approval_id: called.approval_id.clone() };
+    let going = Going { key: called.key.clone(), round: round + 1 };
     let sealed = serde_json::to_vec(&going).ok().and_then(|bytes| {
         let options = caller.bytes();
         codec().ok().map(|codec| codec.seal_with(&bytes, &SealOptions::new().associated_data(&options)))
     });
     let Some(state) = sealed else { return result.into() };
-    let asks = needs_person(called.status) && can.is_some_and(|can| can.elicitation.is_some());
+    let can_ask = |can: &ClientCapabilities| {
+        can.elicitation.as_ref().is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none())
+    };
+    let asks = needs_person(called.status) && can.is_some_and(can_ask);
     let asked = asks.then(|| question(&called.text.join("\n"))).flatten();
     let meta = json!({ "hermit/call": result.structured_content });
     let meta = serde_json::from_value::<MetaObject>(meta).unwrap_or_default();
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     fn caller(tool: &str) -> Caller<'_> {
-        Caller { client: "an agent", version: "1", workspace: "/w", profile: None, tool }
+        Caller { task: "task_1", client: "an agent", version: "1", workspace: "/w", profile: None, tool }
     }
 
     fn called(status: CallStatus) -> Called {
@@ -160,16 +164,22 @@ mod tests {
             assert!(open(other, &who).is_err());
         }
         let stranger = Caller { client: "another", ..caller("write") };
-        assert!(open(&given, &stranger).is_err());
+        let later = Caller { task: "task_2", ..caller("write") };
+        assert!(open(&given, &stranger).is_err() && open(&given, &later).is_err());
     }
 
     #[test]
     fn a_slow_person_fails_no_call_and_what_only_takes_time_asks_nobody() {
-        let can: ClientCapabilities = serde_json::from_value(json!({ "elicitation": {} })).expect("it reads");
-        let asked = |status, round| match answer(&called(status), round, &caller("write"), Some(&can)) {
-            CallToolResponse::InputRequired(wanted) => Some(wanted.input_requests.is_some()),
-            _ => None,
+        let asked_by = |can: Value, status, round| {
+            let can: ClientCapabilities = serde_json::from_value(can).expect("it reads");
+            match answer(&called(status), round, &caller("write"), Some(&can)) {
+                CallToolResponse::InputRequired(wanted) => Some(wanted.input_requests.is_some()),
+                _ => None,
+            }
         };
+        let asked = |status, round| asked_by(json!({ "elicitation": {} }), status, round);
+        let by_address = json!({ "elicitation": { "url": {} } });
+        assert_eq!(asked_by(by_address, CallStatus::AwaitingApproval, 0), Some(false), "it shows no forms");
         assert_eq!(asked(CallStatus::AwaitingApproval, 0), Some(true));
         assert_eq!(asked(CallStatus::Working, 0), Some(false));
         assert_eq!(asked(CallStatus::AwaitingApproval, ROUNDS_MAX), None);

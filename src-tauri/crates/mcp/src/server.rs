@@ -40,11 +40,12 @@ const KEY: &str = "hermit/key";
 /// Tools that only look.
 const LOOKS: [&str; 4] = ["list", "read", "search", "hash"];
 
-/// What this connection knows; all of it is found again in the store.
+/// What this connection knows of its client; all that counts of it is found again in the store.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The task, and whose it is: on a wire without conversations each request says who asks.
-    task: Option<(Client, String)>,
+    /// Whose it is: on a wire without conversations each request says who asks, and another one finds nothing of it.
+    client: Option<Client>,
+    task: Option<String>,
     pub(crate) begun: BTreeSet<String>,
     seen: Vec<String>,
     tools: Option<Vec<ToolSpec>>,
@@ -74,8 +75,22 @@ impl Server {
         Self { hermit, options: Arc::new(options), known, opening, line: Arc::default() }
     }
 
-    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn known_of(&self, client: &Client) -> MutexGuard<'_, Known> {
+        let mut known = self.known();
+        if known.client.as_ref() != Some(client) {
+            let tools = known.tools.take();
+            *known = Known { client: Some(client.clone()), tools, ..Known::default() };
+        }
+        known
+    }
+
+    /// Nobody heard what came of the call of that key: made again, it is still that one.
+    pub(crate) fn was_not_received(&self, key: &str) {
+        self.known().seen.retain(|seen| seen != key);
     }
 
     pub(crate) fn ask<T: serde::de::DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, String> {
@@ -85,8 +100,7 @@ impl Server {
 
     /// The task of this connection, opened or found again; `anew` when the one before has ended.
     pub(crate) fn task(&self, client: &Client, anew: bool) -> Result<String, String> {
-        let of_client =
-            || self.known().task.clone().filter(|(whose, _)| whose == client).map(|(_, task)| task);
+        let of_client = || self.known_of(client).task.clone();
         let before = of_client();
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         // Another call may have opened it, or the next one, meanwhile.
@@ -100,7 +114,7 @@ impl Server {
             members.insert("profile".to_owned(), json!(profile));
         }
         let opened: Opened = self.ask("agent.open", params)?;
-        self.known().task = Some((client.clone(), opened.task_id.clone()));
+        self.known_of(client).task = Some(opened.task_id.clone());
         drop(opening);
         Ok(opened.task_id)
     }
@@ -116,7 +130,7 @@ impl Server {
 
     /// One call of a tool that acts, as far as it comes in a moment.
     fn act(&self, client: &Client, call: &Asked) -> Result<Called, String> {
-        let seen = self.known().seen.clone();
+        let seen = self.known_of(client).seen.clone();
         let called = |task: String| -> Result<Called, String> {
             self.ask(
                 "agent.call",
@@ -131,7 +145,7 @@ impl Server {
         if answer.status == CallStatus::Ended && call.key.is_none() {
             answer = called(self.task(client, true)?)?;
         }
-        let mut known = self.known();
+        let mut known = self.known_of(client);
         known.seen.retain(|key| !seen.contains(key));
         if !waits(answer.status) && !matches!(answer.status, CallStatus::Behind | CallStatus::Ended) {
             known.seen.push(answer.key.clone());
@@ -148,10 +162,10 @@ impl Server {
         arguments: &Map<String, Value>,
     ) -> Result<Value, String> {
         let task = self.task(client, false)?;
-        let begun = self.known().begun.clone();
+        let begun = self.known_of(client).begun.clone();
         let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
         let read = own.run(name, arguments)?;
-        self.known().begun.extend(read.begun);
+        self.known_of(client).begun.extend(read.begun);
         Ok(read.told)
     }
 }
@@ -262,8 +276,14 @@ impl ServerHandler for Server {
                 known.chain(reading::ALL.iter().map(|one| one.name.to_owned())).collect();
             return Ok(told::failed(no_such_tool(&name, &known)).into());
         }
-        let caller = self.caller(&client, &name);
-        let going = request.request_state.map(|state| rounds::open(&state, &caller)).transpose()?;
+        let going = match request.request_state {
+            Some(state) => {
+                let (server, who) = (self.clone(), client.clone());
+                let task = aside(move || server.task(&who, false)).await.map_err(internal)?;
+                Some(rounds::open(&state, &self.caller(&task, &client, &name))?)
+            }
+            None => None,
+        };
         let round = going.as_ref().map_or(0, |going| going.round);
         let goes_on = going.is_some();
         let own = || context.meta.get(KEY).and_then(Value::as_str).map(str::to_owned);
@@ -282,7 +302,8 @@ impl ServerHandler for Server {
         let answer = match is_new {
             true => {
                 let can = context.client_capabilities();
-                rounds::answer(&called, round, &self.caller(&client, &name), can.as_ref())
+                let task = self.known_of(&client).task.clone().unwrap_or_default();
+                rounds::answer(&called, round, &self.caller(&task, &client, &name), can.as_ref())
             }
             false => told::result(&called).into(),
         };
@@ -428,7 +449,7 @@ impl Server {
             let (server, proof) = (self.clone(), proof_uri(&id));
             let shown = aside(move || {
                 let task = server.task(&client, false)?;
-                let begun = server.known().begun.clone();
+                let begun = server.known_of(&client).begun.clone();
                 Own { hermit: &*server.hermit, options: &server.options, task: &task, begun: &begun }
                     .receipt(&id)
             });
@@ -441,8 +462,9 @@ impl Server {
         answer
     }
 
-    fn caller<'c>(&'c self, client: &'c Client, tool: &'c str) -> Caller<'c> {
+    fn caller<'c>(&'c self, task: &'c str, client: &'c Client, tool: &'c str) -> Caller<'c> {
         Caller {
+            task,
             client: &client.name,
             version: &client.version,
             workspace: &self.options.workspace,

@@ -1,5 +1,5 @@
-//! One conversation with a server that is reached by an address: Streamable HTTP as of 2025-11-25, one request for each
-//! message. Its answer is one message or a stream of them, which is read to its end within bounds; what the server asks
+//! One conversation with a server that is reached by an address: Streamable HTTP, one request for each message, on the wire
+//! without conversations (`stateless`) or, where that is not spoken, on those before. Its answer is one message or a stream of them, which is read to its end within bounds; what the server asks
 //! for in it is answered by `remote_ears`, and no stream is opened beside it.
 //!
 //! It is written here, over the way out that is lent: the client of `rmcp` looks hosts up by itself, opens a second
@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The wire that is asked for.
+/// The wire of a conversation that is asked for.
 const WIRE: &str = "2025-11-25";
 /// Wires that are spoken: those with sessions that know this transport.
 const SPOKEN: [&str; 3] = [WIRE, "2025-06-18", "2025-03-26"];

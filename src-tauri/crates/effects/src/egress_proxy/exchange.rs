@@ -89,7 +89,7 @@ fn tunnel(
     let mut inside = client;
     inside.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").map_err(failed)?;
     let done = match &session.authority {
-        _ if !lent.is_empty() && is_here(name) && is_plain(client) => {
+        _ if !lent.is_empty() && is_here(&server) && is_plain(client) => {
             plain_within(session, (name, port), Swap::new(lent), (client, &server), went)
         }
         Some(authority) if !lent.is_empty() => {
@@ -111,9 +111,9 @@ fn tunnel(
     Ok(())
 }
 
-/// A machine that nobody listens in on: this one.
-fn is_here(name: &str) -> bool {
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|at| at.is_loopback())
+/// A machine on whose way nobody listens in: this one.
+fn is_here(server: &TcpStream) -> bool {
+    server.peer_addr().is_ok_and(|at| at.ip().is_loopback())
 }
 
 /// Whether what comes first is no TLS; waits for it.
@@ -138,8 +138,10 @@ fn plain_within(
     went: &mut Connection,
 ) -> Result<(), String> {
     let (mut inside, mut outside) = (client, server);
-    let bytes = head::read(&mut inside).map_err(|e| format!("nothing was asked for: {e}"))?;
-    let request = head::within(&bytes, name, port);
+    let _ = client.set_read_timeout(Some(ASK));
+    let bytes = head::read(&mut inside).map_err(|e| format!("nothing was asked for: {e}"));
+    let _ = client.set_read_timeout(None);
+    let request = head::within(&bytes?, name, port, 80);
     let asked = request.map_err(|why| Broken::Refused(400, why));
     match asked.and_then(|request| ask(session, swap, request, &mut inside, &mut outside, went)) {
         Ok(()) => Ok(()),
@@ -150,7 +152,11 @@ fn plain_within(
         Err(Broken::Refused(status, why)) => {
             // A client that is gone needs no answer.
             let _ = inside.write_all(&super::answer(status, &why));
-            Err(why)
+            if went.sent == 0 {
+                return Err(why);
+            }
+            went.verdict = format!("allowed, and broken off: {why}");
+            Ok(())
         }
     }
 }

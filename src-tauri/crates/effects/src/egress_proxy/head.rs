@@ -117,12 +117,12 @@ pub(super) fn parse(head: &[u8]) -> Result<Asked, &'static str> {
     Ok(Asked::Plain { name, port, request })
 }
 
-/// A request inside TLS; it asks the host that the tunnel leads to.
-pub(super) fn within(head: &[u8], name: &str, port: u16) -> Result<Request, String> {
+/// A request inside a tunnel, in TLS or (at this port where it names none) without; it asks the host that the tunnel leads to.
+pub(super) fn within(head: &[u8], name: &str, port: u16, usual: u16) -> Result<Request, String> {
     let mut lines = lines_of(head)?;
     let (method, target, version) = words(lines.next().unwrap_or_default())?;
     if !target.starts_with('/') {
-        return Err("inside TLS an address is a path".to_owned());
+        return Err("inside a tunnel an address is a path".to_owned());
     }
     let (fields, body) = fields(lines)?;
     let mut hosts = fields.iter().filter(|(key, _)| key.eq_ignore_ascii_case("host"));
@@ -130,7 +130,7 @@ pub(super) fn within(head: &[u8], name: &str, port: u16) -> Result<Request, Stri
         return Err("one line says which `Host` is asked".to_owned());
     };
     let host = host.clone();
-    let with_port = [host.clone(), format!("{host}:443")];
+    let with_port = [host.clone(), format!("{host}:{usual}")];
     if !with_port
         .iter()
         .filter_map(|host| allow::split(host))
@@ -282,9 +282,9 @@ mod tests {
     fn a_request_inside_tls_asks_the_host_it_leads_to_and_no_other_that_is_served_there() {
         let asked = |host: &str| format!("GET /a?b HTTP/1.1\r\n{host}Accept: c\r\n\r\n").into_bytes();
         let wanted = "GET /a?b HTTP/1.1\r\nHost: API.example.org\r\nConnection: close\r\nAccept: c\r\n\r\n";
-        let head = within(&asked("Host: API.example.org\r\n"), "api.example.org", 443).unwrap();
+        let head = within(&asked("Host: API.example.org\r\n"), "api.example.org", 443, 443).unwrap();
         assert_eq!((head.to_bytes(), head.body), (wanted.as_bytes().to_vec(), Framing::Length(0)));
-        assert!(within(&asked("Host: api.example.org:8443\r\n"), "api.example.org", 8443).is_ok());
+        assert!(within(&asked("Host: api.example.org:8443\r\n"), "api.example.org", 8443, 443).is_ok());
         for host in [
             "",
             "Host: evil.net\r\n",
@@ -294,10 +294,12 @@ mod tests {
             " Host: api.example.org\r\n",
             "X: y\r\n Host: evil.net\r\nHost: api.example.org\r\n",
         ] {
-            assert!(within(&asked(host), "api.example.org", 443).is_err(), "{host}");
+            assert!(within(&asked(host), "api.example.org", 443, 443).is_err(), "{host}");
         }
         let elsewhere = b"GET https://evil.net/ HTTP/1.1\r\nHost: api.example.org\r\n\r\n";
-        assert!(within(elsewhere, "api.example.org", 443).is_err());
+        assert!(within(elsewhere, "api.example.org", 443, 443).is_err());
+        let here = asked("Host: localhost\r\n");
+        assert!(within(&here, "localhost", 80, 80).is_ok() && within(&here, "localhost", 80, 443).is_err());
     }
 
     #[test]

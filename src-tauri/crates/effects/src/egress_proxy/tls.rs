@@ -104,7 +104,7 @@ pub(super) fn exchange(
         )
     })?;
     let refused = |why| Broken::Refused(400, why);
-    let done = head::within(&bytes, name, port).map_err(refused).and_then(|request| {
+    let done = head::within(&bytes, name, port, 443).map_err(refused).and_then(|request| {
         let wanted = ServerName::try_from(name.to_owned())
             .map_err(|_| Broken::Refused(502, "the host has no name for TLS".to_owned()))?;
         let outside = ClientConnection::new(Arc::clone(&authority.outside), wanted)

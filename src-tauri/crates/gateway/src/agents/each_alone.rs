@@ -1,7 +1,7 @@
 //! The wire of 2026-07-28: no conversation is begun or named, and each request says who asks and what it is, in its body and
 //! above it. What stands above has to be what stands in the body: who routes by the one must not be led astray by the other.
 
-use super::{Asked, VERSION, lapsed, options};
+use super::{Asked, VERSION, options};
 use crate::answer::{json as answered, refusal};
 use crate::guard::one;
 use crate::server::Gateway;
@@ -26,6 +26,7 @@ const META_CAN: &str = "/params/_meta/io.modelcontextprotocol~1clientCapabilitie
 /// Errors of the protocol.
 const NOT_FOUND: i64 = -32_601;
 const INVALID: i64 = -32_602;
+const INTERNAL: i64 = -32_603;
 const HEADER_MISMATCH: i64 = -32_020;
 const VERSION_UNKNOWN: i64 = -32_022;
 
@@ -44,8 +45,9 @@ pub(super) async fn answer(
     message: Value,
 ) -> Response {
     let id = message.get("id").cloned().unwrap_or_default();
-    if id.is_null() {
-        // Nothing that an agent only notifies of changes anything here: a call that it gives up is one whose stream it closes.
+    if id.is_null() || message.get("method").is_none() {
+        // Nothing that an agent only notifies of, or answers, changes anything here. A call whose connection ends goes on, and
+        // the same call again finds it.
         return StatusCode::ACCEPTED.into_response();
     }
     if let Err(why) = agrees(headers, &message) {
@@ -63,20 +65,20 @@ pub(super) async fn answer(
         Err(error) => return refusal(&error),
     };
     // What a client has received of its own calls is known as long as this stands; everything else stands in the store.
-    let client = message.pointer(META_CLIENT).cloned().unwrap_or_default();
+    let client = ["name", "version"].map(|member| message.pointer(&format!("{META_CLIENT}/{member}")));
     let name = json!([WIRE, options.workspace, options.profile, client]).to_string();
-    let now = gateway.now();
-    let conversation = gateway.agents.find(&name, now).unwrap_or_else(|| {
-        let begun = Arc::new(Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options));
-        gateway.agents.keep(name.clone(), Arc::clone(&begun), now);
-        begun
-    });
+    let begin = || Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options);
+    let conversation = gateway.agents.find_or_begin(&name, gateway.now(), begin);
     let has_meta = [META_VERSION, META_CAN].iter().all(|at| message.pointer(at).is_some());
     match conversation.say(message).await {
         Some(answer) => answered(status(&answer, has_meta), &answer),
         None => {
             gateway.agents.end(&name);
-            lapsed()
+            let error = json!({ "code": INTERNAL, "message": "it broke off; make the request again" });
+            answered(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+            )
         }
     }
 }
