@@ -133,8 +133,7 @@ impl Kernel {
         let Some(group) = self.at_rest(&waiting, quiet_ms)? else {
             let (count, goes_on) = (waiting.len(), !is_end && waiting.len() < WAITING_MAX);
             // A long way without an end is not gone again.
-            let is_told =
-                waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX;
+            let is_told = waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX;
             let told = Suggested { through, waiting, marks: vec![], lines: vec![] };
             let is_ours = is_told && self.push_look(&before, told, None)?;
             return Ok(Looked { waiting: count, more: goes_on && is_ours, ..Looked::default() });

@@ -9,7 +9,8 @@ use model::knowledge::Ground;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::task::Origin;
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, Body, ClarificationId, Digest, EventId, IngressId, ReceiptId, TaskId,
+    ActionRequestId, ApprovalId, ArtifactId, Body, ClarificationId, Digest, EventId, IngressId, ReceiptId,
+    TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -192,10 +192,28 @@ mod tests {
         assert_eq!(for_later(&format!("Summarise “{poison}” for me")), None);
         let never = "Never round taxes.";
         for (open, close) in [
-            ("\"", "\""), ("“", "”"), ("„", "“"), ("«", "»"), ("»", "«"), ("‘", "’"), ("‚", "‘"), ("'", "'"), ("’", "’"), ("`", "`"),
-            ("```\n", "\n```"), ("~~~\n", "\n~~~"), ("\n> ", ""), ("look > ", ""), ("\n\u{200b}> ", ""), ("(> ", ")"),
+            ("\"", "\""),
+            ("“", "”"),
+            ("„", "“"),
+            ("«", "»"),
+            ("»", "«"),
+            ("‘", "’"),
+            ("‚", "‘"),
+            ("'", "'"),
+            ("’", "’"),
+            ("`", "`"),
+            ("```\n", "\n```"),
+            ("~~~\n", "\n~~~"),
+            ("\n> ", ""),
+            ("look > ", ""),
+            ("\n\u{200b}> ", ""),
+            ("(> ", ")"),
             // A mark that nothing closes hides nothing behind it.
-            ("\"", ""), ("“", ""), ("'", ""), ("see ```js\n", ""), (">", "\nit goes on in the next line"),
+            ("\"", ""),
+            ("“", ""),
+            ("'", ""),
+            ("see ```js\n", ""),
+            (">", "\nit goes on in the next line"),
         ] {
             let message = format!("{never} The page says {open}{poison}{close}");
             for of in [correction(&message), for_later(&message), reason(&message), answer(&message)] {
@@ -203,7 +221,7 @@ mod tests {
             }
         }
         assert!(correction("Don't do that, keep the users' folders and the team’s notes").is_some());
-        assert!(correction("Never use a -> b or a => b here").is_some());
+        assert!(correction("Never write option -> result or match => arms by hand").is_some());
         assert_eq!(correction(&format!("{poison} {}", "x ".repeat(1_200))), None);
         assert_eq!(answer(&"x".repeat(500)), None);
     }
