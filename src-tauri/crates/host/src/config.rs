@@ -46,8 +46,8 @@ pub struct Config {
     /// Whether the terminal's bell rings when a person is waited for; it does when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bell: Option<bool>,
-    /// Whether Hermit reads tasks that ended, when their project is at rest, and proposes what to remember of them; it does
-    /// when absent.
+    /// Whether Hermit reads tasks that ended, when nothing was written in the store for two minutes, and proposes what to
+    /// remember of them; it does when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub historian: Option<bool>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.

@@ -51,6 +51,7 @@ impl Historian {
     }
 
     fn look(&self) {
+        let mut more = true;
         for _ in 0..LOOKS_MAX {
             if self.drives.is_ending() {
                 return;
@@ -59,19 +60,26 @@ impl Historian {
                 Ok(Ok(looked)) => {
                     tracing::debug!(?looked, "the historian has looked at what ended");
                     looked.task_id.into_iter().for_each(|task| self.drives.wake(task));
-                    if looked.tasks == 0 {
-                        break;
-                    }
+                    more = looked.more;
                 }
+                // The boot that ends it is written, and looked at then.
+                Ok(Err(kernel::Error::Halted)) => more = false,
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "the historian could not look; it does when more has happened");
-                    break;
+                    more = false;
                 }
                 Err(_) => {
                     tracing::error!("the historian panicked; it looks again when more has happened");
-                    break;
+                    more = false;
                 }
             }
+            if !more {
+                break;
+            }
+        }
+        // What is left is looked at when its time has come again, whether anything is written until then or not.
+        if more {
+            return;
         }
         if let Ok(head) = self.kernel.reader().log_head() {
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).looked = head;

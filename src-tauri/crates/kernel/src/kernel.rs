@@ -85,6 +85,8 @@ pub struct Kernel {
     pub(crate) halted_unrecorded: Mutex<Option<String>>,
     /// Calls of agents outside, on their way into the ledger.
     pub(crate) calls: Mutex<HashMap<TaskId, Arc<Mutex<Calls>>>>,
+    /// The historian looks once at a time.
+    pub(crate) looking: Mutex<()>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

@@ -30,7 +30,7 @@ export function Suggested() {
       {cards.map(([approval, lines]) => <Suggestions key={approval} approval={approval} lines={lines} part={part} />)}
       <div className={styles.buttons}>
         <Button look="link" because={review.isPending ? "Looking" : null} onClick={() => review.mutate({})}>Look for suggestions in tasks that ended</Button>
-        {review.data !== undefined && review.data.lines === 0 && <span role="status">Nothing new{review.data.waiting > 0 && `; ${count(review.data.waiting, "task")} that ended ${review.data.waiting === 1 ? "waits" : "wait"} for your answer or for work in the project to finish`}.</span>}
+        {review.data !== undefined && review.data.lines === 0 && <span role="status">{review.data.more ? "Nothing new so far, and not everything is read: look again" : "Nothing new"}{review.data.waiting > 0 && `; ${count(review.data.waiting, "task")} that ended ${review.data.waiting === 1 ? "waits" : "wait"} for your answer or for work in the project to finish`}.</span>}
       </div>
       {review.error !== null && <Failed error={review.error} />}
     </section>

@@ -208,7 +208,7 @@ export interface SuggestionList {
   rows: Suggestion[];
 }
 
-/** What a look came to. */
+/** What a review came to. */
 export interface Reviewed {
   /** The task that asks, where something is proposed. */
   task_id: string | null;
@@ -218,6 +218,8 @@ export interface Reviewed {
   tasks: number;
   /** Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there. */
   waiting: number;
+  /** Whether more is left that ended and was not read: another look goes on with it. */
+  more: boolean;
 }
 
 /** A project. */

@@ -95,18 +95,30 @@ fn told(host: &dyn Host, at: ArtifactId) -> Result<Option<model::knowledge::Sugg
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
+/// Looks of one call; what is left then is said.
+const LOOKS_MAX: usize = 50;
+
 pub(crate) fn review(host: &dyn Host, _: Review) -> Result<Reviewed, Error> {
-    let looked = host.kernel()?.read_history(0).wire()?;
-    if let Some(task) = looked.task_id {
-        host.drive(task)?;
-    }
+    let kernel = host.kernel()?;
     let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
-    Ok(Reviewed {
-        task_id: opt(looked.task_id),
-        lines: count(looked.lines),
-        tasks: count(looked.tasks),
-        waiting: count(looked.waiting),
-    })
+    let mut came = Reviewed { task_id: None, lines: 0, tasks: 0, waiting: 0, more: false };
+    for _ in 0..LOOKS_MAX {
+        let looked = kernel.read_history(0).wire()?;
+        if let Some(task) = looked.task_id {
+            host.drive(task)?;
+        }
+        came = Reviewed {
+            task_id: came.task_id.or_else(|| opt(looked.task_id)),
+            lines: came.lines.saturating_add(count(looked.lines)),
+            tasks: came.tasks.saturating_add(count(looked.tasks)),
+            waiting: count(looked.waiting),
+            more: looked.more,
+        };
+        if !looked.more {
+            break;
+        }
+    }
+    Ok(came)
 }
 
 /// How to take back what is proposed of these artifacts and still waits for a person.
@@ -134,9 +146,12 @@ pub(crate) fn to_deny(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Res
             steps.push(Step {
                 subject: crate::lineages::link(graph, at),
                 command: Some(format!("hermit approvals deny {}", card.approval_id)),
-                why: "it is proposed to be remembered and waits for you; with `hermit approvals approve --only` you keep \
-                      its other lines"
-                    .to_owned(),
+                why: match all.also.is_empty() {
+                    true => "it is proposed to be remembered and waits for you".to_owned(),
+                    false => "it is proposed to be remembered and waits for you; with `hermit approvals approve --only` \
+                              you keep the card's other lines"
+                        .to_owned(),
+                },
             });
         }
     }

@@ -38,10 +38,10 @@ Examples:
     },
     /// Lists what Hermit proposes to remember of tasks that ended, each line with what shows it.
     #[command(after_help = "\
-Nothing of it is remembered before you say yes. `hermit approvals approve` remembers every line of a card, with \
-`--only 1 --only 3` those, and `hermit approvals deny` none; what you leave out is proposed again only when it comes about \
-once more. Hermit looks by itself when a project has been at rest for two minutes, unless `config.json` in the store's \
-folder says `\"historian\": false`; `hermit memory review` looks now.")]
+Nothing of it is remembered before you say yes. `hermit approvals approve` remembers every line of a card, of one \
+with several lines with `--only 1 --only 3` those, and `hermit approvals deny` none; what you leave out is proposed again only \
+when it comes about once more. Hermit looks by itself when nothing was written in the store for two minutes, unless \
+`config.json` in the store's folder says `\"historian\": false`; `hermit memory review` looks now.")]
     Suggestions,
     /// Looks now at tasks that ended for what to remember; you are asked before anything is.
     Review,

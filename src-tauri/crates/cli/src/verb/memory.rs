@@ -169,11 +169,17 @@ fn suggestions(context: &Context) -> Result<(), Error> {
         }
         match found.rows.first() {
             None => out.line("nothing is proposed; `hermit memory review` looks at what ended since"),
-            Some(first) => out.line(format!(
-                "`hermit approvals approve {}` asks you about all of a card, with `--only 1` about that line alone; \
-                 `hermit approvals deny` strikes all of it",
-                first.approval_id
-            )),
+            Some(first) => {
+                let part = match found.rows.iter().any(|row| row.of > 1) {
+                    true => ", and of one with several lines with `--only 1` about that line alone",
+                    false => "",
+                };
+                out.line(format!(
+                    "`hermit approvals approve {}` asks you about all of a card{part}; `hermit approvals deny` strikes \
+                     all of it",
+                    first.approval_id
+                ));
+            }
         }
     })
 }
@@ -201,7 +207,11 @@ fn review(context: &Context) -> Result<(), Error> {
         match (&came.task_id, came.lines) {
             (Some(_), 1) => out.line("1 line is proposed; `hermit memory suggestions` shows it"),
             (Some(_), many) => out.line(format!("{many} lines are proposed; `hermit memory suggestions` shows them")),
+            (None, _) if came.more => out.line("nothing new so far is worth remembering"),
             (None, _) => out.line("nothing new is worth remembering"),
+        }
+        if came.more {
+            out.line("not everything that ended is read yet; `hermit memory review` goes on");
         }
         if came.waiting > 0 {
             let tasks = if came.waiting == 1 { "task that ended waits" } else { "tasks that ended wait" };

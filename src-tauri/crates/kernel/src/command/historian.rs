@@ -14,6 +14,7 @@ use crate::drive::weakest_seen;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
+use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
@@ -22,14 +23,17 @@ use ledger::Stored;
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector, TrustTier};
 use model::body::HistoryRead;
 use model::fault::Point;
-use model::ingress::Channel;
+use model::ingress::{Channel, IngressRecord};
 use model::knowledge::{HistoryMark, Suggestion};
-use model::task::{Origin, TaskStatus};
-use model::{ArtifactId, Body, Digest, TaskId, UnixMs, WorkspaceId};
+use model::principal::PrincipalType;
+use model::task::{ModelChoice, Origin, Task, TaskStatus};
+use model::{ArtifactId, Body, Digest, Event, TaskId, UnixMs, WorkspaceId};
+use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::TaskRow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Events of the log that one look goes over.
 const EVENTS_MAX: u64 = 20_000;
@@ -79,6 +83,8 @@ pub struct Looked {
     pub tasks: usize,
     /// Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there.
     pub waiting: usize,
+    /// Whether another look would go on now: the log was not read to its end, or tasks are left that can be read.
+    pub more: bool,
 }
 
 /// What a task of the historian is made of: its lines, and what the event says that comes behind it.
@@ -98,91 +104,171 @@ struct Group {
     tasks: Vec<TaskId>,
 }
 
+/// What the log says since the last look.
+struct Since {
+    through: u64,
+    waiting: Vec<TaskId>,
+    /// Whether the log was read to its end.
+    is_end: bool,
+}
+
 impl Kernel {
     /// Reads what ended since the last look, of a project that has been at rest for so long, and proposes what is worth
     /// remembering. Nothing is remembered by this, and nothing is read twice.
     ///
     /// # Errors
-    /// When the log cannot be read or written.
+    /// [`Error::Halted`] while nothing executes; when the log cannot be read or written.
     pub fn read_history(&self, quiet_ms: i64) -> Result<Looked, Error> {
+        // Two looks at once would each say how far they read, and the marks of one would be lost.
+        let _one = lock(&self.looking);
         if self.halted().is_some() {
-            return Ok(Looked::default());
+            return Err(Error::Halted);
         }
         let before = lock(&self.store).history.clone();
-        if let Some(stored) = self.reader.by_idempotency_key(&format!("ingress:{}", key(before.looks)))? {
-            return self.finish_look(&before, &stored);
+        let (key, record) = self.key_of_look(before.looks)?;
+        if let Some((stored, record)) = record {
+            return self.finish_look(&before, &stored, &record);
         }
-        let (through, waiting) = self.ended_since(&before)?;
-        let group = self.at_rest(&waiting, quiet_ms)?;
-        let Some(group) = group else {
+        let Since { through, waiting, is_end } = self.ended_since(&before, u64::MAX)?;
+        let Some(group) = self.at_rest(&waiting, quiet_ms)? else {
+            let (count, goes_on) = (waiting.len(), !is_end && waiting.len() < WAITING_MAX);
             // A long way without an end is not gone again.
-            if waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX {
-                let waiting = waiting.clone();
-                self.push_look(&before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
-            }
-            return Ok(Looked { waiting: waiting.len(), ..Looked::default() });
+            let is_told = waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX;
+            let told = Suggested { through, waiting, marks: vec![], lines: vec![] };
+            let is_ours = is_told && self.push_look(&before, told, None)?;
+            return Ok(Looked { waiting: count, more: goes_on && is_ours, ..Looked::default() });
         };
         let (batch, tasks) = self.batch(&before, &group, through, waiting)?;
-        let (lines, waiting) = (batch.lines.len(), batch.waiting.len());
+        let (lines, left) = (batch.lines.len(), batch.waiting.clone());
         let task_id = match lines {
             0 => None,
-            _ => Some(self.submit_background(Initiator::Service, work(&before, &group, &batch)?)?.task_id),
+            _ => Some(self.submit_background(Initiator::Service, work(key, &group, &batch)?)?.task_id),
         };
-        self.push_look(&before, batch, task_id)?;
-        Ok(Looked { task_id, lines, tasks, waiting })
+        if !self.push_look(&before, batch, task_id)? {
+            return Ok(Looked::default());
+        }
+        let more = !is_end || self.at_rest(&left, quiet_ms)?.is_some();
+        Ok(Looked { task_id, lines, tasks, waiting: left.len(), more })
+    }
+
+    /// The key of a look's task, and what came in under it, if it did. What came from anywhere else under such a key is no
+    /// look, and the next key is tried.
+    fn key_of_look(&self, look: u64) -> Result<(String, Option<(Stored, IngressRecord)>), Error> {
+        let mut key = key(look);
+        for again in 1_u64.. {
+            let Some(stored) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? else { break };
+            let record = self.received(&stored, &key)?;
+            if record.source_channel == Channel::System {
+                return Ok((key, Some((stored, record))));
+            }
+            key = format!("history:{look}:{again}");
+        }
+        Ok((key, None))
     }
 
     /// A look whose task is there, and whose event may not be.
-    fn finish_look(&self, before: &History, stored: &Stored) -> Result<Looked, Error> {
-        let record = self.received(stored, &key(before.looks))?;
-        let submission = self.stored_submission(&record)?;
+    fn finish_look(
+        &self,
+        before: &History,
+        stored: &Stored,
+        record: &IngressRecord,
+    ) -> Result<Looked, Error> {
+        let submission = self.stored_submission(record)?;
         let planned = submission.as_ref().and_then(|submission| match &submission.reasoning {
             Reasoning::Tools { change } => serde_json::from_str(change).ok(),
             _ => None,
         });
         let (Some(submission), Some(Planned::Suggested(batch))) = (submission, planned) else {
-            // It was erased since: what it had read is not read again.
-            let History { through, waiting, .. } = before.clone();
-            self.push_look(before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
-            return Ok(Looked::default());
+            let (through, waiting) = self.without_erased(before, stored, record)?;
+            let is_ours =
+                self.push_look(before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
+            return Ok(Looked { more: is_ours, ..Looked::default() });
         };
         let task_id = self.submit(&submission)?.task_id;
         let (lines, waiting) = (batch.lines.len(), batch.waiting.len());
-        self.push_look(before, batch, Some(task_id))?;
-        Ok(Looked { task_id: Some(task_id), lines, waiting, ..Looked::default() })
+        let more = self.push_look(before, batch, Some(task_id))?;
+        Ok(Looked { task_id: Some(task_id), lines, waiting, more, ..Looked::default() })
     }
 
-    /// How far the log is read now, and the ended tasks that wait to be read.
-    fn ended_since(&self, before: &History) -> Result<(u64, Vec<TaskId>), Error> {
-        let (mut through, mut waiting) = (before.through, before.waiting.clone());
+    /// How far a look had read whose content was erased since. What had ended by then in its project is not read again; where
+    /// nobody can tell any more which project it was, nothing that had ended by then is.
+    fn without_erased(
+        &self,
+        before: &History,
+        stored: &Stored,
+        record: &IngressRecord,
+    ) -> Result<(u64, Vec<TaskId>), Error> {
+        let Since { through, mut waiting, .. } = self.ended_since(before, stored.log_seq)?;
+        let query = self.query()?;
+        let folder = match self.bound_task(record.ingress_id)? {
+            Some(task) => query.task(task).map_err(view)?.and_then(|row| row.workspace_id),
+            None => None,
+        };
+        let Some(project) = folder.and_then(|folder| self.project_hash(folder)) else {
+            return Ok((through, Vec::new()));
+        };
+        let mut left = Vec::new();
+        for task in waiting.drain(..) {
+            let row = query.task(task).map_err(view)?;
+            if row.and_then(|row| self.place_of(&row)).is_some_and(|(_, of)| of != project) {
+                left.push(task);
+            }
+        }
+        Ok((through, left))
+    }
+
+    /// How far the log is read now, up to a place in it, and the ended tasks that wait to be read. One that has no row or no
+    /// place any more waits no longer.
+    fn ended_since(&self, before: &History, until: u64) -> Result<Since, Error> {
+        let has_place = |query: &Query, task: TaskId| -> Result<bool, Error> {
+            let row = query.task(task).map_err(view)?;
+            Ok(row.and_then(|row| self.place_of(&row)).is_some())
+        };
+        let (query, mut waiting) = (self.query()?, Vec::new());
+        for task in &before.waiting {
+            if has_place(&query, *task)? {
+                waiting.push(*task);
+            }
+        }
+        let mut through = before.through;
         while through.saturating_sub(before.through) < EVENTS_MAX && waiting.len() < WAITING_MAX {
             let page = self.reader.log(through, STRIDE)?;
-            if page.is_empty() {
-                break;
+            if page.first().is_none_or(|first| first.log_seq > until) {
+                return Ok(Since { through, waiting, is_end: true });
             }
+            // The views behind the page, not before it.
             let query = self.query()?;
-            for stored in page {
+            for stored in page.iter().take_while(|stored| stored.log_seq <= until) {
                 through = stored.log_seq;
-                let event = stored.event()?;
-                if event.event_type != "task.status_changed" {
-                    continue;
-                }
-                let Body::TaskStatusChanged(b) = self.body_of(&event)? else { continue };
-                let ended =
-                    matches!(b.to, TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled);
-                if !ended || waiting.contains(&b.about_task_id) {
-                    continue;
-                }
-                let row = query.task(b.about_task_id).map_err(view)?;
-                if row.and_then(|row| self.place_of(&row)).is_some() {
-                    waiting.push(b.about_task_id);
+                let ended = self.end_told(stored);
+                if let Some(task) = ended.filter(|task| !waiting.contains(task))
+                    && has_place(&query, task)?
+                {
+                    waiting.push(task);
                 }
                 if waiting.len() >= WAITING_MAX {
                     break;
                 }
             }
         }
-        Ok((through, waiting))
+        Ok(Since { through, waiting, is_end: false })
+    }
+
+    /// The task whose end an event tells; an event that cannot be read tells none.
+    fn end_told(&self, stored: &Stored) -> Option<TaskId> {
+        let read = || -> Result<Option<TaskId>, Error> {
+            let event = stored.event()?;
+            if event.event_type != "task.status_changed" {
+                return Ok(None);
+            }
+            let Body::TaskStatusChanged(b) = self.body_of(&event)? else { return Ok(None) };
+            let ended = matches!(b.to, TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled);
+            Ok(ended.then_some(b.about_task_id))
+        };
+        read().unwrap_or_else(|error| {
+            tracing::warn!(event = %stored.event_id, %error, "the historian goes on without an event that it cannot read");
+            None
+        })
     }
 
     /// The first of the waiting tasks whose project is at rest, and those of the same project.
@@ -256,7 +342,13 @@ impl Kernel {
                 break;
             }
             read.insert(*task_id);
-            found.extend(self.found_in(*task_id)?);
+            match self.found_in(*task_id) {
+                Ok(more) => found.extend(more),
+                // One task that cannot be read is none for all later ones to wait for.
+                Err(error) => {
+                    tracing::warn!(task = %task_id, %error, "the historian goes on without a task that it cannot read");
+                }
+            }
         }
         let mut remembered = Vec::new();
         for one in &found {
@@ -272,6 +364,7 @@ impl Kernel {
 
     /// What the rules find in one task.
     fn found_in(&self, task_id: TaskId) -> Result<Vec<Found>, Error> {
+        let state = self.ended_state(task_id)?;
         let mut reading = Reading::new(task_id);
         let (mut after, mut count) = (0, 0);
         loop {
@@ -280,34 +373,75 @@ impl Kernel {
             (after, count) = (last.task_seq, count.saturating_add(page.len()));
             for stored in page {
                 let event = stored.event()?;
-                reading.take(event.event_id, &self.body_of(&event)?);
+                let body = self.body_of(&event)?;
+                reading.take(event.event_id, &body, self.is_typed(&state, &event, &body)?);
             }
         }
-        let cell = self.cell(task_id)?;
-        let state = self.lock_task(&cell)?;
         let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
         Ok(reading.found(seen))
     }
 
-    /// The look is on record.
+    /// A task that ended, which is not kept in memory for having been read.
+    fn ended_state(&self, task_id: TaskId) -> Result<TaskState, Error> {
+        let held = lock(&self.tasks).get(&task_id).map(Arc::clone);
+        match held {
+            Some(cell) => Ok(self.lock_task(&cell)?.clone()),
+            None => self.load(task_id),
+        }
+    }
+
+    /// Whether the words of an event were typed by a person: they came through the terminal or a window or page of this machine,
+    /// in the name of the person, and neither a program nor the kernel worded them. What cannot be told is not.
+    fn is_typed(&self, state: &TaskState, event: &Event, body: &Body) -> Result<bool, Error> {
+        let ingress = match body {
+            // The words of a goal that is edited have the same sender as the event: a program's have another actor.
+            Body::TaskGoalChanged(_) => return Ok(event.actor_type == PrincipalType::User),
+            Body::TaskCreated(b) if self.is_said_before(&b.task)? || self.is_worded_here(state) => {
+                return Ok(false);
+            }
+            Body::TaskCreated(b) => b.ingress_id,
+            Body::TaskInputAdded(b) => b.ingress_id,
+            _ => return Ok(false),
+        };
+        let Some(row) = self.query()?.message(ingress).map_err(view)? else { return Ok(false) };
+        let at_this_machine = matches!(row.channel, Channel::Cli | Channel::App);
+        Ok(at_this_machine && self.sender_of(&row)?.by == Origin::Person)
+    }
+
+    /// Whether a task was begun again with the goal of the one that it follows: nobody said anything new.
+    fn is_said_before(&self, task: &Task) -> Result<bool, Error> {
+        let Some(anchor) = &task.continuation_anchor else { return Ok(false) };
+        let first = self.query()?.task(anchor.anchor_task_id).map_err(view)?;
+        Ok(first.is_none_or(|first| first.goal.shown().is_none() || first.goal.shown() == task.goal.shown()))
+    }
+
+    /// Whether the kernel worded the goal itself: of a change of tools or rules, of something to remember, of an undoing.
+    fn is_worded_here(&self, state: &TaskState) -> bool {
+        let model = self.contract(state).map(|contract| contract.model);
+        !model.is_ok_and(|model| !matches!(model, ModelChoice::Tools { .. } | ModelChoice::Rollback { .. }))
+    }
+
+    /// The look is on record; whether it is this one.
     fn push_look(
         &self,
         before: &History,
         batch: Suggested,
         proposed_in: Option<TaskId>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let key = key(before.looks);
         let mut w = self.store_writeup(Point::KnowledgeChange, actor, key.clone(), None)?;
         let Suggested { through, waiting, marks, .. } = batch;
         let store_id = lock(&self.store).store_id.clone();
-        w.push_keyed(
-            Some(format!("read:{key}")),
-            HistoryRead { store_id, look: before.looks, through, waiting, marks, proposed_in },
-        );
+        let ours = HistoryRead { store_id, look: before.looks, through, waiting, marks, proposed_in };
+        w.push_keyed(Some(format!("read:{key}")), ours.clone());
         match self.commit(w) {
-            // Another look was faster, and has said the same.
-            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
+            Ok(_) => Ok(true),
+            // Where what is on record is another look, the next one goes on behind it.
+            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
+                let Some(stored) = self.reader.event(event_id)? else { return Ok(false) };
+                Ok(matches!(self.body_of(&stored.event()?)?, Body::HistoryRead(first) if first == ours))
+            }
             Err(error) => Err(error),
         }
     }
@@ -376,7 +510,7 @@ fn key(look: u64) -> String {
     format!("history:{look}")
 }
 
-fn work(before: &History, group: &Group, batch: &Suggested) -> Result<BackgroundWork, Error> {
+fn work(idempotency_key: String, group: &Group, batch: &Suggested) -> Result<BackgroundWork, Error> {
     let planned = Planned::Suggested(batch.clone());
     let change =
         String::from_utf8(seal::canon::to_canonical(&planned)?).map_err(|e| Error::Broken(e.to_string()))?;
@@ -390,6 +524,6 @@ fn work(before: &History, group: &Group, batch: &Suggested) -> Result<Background
         workspace_id: group.workspace,
         reasoning: Reasoning::Tools { change },
         conversation_id: None,
-        idempotency_key: key(before.looks),
+        idempotency_key,
     })
 }

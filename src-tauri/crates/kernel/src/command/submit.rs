@@ -292,7 +292,7 @@ impl Kernel {
     }
 
     /// The task an ingress record was bound to.
-    fn bound_task(&self, ingress_id: IngressId) -> Result<Option<TaskId>, Error> {
+    pub(super) fn bound_task(&self, ingress_id: IngressId) -> Result<Option<TaskId>, Error> {
         let key = format!("bind:{ingress_id}");
         let Some(stored) = self.reader.by_idempotency_key(&key)? else { return Ok(None) };
         match self.body_of(&Event::from_bytes(&stored.bytes)?)? {

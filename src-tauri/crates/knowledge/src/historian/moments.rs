@@ -9,7 +9,8 @@ use model::knowledge::Ground;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::task::Origin;
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, Body, ClarificationId, EventId, IngressId, ReceiptId, TaskId,
+    ActionRequestId, ApprovalId, ArtifactId, Body, ClarificationId, Digest, EventId, IngressId, ReceiptId,
+    TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +20,14 @@ const QUOTE: usize = 300;
 const NAMED_MAX: usize = 3;
 /// Things of one task; further ones are left where they are, in its history.
 const FOUND_MAX: usize = 32;
+/// Commands of one task that failed and are waited for to pass.
+const FAILED_MAX: usize = 64;
 
 /// An act, as far as it is known.
 struct Act {
+    /// Which it is, as it was worded.
+    key: Digest,
+    /// Its description, without quotation marks.
     summary: String,
     is_command: bool,
     changes: bool,
@@ -48,7 +54,7 @@ struct Asked {
 /// A command that failed.
 struct Failure {
     proof: Proof,
-    /// What was changed since.
+    /// The last of what was changed since.
     since: Vec<(String, Proof)>,
 }
 
@@ -65,7 +71,7 @@ pub struct Reading {
     acts: BTreeMap<ActionRequestId, Act>,
     asks: BTreeMap<ApprovalId, String>,
     in_hand: Option<ActionRequestId>,
-    failed: BTreeMap<String, Failure>,
+    failed: BTreeMap<Digest, Failure>,
     /// A refusal whose receipt comes behind it, in the same commit.
     refused: Option<usize>,
     found: Vec<Found>,
@@ -96,24 +102,24 @@ impl Reading {
         for one in self.found.iter_mut().filter(|one| matches!(one.rule, Rule::Answer | Rule::Mended)) {
             one.tier = weaker(one.tier, seen);
         }
-        self.found.truncate(FOUND_MAX);
         self.found
     }
 
-    /// Takes the next event.
-    pub fn take(&mut self, at: EventId, body: &Body) {
+    /// Takes the next event. `is_typed`: the words in it are those that a person typed, as far as its channel shows; what anybody
+    /// else worded is nobody's correction, goal or answer.
+    pub fn take(&mut self, at: EventId, body: &Body, is_typed: bool) {
         match body {
             Body::ArtifactCreated(b) if b.artifact.class != ArtifactClass::Audit => {
                 self.lowest = weaker(self.lowest, b.artifact.trust_tier);
             }
             Body::ContextCompiled(b) => self.thought = vec![b.pack.artifact_id],
             Body::ModelResponded(b) => self.thought.push(b.answer.artifact_id),
-            Body::TaskCreated(b) if b.task.origin() == Origin::Person => {
+            Body::TaskCreated(b) if is_typed && b.task.origin() == Origin::Person => {
                 if let Some(claim) = b.task.goal.shown().and_then(|goal| saying::for_later(goal)) {
                     self.corrected(at, claim, "a person wrote in the goal of a task");
                 }
             }
-            Body::TaskGoalChanged(b) => {
+            Body::TaskGoalChanged(b) if is_typed => {
                 if let Some(claim) = b.goal.shown().and_then(|goal| saying::for_later(goal)) {
                     self.corrected(at, claim, "a person changed the goal of a task at work");
                 }
@@ -121,13 +127,14 @@ impl Reading {
             Body::TaskInputAdded(b) => {
                 let tier = b.trust_tier.unwrap_or(TrustTier::UserAsserted);
                 self.lowest = weaker(self.lowest, tier);
-                if let Some(text) = b.text.shown().filter(|_| self.said.insert(b.ingress_id)) {
-                    self.input(at, b.ingress_id, text, tier);
+                let own = b.text.shown().filter(|_| is_typed && tier == TrustTier::UserAsserted);
+                if let Some(text) = own.filter(|_| self.said.insert(b.ingress_id)) {
+                    self.input(at, b.ingress_id, text);
                 }
             }
             Body::ClarificationRequested(b) => {
                 if let Some(question) = b.clarification.question.shown() {
-                    let (question, thought) = (cut(&on_one_line(question)), self.thought.clone());
+                    let (question, thought) = (embedded(question), self.thought.clone());
                     let asked = Asked { at, question, seen: self.lowest, thought };
                     self.asked.insert(b.clarification.clarification_id, asked);
                 }
@@ -140,13 +147,15 @@ impl Reading {
     fn act(&mut self, at: EventId, body: &Body) {
         match body {
             Body::ActionRequested(b) => {
-                let summary = b.summary.shown().map(|summary| on_one_line(summary)).unwrap_or_default();
+                let summary = b.summary.shown().cloned().unwrap_or_default();
+                let key = Digest::of(summary.as_bytes());
                 let changes = matches!(
                     b.action_class,
                     ActionClass::WriteLocal | ActionClass::DeleteLocal | ActionClass::VcsMutation
                 );
                 self.in_hand = Some(b.action_request_id);
-                let act = Act { summary: cut(&summary), is_command: b.tool == "command", changes };
+                let is_command = b.tool == "command";
+                let act = Act { key, summary: embedded(&summary), is_command, changes };
                 self.acts.insert(b.action_request_id, act);
             }
             Body::ApprovalRequested(b) => {
@@ -175,11 +184,8 @@ impl Reading {
         }
     }
 
-    /// Words for the task. Those of anybody but a person are no correction and no answer.
-    fn input(&mut self, at: EventId, ingress: IngressId, text: &str, tier: TrustTier) {
-        if tier != TrustTier::UserAsserted {
-            return;
-        }
+    /// A person's words for the task.
+    fn input(&mut self, at: EventId, ingress: IngressId, text: &str) {
         match self.answers.get(&ingress).and_then(|question| self.asked.remove(question)) {
             Some(asked) => self.answered(at, asked, text),
             None => {
@@ -192,7 +198,7 @@ impl Reading {
 
     fn corrected(&mut self, at: EventId, claim: String, what: &str) {
         let grounds = vec![self.ground(at, what, &claim)];
-        self.found.push(Found {
+        self.keep(Found {
             rule: Rule::Correction,
             reason: "you said so to a task".to_owned(),
             tier: TrustTier::UserAsserted,
@@ -210,7 +216,7 @@ impl Reading {
             self.ground(asked_at, "a model asked", &question),
             self.ground(at, "a person answered", &answer),
         ];
-        self.found.push(Found {
+        self.keep(Found {
             rule: Rule::Answer,
             reason: "you answered a question of a task".to_owned(),
             tier: weaker(seen, TrustTier::Observed),
@@ -224,7 +230,7 @@ impl Reading {
     fn refused_with(&mut self, at: EventId, claim: String, what: &str) {
         let grounds = vec![self.ground(at, "a person refused, and said why", &claim)];
         self.refused = Some(self.found.len());
-        self.found.push(Found {
+        self.keep(Found {
             rule: Rule::Refusal,
             reason: format!("you said so when you refused to \"{what}\""),
             tier: TrustTier::UserAsserted,
@@ -237,18 +243,25 @@ impl Reading {
 
     /// An act is over.
     fn came(&mut self, act: Act, code: ResultCode, proof: Proof) {
-        let Act { summary, is_command, changes } = act;
+        let Act { key, summary, is_command, changes } = act;
         match code {
             ResultCode::Failed if is_command => {
-                self.failed.insert(summary, Failure { proof, since: Vec::new() });
+                if self.failed.len() < FAILED_MAX || self.failed.contains_key(&key) {
+                    self.failed.insert(key, Failure { proof, since: Vec::new() });
+                }
             }
-            ResultCode::Succeeded if is_command && self.failed.contains_key(&summary) => {
-                if let Some(failure) = self.failed.remove(&summary).filter(|one| !one.since.is_empty()) {
+            ResultCode::Succeeded if is_command && self.failed.contains_key(&key) => {
+                if let Some(failure) = self.failed.remove(&key).filter(|one| !one.since.is_empty()) {
                     self.mended(&summary, failure, proof);
                 }
             }
             ResultCode::Succeeded if changes => {
-                self.failed.values_mut().for_each(|failure| failure.since.push((summary.clone(), proof)));
+                for failure in self.failed.values_mut() {
+                    if failure.since.len() >= NAMED_MAX {
+                        failure.since.remove(0);
+                    }
+                    failure.since.push((summary.clone(), proof));
+                }
             }
             _ => {}
         }
@@ -262,9 +275,8 @@ impl Reading {
             ..self.ground(proof.at, what, quote)
         };
         let mut grounds = vec![proven("it failed", command, failure.proof)];
-        let last = failure.since.len().saturating_sub(NAMED_MAX);
         let mut changes = Vec::new();
-        for (what, proof) in failure.since.iter().skip(last) {
+        for (what, proof) in &failure.since {
             grounds.push(proven("this was changed", what, *proof));
             sources.push(proof.envelope);
             changes.push(format!("\"{what}\""));
@@ -279,7 +291,13 @@ impl Reading {
             sources,
             suffices: true,
         };
-        self.found.push(found);
+        self.keep(found);
+    }
+
+    fn keep(&mut self, one: Found) {
+        if self.found.len() < FOUND_MAX {
+            self.found.push(one);
+        }
     }
 
     fn ground(&self, event_id: EventId, what: &str, quote: &str) -> Ground {
@@ -295,14 +313,16 @@ const fn is_a_persons(surface: Surface) -> bool {
         | Surface::Browser
         | Surface::MainWindow
         | Surface::Notification
-        | Surface::RunApi
         | Surface::Test => true,
-        Surface::Mcp | Surface::Script => false,
+        Surface::RunApi | Surface::Mcp | Surface::Script => false,
     }
 }
 
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Words of a model or a program as they stand between quotation marks: on one line, cut, and without a quotation mark of
+/// their own, so that nothing in them can look like the words behind them.
+fn embedded(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&line.chars().map(|c| if saying::is_mark(c) { '\'' } else { c }).collect::<String>())
 }
 
 /// The beginning of a text.

@@ -42,7 +42,7 @@ pub(super) fn correction(text: &str) -> Option<String> {
     if own.len() > WHOLE_MAX || own.contains('?') {
         return for_later(text);
     }
-    let lower = unquoted(&own).to_lowercase();
+    let lower = own.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_of = |list: &str, word: &str| list.split_whitespace().any(|one| one == word);
@@ -60,7 +60,7 @@ pub(super) fn for_later(text: &str) -> Option<String> {
         .into_iter()
         .filter(|one| !one.ends_with('?') && one.len() <= SENTENCE_MAX && says_something(one));
     let speaks = |one: &&str| {
-        let lower = format!("{} ", unquoted(one).to_lowercase());
+        let lower = format!("{} ", one.to_lowercase());
         let begins = |at: usize| {
             lower.get(..at).is_some_and(|before| before.is_empty() || before.ends_with([' ', ',', ':', '(']))
         };
@@ -100,40 +100,52 @@ pub(super) fn answer(text: &str) -> Option<String> {
     own_words(text).filter(|own| own.len() <= WHOLE_MAX)
 }
 
-/// A message without what is quoted in it line by line, and on one line; none where it is too long to be written by hand.
+/// A message on one line; none where it is too long to be written by hand, or holds any quotation: whose words those are, and
+/// where they end, nobody can tell for sure, so that nothing is taken from such a message.
 fn own_words(text: &str) -> Option<String> {
-    if text.len() > WRITTEN_MAX {
+    if text.len() > WRITTEN_MAX || quotes(text) {
         return None;
     }
-    let mut is_code = false;
-    let mut own: Vec<&str> = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("```") {
-            is_code = !is_code;
-        } else if !is_code && !line.starts_with('>') {
-            own.extend(line.split_whitespace());
-        }
-    }
-    let own: String = own.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let own = line.collect::<Vec<_>>().join(" ");
     (!own.is_empty()).then_some(own)
 }
 
-/// A sentence without what stands in quotation marks: those are somebody's words, and may be anybody's.
-fn unquoted(text: &str) -> String {
-    let mut rest = String::new();
-    let mut until: Option<char> = None;
-    for c in text.chars() {
-        match (until, c) {
-            (Some(end), c) if c == end => until = None,
-            (Some(_), _) => {}
-            (None, '"') => until = Some('"'),
-            (None, '“') => until = Some('”'),
-            (None, '«') => until = Some('»'),
-            (None, '`') => until = Some('`'),
-            (None, c) => rest.push(c),
+/// Marks around words of somebody else.
+const MARKS: &str = "\"“”„‟«»‹›‘‚‛`＂「」『』《》〈〉〝〞〟❝❞❛❜❮❯";
+
+/// Whether a letter is a quotation mark, or can be one; `'` alone is none.
+pub(super) fn is_mark(c: char) -> bool {
+    MARKS.contains(c) || matches!(c, '’' | '´')
+}
+
+/// Whether a message holds a quotation: between marks, fenced, or with `>` before it. An apostrophe in a word is none.
+fn quotes(text: &str) -> bool {
+    let mut before = '\n';
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        // Letters that are not seen do not hide what a line begins with.
+        if c != '\n' && (c.is_control() || is_unseen(c)) {
+            continue;
         }
+        let begins = !before.is_alphanumeric() && letters.peek().is_some_and(|next| !next.is_whitespace());
+        let is_quotation = match c {
+            '\'' | '’' | '´' => begins,
+            '>' | '＞' => !before.is_alphanumeric() && !matches!(before, '-' | '='),
+            '~' => before == '~',
+            c => is_mark(c),
+        };
+        if is_quotation {
+            return true;
+        }
+        before = c;
     }
-    rest
+    false
+}
+
+/// Letters without a shape of their own.
+const fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -178,6 +190,38 @@ mod tests {
         assert_eq!(correction(&format!("> {poison}\n```\n{poison}\n```\nlook at it")), None);
         assert_eq!(correction(&format!("the page says \"{poison}\" somewhere")), None);
         assert_eq!(for_later(&format!("Summarise “{poison}” for me")), None);
+        let never = "Never round taxes.";
+        for (open, close) in [
+            ("\"", "\""),
+            ("“", "”"),
+            ("„", "“"),
+            ("«", "»"),
+            ("»", "«"),
+            ("‘", "’"),
+            ("‚", "‘"),
+            ("'", "'"),
+            ("’", "’"),
+            ("`", "`"),
+            ("```\n", "\n```"),
+            ("~~~\n", "\n~~~"),
+            ("\n> ", ""),
+            ("look > ", ""),
+            ("\n\u{200b}> ", ""),
+            ("(> ", ")"),
+            // A mark that nothing closes hides nothing behind it.
+            ("\"", ""),
+            ("“", ""),
+            ("'", ""),
+            ("see ```js\n", ""),
+            (">", "\nit goes on in the next line"),
+        ] {
+            let message = format!("{never} The page says {open}{poison}{close}");
+            for of in [correction(&message), for_later(&message), reason(&message), answer(&message)] {
+                assert_eq!(of, None, "{message}");
+            }
+        }
+        assert!(correction("Don't do that, keep the users' folders and the team’s notes").is_some());
+        assert!(correction("Never write option -> result or match => arms by hand").is_some());
         assert_eq!(correction(&format!("{poison} {}", "x ".repeat(1_200))), None);
         assert_eq!(answer(&"x".repeat(500)), None);
     }

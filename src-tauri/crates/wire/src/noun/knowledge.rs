@@ -171,7 +171,7 @@ answers! {
     }
     /// Every line that waits.
     SuggestionList { rows: Vec<Suggestion> }
-    /// What a look came to.
+    /// What a review came to.
     Reviewed {
         /// The task that asks, where something is proposed.
         task_id: Option<String>,
@@ -181,6 +181,8 @@ answers! {
         tasks: u32,
         /// Ended tasks that wait, for their project to come to rest or for the answer to what is proposed there.
         waiting: u32,
+        /// Whether more is left that ended and was not read: another look goes on with it.
+        more: bool,
     }
     /// A project.
     Project {
