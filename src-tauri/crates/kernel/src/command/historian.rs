@@ -6,6 +6,8 @@
 //! and carries all that the event will say. So a host that dies between the two has proposed it once: the next look finds
 //! the task and writes the event that is missing.
 
+mod typed;
+
 use super::background::{BackgroundWork, Initiator};
 use super::capability::Planned;
 use super::submit::Reasoning;
@@ -14,7 +16,6 @@ use crate::drive::weakest_seen;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
-use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
@@ -25,15 +26,13 @@ use model::body::HistoryRead;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord};
 use model::knowledge::{HistoryMark, Suggestion};
-use model::principal::PrincipalType;
-use model::task::{ModelChoice, Origin, Task, TaskStatus};
-use model::{ArtifactId, Body, Digest, Event, TaskId, UnixMs, WorkspaceId};
+use model::task::{Origin, TaskStatus};
+use model::{ArtifactId, Body, Digest, TaskId, UnixMs, WorkspaceId};
 use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::TaskRow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Events of the log that one look goes over.
 const EVENTS_MAX: u64 = 20_000;
@@ -379,46 +378,6 @@ impl Kernel {
         }
         let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
         Ok(reading.found(seen))
-    }
-
-    /// A task that ended, which is not kept in memory for having been read.
-    fn ended_state(&self, task_id: TaskId) -> Result<TaskState, Error> {
-        let held = lock(&self.tasks).get(&task_id).map(Arc::clone);
-        match held {
-            Some(cell) => Ok(self.lock_task(&cell)?.clone()),
-            None => self.load(task_id),
-        }
-    }
-
-    /// Whether the words of an event were typed by a person: they came through the terminal or a window or page of this machine,
-    /// in the name of the person, and neither a program nor the kernel worded them. What cannot be told is not.
-    fn is_typed(&self, state: &TaskState, event: &Event, body: &Body) -> Result<bool, Error> {
-        let ingress = match body {
-            // The words of a goal that is edited have the same sender as the event: a program's have another actor.
-            Body::TaskGoalChanged(_) => return Ok(event.actor_type == PrincipalType::User),
-            Body::TaskCreated(b) if self.is_said_before(&b.task)? || self.is_worded_here(state) => {
-                return Ok(false);
-            }
-            Body::TaskCreated(b) => b.ingress_id,
-            Body::TaskInputAdded(b) => b.ingress_id,
-            _ => return Ok(false),
-        };
-        let Some(row) = self.query()?.message(ingress).map_err(view)? else { return Ok(false) };
-        let at_this_machine = matches!(row.channel, Channel::Cli | Channel::App);
-        Ok(at_this_machine && self.sender_of(&row)?.by == Origin::Person)
-    }
-
-    /// Whether a task was begun again with the goal of the one that it follows: nobody said anything new.
-    fn is_said_before(&self, task: &Task) -> Result<bool, Error> {
-        let Some(anchor) = &task.continuation_anchor else { return Ok(false) };
-        let first = self.query()?.task(anchor.anchor_task_id).map_err(view)?;
-        Ok(first.is_none_or(|first| first.goal.shown().is_none() || first.goal.shown() == task.goal.shown()))
-    }
-
-    /// Whether the kernel worded the goal itself: of a change of tools or rules, of something to remember, of an undoing.
-    fn is_worded_here(&self, state: &TaskState) -> bool {
-        let model = self.contract(state).map(|contract| contract.model);
-        !model.is_ok_and(|model| !matches!(model, ModelChoice::Tools { .. } | ModelChoice::Rollback { .. }))
     }
 
     /// The look is on record; whether it is this one.
