@@ -17,10 +17,7 @@ import { type Part, ended, given, lookedFor, readOf, started, waiting } from "./
 export type See =
   | { kind: "event"; seq: number }
   | { kind: "turn"; attempt: number; iteration: number }
-  | { kind: "summary"; id: string }
-  | { kind: "action"; id: string }
-  | { kind: "approval"; id: string }
-  | { kind: "receipt"; id: string };
+  | { kind: "summary" | "action" | "approval" | "receipt"; id: string };
 
 export interface Row {
   key: string;
