@@ -200,11 +200,11 @@ fn a_task_that_has_not_begun_begins_with_the_goal_as_it_was_edited_and_both_stay
     let said = said.into_iter().filter(|line| line.kind == MessageKind::Message);
     let said: Vec<_> = said.map(|line| line.text.unwrap().shown().cloned().unwrap()).collect();
     assert_eq!(said, ["the red ones", "the blue ones"], "both are told");
-    let why = log(kernel).into_iter().filter_map(|(_, body)| match body {
+    let mut why = log(kernel).into_iter().filter_map(|(_, body)| match body {
         Body::IngressBound(b) => b.rationale.shown().cloned(),
         _ => None,
     });
-    assert!(why.last().unwrap().contains("has not begun"));
+    assert!(why.next_back().unwrap().contains("has not begun"));
 }
 
 #[conforms::conforms(

@@ -90,12 +90,11 @@ async fn hear(from: DuplexStream, waiting: Waiting, server: Server) {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         let id = message.get("id").and_then(Value::as_u64).filter(|_| message.get("method").is_none());
         let waits = id.and_then(|id| waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
-        if let Some(waits) = waits {
-            if let Err(message) = waits.send(message)
-                && let Some(key) = message.pointer("/result/structuredContent/key").and_then(Value::as_str)
-            {
-                server.was_not_received(key);
-            }
+        if let Some(waits) = waits
+            && let Err(message) = waits.send(message)
+            && let Some(key) = message.pointer("/result/structuredContent/key").and_then(Value::as_str)
+        {
+            server.was_not_received(key);
         }
     }
     waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();

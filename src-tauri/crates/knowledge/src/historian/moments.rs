@@ -244,12 +244,12 @@ impl Reading {
     /// An act is over.
     fn came(&mut self, act: Act, code: ResultCode, proof: Proof) {
         let Act { key, summary, is_command, changes } = act;
+        let has_room = self.failed.len() < FAILED_MAX || self.failed.contains_key(&key);
         match code {
-            ResultCode::Failed if is_command => {
-                if self.failed.len() < FAILED_MAX || self.failed.contains_key(&key) {
-                    self.failed.insert(key, Failure { proof, since: Vec::new() });
-                }
+            ResultCode::Failed if is_command && has_room => {
+                self.failed.insert(key, Failure { proof, since: Vec::new() });
             }
+            ResultCode::Failed if is_command => {}
             ResultCode::Succeeded if is_command && self.failed.contains_key(&key) => {
                 if let Some(failure) = self.failed.remove(&key).filter(|one| !one.since.is_empty()) {
                     self.mended(&summary, failure, proof);
