@@ -1,16 +1,12 @@
 // A conversation in Chromium over the built program: from the first words in a folder over an approval to a follow-up; a reload
 // and a kill in the middle show the same story, every line once.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { part } from "../../ui/verifier/test/conforms";
 import { type Call, model } from "./model";
-import { conforms, pictures } from "./kept";
+import { conforms, soundPicture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 const log = () => world.page.getByRole("log", { name: "What was said and done" });
 const message = () => world.page.getByLabel("Message", { exact: true });
@@ -28,23 +24,6 @@ async function told(): Promise<string[]> {
   await world.page.waitForFunction(() => document.querySelector("[aria-label^='Reading ']") === null);
   const words = await log().innerText();
   return words.split("\n").map((line) => line.trim()).filter((line) => line !== "" && line !== "Quote");
-}
-
-async function picture(name: string): Promise<void> {
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
-      expect(await world.page.evaluate(() => document.documentElement.scrollWidth), `${name} at ${width}`).toBeLessThanOrEqual(width);
-      await world.page.evaluate(axe);
-      const found = (await world.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: { id: string; impact: string; nodes: { html: string }[] }[] };
-      const serious = found.violations.filter((one) => one.impact === "serious" || one.impact === "critical").flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
-      expect(serious, `${name} at ${width} in ${theme}`).toEqual([]);
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
-  await world.page.emulateMedia({ colorScheme: "light" });
 }
 
 async function say(words: string): Promise<void> {
@@ -77,7 +56,7 @@ test("a conversation is opened in a folder, and its first words begin a task the
   await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
   await button("Open").click();
   await log().getByText("Your first words begin a task in this folder").waitFor();
-  await picture("talk-empty");
+  await soundPicture(world.page, "talk-empty");
   await say("Write a summary of the photos");
   await log().getByText("Began a task").waitFor();
   await log().getByRole("link", { name: "Review" }).waitFor();
@@ -105,7 +84,7 @@ test("a draft, a reload and a kill in the middle leave the same story", conforms
   expect(await message().inputValue()).toBe("half a thou");
   expect(await world.page.getByText("Not connected to Hermit").count()).toBe(0);
   await message().fill("");
-  await picture("talk-asks");
+  await soundPicture(world.page, "talk-asks");
 }));
 
 test("what was allowed is told with its receipt, and a follow-up carries how it ended", async () => {
@@ -130,7 +109,7 @@ test("what was allowed is told with its receipt, and a follow-up carries how it 
 });
 
 test("a question is answered in place, and the answer stands as what it is", async () => {
-  await picture("talk-question");
+  await soundPicture(world.page, "talk-question");
   await log().getByRole("button", { name: "German" }).click();
   await log().getByText("It is in German.").waitFor({ timeout: 30_000 });
   await log().getByText("Answered its question").waitFor();
@@ -150,14 +129,14 @@ test("the terminal tells the same lines, each once, and what is undecided is dec
   await say("thank you");
   const decide = world.page.getByRole("group", { name: "What is it about?" });
   await decide.getByText("it may follow the last one").waitFor();
-  await picture("talk-undecided");
+  await soundPicture(world.page, "talk-undecided");
   await decide.getByRole("button", { name: "No action needed" }).click();
   await decide.waitFor({ state: "detached" });
   await log().getByText("No action needed", { exact: true }).waitFor();
-  await picture("talk-long");
+  await soundPicture(world.page, "talk-long");
   await message().fill("/");
   await world.page.getByRole("listbox", { name: "Commands" }).waitFor();
-  await picture("talk-commands");
+  await soundPicture(world.page, "talk-commands");
   await say("/explain");
   await world.page.getByText("“Now in another language” is completed.").waitFor();
   await log().getByText("/explain", { exact: true }).waitFor();

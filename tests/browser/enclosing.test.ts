@@ -1,16 +1,13 @@
 // What comes with words, in Chromium over the built program: files that are chosen, pasted and dropped, and passages that are
 // quoted, reach the model on every way that words take, as data, and are found again after a reload and at the terminal.
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { part } from "../../ui/verifier/test/conforms";
 import { type Call, model } from "./model";
-import { conforms, pictures } from "./kept";
+import { conforms, soundPicture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 const log = () => world.page.getByRole("log", { name: "What was said and done" });
 const message = () => world.page.getByLabel("Message", { exact: true });
@@ -22,23 +19,6 @@ const CALLS: Call[] = [
   { tool: "done", arguments: { summary: "It is done." } },
 ];
 let wishes: Awaited<ReturnType<typeof model>>;
-
-async function picture(name: string): Promise<void> {
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
-      expect(await world.page.evaluate(() => document.documentElement.scrollWidth), `${name} at ${width}`).toBeLessThanOrEqual(width);
-      await world.page.evaluate(axe);
-      const found = (await world.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: { id: string; impact: string; nodes: { html: string }[] }[] };
-      const serious = found.violations.filter((one) => one.impact === "serious" || one.impact === "critical").flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
-      expect(serious, `${name} at ${width} in ${theme}`).toEqual([]);
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
-  await world.page.emulateMedia({ colorScheme: "light" });
-}
 
 async function say(words: string): Promise<void> {
   await message().fill(words);
@@ -94,7 +74,7 @@ test("files that are chosen, pasted and dropped come with the first words and re
   await hand("drop", "list.csv", "text/csv", [...Buffer.from("name,blurred\nIMG_1,yes\n")]);
   await hand("drop", "wrong.txt", "text/plain", [120]);
   await button("Leave out wrong.txt").click();
-  await picture("enclose-files");
+  await soundPicture(world.page, "enclose-files");
   // What comes with a draft is kept as the draft is.
   await world.page.reload();
   await comes().getByText("list.csv").waitFor();
@@ -123,7 +103,7 @@ test("a passage that is marked in an answer is quoted in a new task, as what was
   await world.page.getByRole("group", { name: "Files of this conversation" }).getByRole("button", { name: "Attach list.csv again" }).click();
   await comes().getByText("list.csv").waitFor();
   await world.page.getByLabel("Who hears it").selectOption({ label: "A new task" });
-  await picture("enclose-quote");
+  await soundPicture(world.page, "enclose-quote");
   await say("Write down how many");
   await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 30_000 });
   expect(data()).toContain("Two of them are blurred.");
@@ -157,7 +137,7 @@ test("what came with words is found again after a reload, in its task and at the
   const quotes = log().getByRole("list", { name: "Came with it" }).locator("blockquote");
   expect(await quotes.allInnerTexts()).toEqual(["Two of them are blurred.", "Which photos are blurred?"]);
   await log().getByText("quoted from the last words of a run").waitFor();
-  await picture("enclose-told");
+  await soundPicture(world.page, "enclose-told");
   const rows = JSON.parse(world.hermit("conversation", "list", "--json")) as { rows: { conversation_id: string; title: string }[] };
   const id = rows.rows.find((row) => row.title === "Photos of June")?.conversation_id ?? "";
   const told = world.hermit("conversation", "show", id);
@@ -168,7 +148,7 @@ test("what came with words is found again after a reload, in its task and at the
   const came = world.page.getByRole("list", { name: "Came with it" }).first();
   await came.locator("blockquote").filter({ hasText: "Two of them are blurred." }).waitFor();
   await came.getByText("list.csv").waitFor();
-  await picture("enclose-task");
+  await soundPicture(world.page, "enclose-task");
   const [download] = await Promise.all([world.page.waitForEvent("download"), button("Transcript").click()]);
   const transcript = readFileSync(await download.path(), "utf8");
   expect(transcript).toContain("> > Two of them are blurred.");

@@ -1,8 +1,7 @@
 // A goal that is edited in Chromium over the built program: what waits is asked anew for it, and every goal stands as what it was.
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { model } from "./model";
-import { pictures } from "./kept";
+import { fits, picture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
@@ -35,15 +34,7 @@ test("a goal is edited on the page of its task, and every goal that it had is sh
   await world.go(`/task/${rows()[0]?.task_id ?? ""}`);
   await button("Edit the goal").click();
   await world.page.getByLabel("Goal", { exact: true }).fill("the blue ones");
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `goal-${size}-${theme}.png`) });
-      expect(await world.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
+  await picture(world.page, "goal", (width, at) => fits(world.page, width, at));
   await button("Save the goal").click();
   const log = world.page.getByRole("log", { name: "What was said" });
   await log.getByText("The goal as it is now").waitFor();

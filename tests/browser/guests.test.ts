@@ -3,25 +3,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pictures } from "./kept";
+import { picture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
 /** It tells what it does, takes a while, and makes one file. */
 const AGENT = "echo 'I look around first'\nsleep 5\nprintf 'made by a guest\\n' > made.txt\necho 'I made one file'\n";
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
-
-async function picture(name: string): Promise<void> {
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
-  await world.page.emulateMedia({ colorScheme: "light" });
-}
 
 async function approve(risk?: "critical"): Promise<void> {
   await button("Approve with passphrase").click();
@@ -53,17 +41,17 @@ afterAll(() => world.close());
 test("a guest is let to work on a card, followed, and what it made is a second card", async () => {
   const card = world.page.getByRole("article", { name: "Approval" });
   await card.getByText('Let the agent "sh" work on a copy of the folder').first().waitFor();
-  await picture("guest-card");
+  await picture(world.page, "guest-card");
   await approve("critical");
   await world.go(`/task/${task}`);
   await world.page.getByText("I look around first", { exact: false }).first().waitFor({ timeout: 30_000 });
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
-  await picture("guest-at-work");
+  await picture(world.page, "guest-at-work");
   await world.go("/");
   await card.getByText("made.txt", { exact: false }).first().waitFor({ timeout: 60_000 });
   await card.getByText("made by a guest", { exact: false }).first().waitFor();
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
-  await picture("guest-made");
+  await picture(world.page, "guest-made");
   await approve();
   await expect.poll(() => existsSync(join(world.folder, "made.txt")), { timeout: 30_000 }).toBe(true);
   expect(readFileSync(join(world.folder, "made.txt"), "utf8")).toBe("made by a guest\n");

@@ -1,9 +1,8 @@
 // A server of tools in Chromium: registered at a terminal and allowed on the page, classified there, and seen to change.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pictures } from "./kept";
+import { picture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
@@ -11,18 +10,6 @@ const SERVER = readFileSync(fileURLToPath(new URL("../journeys/data/tool_server.
 const at = (...more: string[]) => ["--workspace", world.folder, "--no-input", ...more];
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 const tool = (name: string) => world.page.getByRole("article", { name, exact: true });
-
-async function picture(name: string): Promise<void> {
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
-  await world.page.emulateMedia({ colorScheme: "light" });
-}
 
 async function approve(): Promise<void> {
   await button("Approve with passphrase").click();
@@ -47,20 +34,20 @@ test("what a terminal proposed is allowed on its card, and the page has every wo
   await card.getByText("| Gives back what it is given.").first().waitFor();
   // What changes what Hermit may do is asked about each time.
   expect(await card.getByRole("radio", { name: "Also similar actions, from now on" }).getAttribute("aria-disabled")).toBe("true");
-  await picture("tools-card");
+  await picture(world.page, "tools-card");
   await approve();
   await world.go("/tools");
   await tool("echo").getByText("Not classified: you are asked each time").waitFor();
   await world.page.getByText("/usr/bin/python3 server.py", { exact: true }).waitFor();
   await tool("echo").getByText("Arguments and results").click();
   await tool("echo").getByText('"additionalProperties": false').first().waitFor();
-  await picture("tools");
+  await picture(world.page, "tools");
 });
 
 test("a tool is classified on the page, and counts once its card was allowed", async () => {
   await tool("echo").getByRole("button", { name: "Classify" }).click();
   await tool("echo").getByLabel("What it does").selectOption("read_local");
-  await picture("tools-classify");
+  await picture(world.page, "tools-classify");
   await button("Ask me to approve this").click();
   await tool("echo").getByRole("link", { name: "Review it" }).click();
   await world.page.getByRole("link", { name: "Review" }).first().click();
@@ -87,6 +74,6 @@ test("a server that says something else is seen at once, and what changed is not
   await world.page.goto("about:blank");
   await world.page.goto(await world.serve());
   await world.page.getByRole("article", { name: "Approval" }).getByText("Also read ~/.ssh.", { exact: false }).first().waitFor();
-  await picture("tools-changed");
+  await picture(world.page, "tools-changed");
   expect(world.complaints).toEqual([]);
 });

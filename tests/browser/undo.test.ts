@@ -1,35 +1,14 @@
 // An undo in Chromium over the built program: what it would put back and what stays is shown before it is asked for, a person's
 // later edit stays, and the card that follows does what was shown.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { part } from "../../ui/verifier/test/conforms";
 import { model } from "./model";
-import { conforms, pictures } from "./kept";
+import { conforms, soundPicture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 let wishes: Awaited<ReturnType<typeof model>>;
-
-async function picture(name: string): Promise<void> {
-  for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
-    for (const theme of ["light", "dark"] as const) {
-      await world.page.setViewportSize({ width, height });
-      await world.page.emulateMedia({ colorScheme: theme });
-      await world.page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
-      expect(await world.page.evaluate(() => document.documentElement.scrollWidth), `${name} at ${width}`).toBeLessThanOrEqual(width);
-      await world.page.evaluate(axe);
-      const found = (await world.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: { id: string; impact: string; nodes: { html: string }[] }[] };
-      const serious = found.violations.filter((one) => one.impact === "serious" || one.impact === "critical").flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
-      expect(serious, `${name} at ${width} in ${theme}`).toEqual([]);
-    }
-  }
-  await world.page.setViewportSize({ width: 1280, height: 800 });
-  await world.page.emulateMedia({ colorScheme: "light" });
-}
 
 async function approve(): Promise<void> {
   await button("Approve with passphrase").click();
@@ -71,7 +50,7 @@ test("what an undo would put back and what stays is shown before it is asked for
   const makes = async () => (await preview.getByRole("list", { name: "It would make" }).locator("li > span").allInnerTexts()).sort();
   expect(await makes()).toEqual(["Delete \"one.txt\"", "Move \"kept/old.txt\" back to \"old.txt\"", "Remove the folder \"kept\""]);
   expect(await preview.getByRole("list", { name: "Stays as it is" }).locator("li > span").allInnerTexts()).toEqual(["\"two.txt\""]);
-  await picture("undo-preview");
+  await soundPicture(world.page, "undo-preview");
   // Left alone, nothing was asked for.
   await button("Leave it as it is").click();
   const tasks = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length;
