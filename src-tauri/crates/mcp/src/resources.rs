@@ -1,6 +1,5 @@
 //! Receipts of a session as resources, and the proof of each as a file.
 
-use crate::reading::Own;
 use crate::server::{Client, Server};
 use crate::told::receipt_uri;
 use base64::Engine as _;
@@ -19,10 +18,7 @@ impl Server {
     /// A receipt of this session, as JSON and in words.
     pub(crate) fn receipt(&self, client: &Client, uri: &str) -> Result<Vec<ResourceContents>, String> {
         let id = uri.strip_prefix(&receipt_uri("")).ok_or_else(|| format!("there is no resource `{uri}`"))?;
-        let task = self.task(client, false)?;
-        let begun = self.known_of(client).begun.clone();
-        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
-        let receipt = own.receipt(id)?;
+        let receipt = self.own(client, |own| own.receipt(id))?;
         let written = serde_json::to_string_pretty(&receipt).map_err(|e| e.to_string())?;
         Ok(vec![
             ResourceContents::text(written, uri).with_mime_type("application/json"),
@@ -38,10 +34,7 @@ impl Server {
         uri: &str,
     ) -> Result<Vec<ResourceContents>, String> {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let task = self.task(client, false)?;
-        let begun = self.known_of(client).begun.clone();
-        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
-        let found = own.receipt(id)?;
+        let found = self.own(client, |own| own.receipt(id))?;
         let id = found.pointer("/row/receipt_id").map(words).unwrap_or_default();
         let name = format!("{id}-{}-{}.zip", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = self.options.proofs.join(name);

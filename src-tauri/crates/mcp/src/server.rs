@@ -155,16 +155,24 @@ impl Server {
         Ok(answer)
     }
 
+    /// What is looked at of this client's own: its session's task, and those that it began.
+    pub(crate) fn own<T>(
+        &self,
+        client: &Client,
+        look: impl FnOnce(&Own<'_>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let task = self.task(client, false)?;
+        let begun = self.known_of(client).begun.clone();
+        look(&Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun })
+    }
+
     pub(crate) fn read(
         &self,
         client: &Client,
         name: &str,
         arguments: &Map<String, Value>,
     ) -> Result<Value, String> {
-        let task = self.task(client, false)?;
-        let begun = self.known_of(client).begun.clone();
-        let own = Own { hermit: &*self.hermit, options: &self.options, task: &task, begun: &begun };
-        let read = own.run(name, arguments)?;
+        let read = self.own(client, |own| own.run(name, arguments))?;
         self.known_of(client).begun.extend(read.begun);
         Ok(read.told)
     }
@@ -447,12 +455,7 @@ impl Server {
     ) -> CallToolResponse {
         if let (CallToolResponse::Complete(result), Some(id)) = (&mut answer, receipt) {
             let (server, proof) = (self.clone(), proof_uri(&id));
-            let shown = aside(move || {
-                let task = server.task(&client, false)?;
-                let begun = server.known_of(&client).begun.clone();
-                Own { hermit: &*server.hermit, options: &server.options, task: &task, begun: &begun }
-                    .receipt(&id)
-            });
+            let shown = aside(move || server.own(&client, |own| own.receipt(&id)));
             // The receipt stands in the store; an answer without a copy of it still names it.
             if let Ok(receipt) = shown.await {
                 let meta = json!({ "hermit/receipt": receipt, "hermit/proof": proof });
