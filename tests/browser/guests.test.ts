@@ -9,21 +9,6 @@ import { World } from "./world";
 const world = new World();
 /** It tells what it does, takes a while, and makes one file. */
 const AGENT = "echo 'I look around first'\nsleep 5\nprintf 'made by a guest\\n' > made.txt\necho 'I made one file'\n";
-const button = (name: string) => world.page.getByRole("button", { name, exact: true });
-
-async function approve(risk?: "critical"): Promise<void> {
-  await button("Approve with passphrase").click();
-  if (risk !== undefined) await world.page.getByLabel(new RegExp(`Type ${risk} to confirm`)).fill(risk);
-  await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
-  if (risk === undefined) return button("Approve").click();
-  // What is critical is held, not clicked.
-  const hold = button("Hold to approve");
-  await hold.and(world.page.locator(":not([aria-disabled])")).waitFor();
-  await hold.hover();
-  await world.page.mouse.down();
-  await hold.waitFor({ state: "detached", timeout: 15_000 });
-  await world.page.mouse.up();
-}
 
 let task = "";
 
@@ -42,7 +27,7 @@ test("a guest is let to work on a card, followed, and what it made is a second c
   const card = world.page.getByRole("article", { name: "Approval" });
   await card.getByText('Let the agent "sh" work on a copy of the folder').first().waitFor();
   await picture(world.page, "guest-card");
-  await approve("critical");
+  await world.approve("critical");
   await world.go(`/task/${task}`);
   await world.page.getByText("I look around first", { exact: false }).first().waitFor({ timeout: 30_000 });
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
@@ -52,7 +37,7 @@ test("a guest is let to work on a card, followed, and what it made is a second c
   await card.getByText("made by a guest", { exact: false }).first().waitFor();
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
   await picture(world.page, "guest-made");
-  await approve();
+  await world.approve();
   await expect.poll(() => existsSync(join(world.folder, "made.txt")), { timeout: 30_000 }).toBe(true);
   expect(readFileSync(join(world.folder, "made.txt"), "utf8")).toBe("made by a guest\n");
 });

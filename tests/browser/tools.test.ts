@@ -11,13 +11,6 @@ const at = (...more: string[]) => ["--workspace", world.folder, "--no-input", ..
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 const tool = (name: string) => world.page.getByRole("article", { name, exact: true });
 
-async function approve(): Promise<void> {
-  await button("Approve with passphrase").click();
-  await world.page.getByLabel(/Type high to confirm/).fill("high");
-  await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
-  await button("Approve").click();
-}
-
 beforeAll(async () => {
   world.keys();
   world.file("server.py", SERVER);
@@ -35,7 +28,7 @@ test("what a terminal proposed is allowed on its card, and the page has every wo
   // What changes what Hermit may do is asked about each time.
   expect(await card.getByRole("radio", { name: "Also similar actions, from now on" }).getAttribute("aria-disabled")).toBe("true");
   await picture(world.page, "tools-card");
-  await approve();
+  await world.approve("high");
   await world.go("/tools");
   await tool("echo").getByText("Not classified: you are asked each time").waitFor();
   await world.page.getByText("/usr/bin/python3 server.py", { exact: true }).waitFor();
@@ -51,7 +44,7 @@ test("a tool is classified on the page, and counts once its card was allowed", a
   await button("Ask me to approve this").click();
   await tool("echo").getByRole("link", { name: "Review it" }).click();
   await world.page.getByRole("link", { name: "Review" }).first().click();
-  await approve();
+  await world.approve("high");
   await expect.poll(async () => {
     await world.go("/tools");
     return tool("echo").getByText("Read files").count();

@@ -10,12 +10,6 @@ const world = new World();
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 let wishes: Awaited<ReturnType<typeof model>>;
 
-async function approve(): Promise<void> {
-  await button("Approve with passphrase").click();
-  await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
-  await button("Approve").and(world.page.locator(":not([aria-disabled])")).click();
-}
-
 beforeAll(async () => {
   world.keys();
   world.file("old.txt", "as it was\n");
@@ -38,7 +32,7 @@ test("what an undo would put back and what stays is shown before it is asked for
   await world.go(`/tasks/new?folder=${encodeURIComponent(world.folder)}&goal=${encodeURIComponent("Tidy it")}`);
   await button("Begin").click();
   await button("Approve with passphrase").waitFor({ timeout: 30_000 }).catch(async () => { await world.page.getByRole("link", { name: "Review" }).first().click(); });
-  await approve();
+  await world.approve();
   await expect.poll(() => world.has("kept/old.txt"), { timeout: 30_000 }).toBe(true);
   // A person goes on in one of the files since.
   world.file("two.txt", "two, and words of my own\n");
@@ -57,7 +51,7 @@ test("what an undo would put back and what stays is shown before it is asked for
   expect(tasks()).toBe(1);
   await button("Undo").click();
   await button("Ask for this undo").click();
-  await approve();
+  await world.approve();
   await expect.poll(() => world.has("old.txt"), { timeout: 30_000 }).toBe(true);
   await expect.poll(() => world.has("one.txt"), { timeout: 30_000 }).toBe(false);
   expect(world.read("two.txt")).toBe("two, and words of my own\n");

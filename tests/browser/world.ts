@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Browser, type CDPSession, type Page, chromium } from "playwright-core";
 import { build } from "vite";
@@ -52,6 +53,13 @@ export class World {
       if (status === 4) return stdout;
       throw new Error(`hermit ${words.join(" ")} ended with ${status}: ${stderr}`);
     }
+  }
+
+  /** Starts `hermit`, which goes on; its lines, as they come. */
+  begin(...words: string[]): { line: () => Promise<string> } {
+    const child = spawn(program("hermit"), words, { env: this.#env, stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    return { line: async () => String((await lines.next()).value) };
   }
 
   /** What the verifier says of a proof, which knows nothing of the store; it throws where it is not valid. */
@@ -194,6 +202,20 @@ export class World {
       return performance.now() - begun + (sum === 1 ? 1 : 0);
     });
     return Math.max(1, wall / Math.max(1, await this.worked() - before));
+  }
+
+  /** A person says yes on the card in sight; its risk, where the card wants that typed. What is critical is held, not clicked. */
+  async approve(risk?: "high" | "critical"): Promise<void> {
+    const button = (name: string) => this.page.getByRole("button", { name, exact: true }).and(this.page.locator(":not([aria-disabled])"));
+    await button("Approve with passphrase").click();
+    if (risk !== undefined) await this.page.getByLabel(new RegExp(`Type ${risk} to confirm`)).fill(risk);
+    await this.page.getByLabel("Approval passphrase", { exact: true }).fill(this.passphrase);
+    if (risk !== "critical") return button("Approve").click();
+    const hold = button("Hold to approve");
+    await hold.hover();
+    await this.page.mouse.down();
+    await this.page.getByRole("button", { name: "Hold to approve", exact: true }).waitFor({ state: "detached", timeout: 15_000 });
+    await this.page.mouse.up();
   }
 
   /** Goes to a screen within the page. */
