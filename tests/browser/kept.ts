@@ -20,13 +20,14 @@ export async function picture(page: Page, name: string, look: (width: number, at
   for (const [size, width, height] of [["wide", 1280, 800], ["phone", 390, 844]] as const) {
     for (const theme of ["light", "dark"] as const) {
       await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme: theme });
+      // Without it colours are still on their way from one theme to the other.
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       await page.screenshot({ path: join(pictures(), `${name}-${size}-${theme}.png`) });
       await look(width, `${name} at ${width} in ${theme}`);
     }
   }
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.emulateMedia({ colorScheme: "light" });
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: null });
 }
 
 /** The page is no wider than the window. */

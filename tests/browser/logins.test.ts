@@ -63,6 +63,8 @@ test("a person logs out and in again on the page, and no token is ever on it", a
   await login().getByRole("link", { name: "Review it" }).click();
   await world.page.getByRole("link", { name: "Review" }).first().click();
   await world.page.getByRole("article", { name: "Approval" }).getByText("never sees your password", { exact: false }).first().waitFor();
+  // What the card says of the network: the one host that gives the token and is called with it.
+  await world.page.getByRole("article", { name: "Approval" }).locator("dl > div").filter({ hasText: "Network" }).getByText(new URL(notes.url).host).waitFor();
   await soundPicture(world.page, "login-card");
   await world.approve("high");
   await world.go("/tools");

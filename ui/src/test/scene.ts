@@ -50,7 +50,7 @@ export const approval: Approval = {
     { kind: "effect", text: "create \"src/tax/table.ts\"" },
     { kind: "fact", text: "touches two files" },
   ],
-  act_lines: 3, lines_left: 0, asked_each_time: null, outline: packet, resources: 2, checked: 2, packet_sha256: HASH, packet_bytes: 900, packet: null, nonce: "00", person_id: "prn_1", approval_keyid: HASH, receipt_id: null,
+  act_lines: 3, lines_left: 0, asked_each_time: null, outline: packet, resources: 2, hosts: [], checked: 2, packet_sha256: HASH, packet_bytes: 900, packet: null, nonce: "00", person_id: "prn_1", approval_keyid: HASH, receipt_id: null,
 };
 
 const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });

@@ -75,6 +75,21 @@ pub enum Register {
     },
 }
 
+impl Register {
+    /// Hosts that Hermit or a server speaks with from now on because of it, as `name:port`.
+    pub fn hosts(&self) -> Vec<String> {
+        match self {
+            Self::Server { registration, .. } => registration.launch.hosts.clone(),
+            Self::Login { terms, .. } => {
+                let always = [&terms.url, &terms.authorization, &terms.token];
+                let at = always.into_iter().chain(&terms.registration).chain(&terms.revocation);
+                at.map(|url| format!("{}:{}", url.host(), url.port())).collect()
+            }
+            Self::Tool { .. } | Self::Sampling { .. } | Self::Rules { .. } | Self::Skill { .. } => Vec::new(),
+        }
+    }
+}
+
 impl Tool for Register {
     fn classes(&self) -> BTreeSet<ActionClass> {
         BTreeSet::from([ActionClass::CapabilityChange])

@@ -38,6 +38,7 @@ pub(crate) struct Sheet {
     pub(crate) asked_each_time: Option<&'static str>,
     pub(crate) outline: Value,
     pub(crate) resources: u64,
+    pub(crate) hosts: Vec<String>,
     pub(crate) checked: u64,
     pub(crate) rows: Vec<Row>,
     pub(crate) groups: Vec<Group>,

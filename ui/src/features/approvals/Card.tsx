@@ -205,15 +205,14 @@ function Why({ approval, packet }: Of) {
 function Reach({ approval, packet }: Of) {
   const { row } = approval;
   const task = useAsk("task.show", { task: row.task_id });
-  const command = packet === null ? null : commandOf(packet);
   const workspace = said(task.data?.workspace, "its folder");
   return (
     <>
       <section>
         <h3>What it can reach</h3>
         <Facts rows={[
-          ["Paths", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
-          ["Network", command?.network === true ? "Only the hosts listed" : "No network"],
+          ["Paths", approval.resources === 0 ? "None" : `${approval.resources} in ${folderName(workspace)}`],
+          ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
           packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,
           ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],

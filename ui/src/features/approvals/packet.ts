@@ -15,7 +15,6 @@ export interface Packet {
   profile: Profile | null;
   stepId: string;
   attemptId: string;
-  resources: number;
   ran: Ran | null;
   guest: Guest | null;
 }
@@ -75,7 +74,6 @@ export function readPacket(approval: Approval): Packet | null {
       profile: oneOf(PROFILE, policy["policy_profile"]),
       stepId: word(packet["step_id"]),
       attemptId: word(packet["attempt_id"]),
-      resources: approval.resources,
       ran: ranOf(request["staged"], packet["staged"]),
       guest: guestOf(request["guest"]),
     };

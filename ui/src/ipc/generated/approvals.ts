@@ -113,8 +113,10 @@ export interface Approval {
   asked_each_time: string | null;
   /** The packet without its long lists, which `changes.show` and `approvals.lines` give in parts. */
   outline: unknown;
-  /** Places that it touches. */
+  /** Places of the folder that it touches. */
   resources: number;
+  /** Hosts that it may reach, or lets tasks reach from now on, as `name:port`; `*:0` is any public one. */
+  hosts: string[];
   /** Places that were looked at, and are looked at again before anything runs. */
   checked: number;
   /** SHA-256 of the packet: what is approved. */

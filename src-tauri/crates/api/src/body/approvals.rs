@@ -99,6 +99,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
         asked_each_time: sheet.asked_each_time.map(str::to_owned),
         outline: sheet.outline.clone(),
         resources: sheet.resources,
+        hosts: sheet.hosts.clone(),
         checked: sheet.checked,
         packet_sha256: found.packet_sha256.to_string(),
         packet_bytes: bytes,

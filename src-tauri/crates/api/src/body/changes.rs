@@ -7,7 +7,7 @@ use acts::ActionRequest;
 use acts::ApprovalPacket;
 use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
-use model::{ApprovalId, AttemptId, Digest, ReceiptId, TaskId};
+use model::{ApprovalId, AttemptId, Digest, ReceiptId, ResourceId, TaskId};
 use projections::rows::ApprovalRow;
 use serde::Deserialize;
 use serde_json::Value;
@@ -113,12 +113,29 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         sheet.act_lines = card.act_lines;
         sheet.asked_each_time = governance::asked_each_time(&packet);
         sheet.lines = card.lines.into_iter().map(super::approvals::line).collect();
-        sheet.resources = packet.impacted_resources.len() as u64;
+        (sheet.resources, sheet.hosts) = reach(&packet);
         sheet.checked = packet.state_witness.as_ref().map_or(0, |seen| seen.fingerprints.len()) as u64;
         cut_lists(&mut packet);
         sheet.outline = serde_json::to_value(&packet).map_err(crate::failed)?;
         Ok(sheet)
     })
+}
+
+/// How many places of the folder an act touches, and the hosts that it may reach or lets tasks reach.
+fn reach(packet: &ApprovalPacket) -> (u64, Vec<String>) {
+    let touched: Vec<ResourceId> =
+        packet.impacted_resources.iter().filter_map(|one| one.parse().ok()).collect();
+    let places = touched.iter().filter(|one| matches!(one, ResourceId::File(..) | ResourceId::Ref(..))).count();
+    let named = touched.iter().filter_map(|one| match one {
+        ResourceId::Host(name, port) => Some(format!("{name}:{port}")),
+        _ => None,
+    });
+    let lets = match &packet.action_request.action {
+        acts::Action::Register(register) => register.hosts(),
+        _ => Vec::new(),
+    };
+    let hosts: BTreeSet<String> = named.chain(lets).collect();
+    (places as u64, hosts.into_iter().collect())
 }
 
 /// Leaves the lists out that grow with what is touched; rows and lines have them in parts.

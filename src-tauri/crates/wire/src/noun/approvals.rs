@@ -118,8 +118,10 @@ answers! {
         asked_each_time: Option<String>,
         /// The packet without its long lists, which `changes.show` and `approvals.lines` give in parts.
         outline: Value,
-        /// Places that it touches.
+        /// Places of the folder that it touches.
         resources: u64,
+        /// Hosts that it may reach, or lets tasks reach from now on, as `name:port`; `*:0` is any public one.
+        hosts: Vec<String>,
         /// Places that were looked at, and are looked at again before anything runs.
         checked: u64,
         /// SHA-256 of the packet: what is approved.
