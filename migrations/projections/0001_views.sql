@@ -39,6 +39,7 @@ CREATE TABLE view_tasks (
   pause_requested  INTEGER NOT NULL CHECK (pause_requested IN (0, 1)),
   attempt_id       TEXT,
   attempt_status   TEXT,
+  proposer         TEXT,
   termination      TEXT,
   attempts         INTEGER NOT NULL CHECK (attempts >= 0),
   iterations       INTEGER NOT NULL CHECK (iterations >= 0),

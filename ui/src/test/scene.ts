@@ -22,7 +22,7 @@ const HASH = "c0ffee00".repeat(8);
 export function taskRow(more: Partial<TaskRow> = {}): TaskRow {
   return {
     task_id: WAITS, title: "Move tax rates into a typed table", status: "blocked", run_status: "awaiting_approval", reason: "waiting for an approval",
-    priority: "normal", profile: "local_edit_allowed", origin: "person", created_at: AT - 900_000, updated_at: AT - 180_000, ended_at: null,
+    priority: "normal", profile: "local_edit_allowed", origin: "person", proposer: "openai", created_at: AT - 900_000, updated_at: AT - 180_000, ended_at: null,
     open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, refused_by: null, undone: null, interrupted: false, workspace: null, because: null, ...more,
   };
 }

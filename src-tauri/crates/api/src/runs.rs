@@ -26,8 +26,8 @@ use projections::rows::TaskRow;
 use serde_json::Value;
 use wire::Error;
 
-/// Controls that would be accepted of a run that stands so.
-pub fn controls(status: RunStatus) -> Vec<String> {
+/// Controls that would be accepted of a run that stands so, and that hears words or does not.
+pub fn controls(status: RunStatus, hears_words: bool) -> Vec<String> {
     let more: &[&str] = match status {
         RunStatus::Queued => &["cancel", "messages", "goal"],
         RunStatus::Running => &["cancel", "messages", "goal", "pause"],
@@ -40,7 +40,8 @@ pub fn controls(status: RunStatus) -> Vec<String> {
         | RunStatus::Completed
         | RunStatus::Expired => &[],
     };
-    ["observe", "status"].iter().chain(more).map(|control| (*control).to_owned()).collect()
+    let offered = |control: &&&str| hears_words || !["messages", "goal"].contains(*control);
+    ["observe", "status"].iter().chain(more).filter(offered).map(|control| (*control).to_owned()).collect()
 }
 
 /// Who proposes, in a line.

@@ -328,7 +328,7 @@ fn lifecycle(folded: &mut Folded, toolset: &[String]) -> Lifecycle {
     folded.status = run_status(folded.state.task.status, attempt, ending, folded.status);
     Lifecycle {
         status: folded.status.to_string(),
-        controls: api::runs::controls(folded.status),
+        controls: api::runs::controls(folded.status, folded.state.hears_words()),
         workspace: folded.still.workspace.clone(),
         profile: folded.state.task.policy_profile_ref.to_string(),
         model: folded.still.model.clone(),

@@ -205,8 +205,9 @@ fn awaiting_approval(state: &TaskState, act: &Act, now: UnixMs) -> Next {
     let Some(record) = asked else { return Next::Judge };
     let id = record.approval.approval_id;
     // New input may change what the question is about: the packet is not reused silently (HK-16.7-2).
+    // What makes one plan has no turn in which it would hear them: its words would be news for ever.
     let open = matches!(record.approval.status, ApprovalStatus::Pending | ApprovalStatus::Granted);
-    if open && (!state.inputs.is_empty() || state.goal_is_news) {
+    if open && state.hears_words() && (!state.inputs.is_empty() || state.goal_is_news) {
         return Next::Withdraw(id);
     }
     match record.approval.status {

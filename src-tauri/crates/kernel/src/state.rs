@@ -19,9 +19,9 @@ use model::attempt::AttemptStatus;
 use model::body::Body;
 use model::decision::Decision;
 use model::ingress::{Clarification, ClarificationStatus};
-use model::knowledge::{Belief, BeliefStatus};
+use model::knowledge::Belief;
 use model::receipt::ResultCode;
-use model::task::{Step, StepStatus, Task};
+use model::task::{Proposer, Step, StepStatus, Task};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, StepId, TaskId, UnixMs, transition,
@@ -137,6 +137,11 @@ impl TaskState {
             artifacts: BTreeMap::new(),
             sealed: BTreeSet::new(),
         })
+    }
+
+    /// Whether words reach the task: one whose only turn is its plan hears none.
+    pub fn hears_words(&self) -> bool {
+        !self.attempt().and_then(|at| at.attempt.proposer).is_some_and(Proposer::plans_once)
     }
 
     /// The latest attempt.
@@ -407,18 +412,8 @@ impl TaskState {
     }
 
     fn apply_knowledge(&mut self, body: &Body) {
-        let mut mark = |id: &BeliefId, status: BeliefStatus| {
-            if let Some(belief) = self.beliefs.get_mut(id) {
-                belief.status = status;
-            }
-        };
+        knowledge::belief::fold(&mut self.beliefs, body);
         match body {
-            Body::BeliefSuperseded(b) => mark(&b.belief_id, BeliefStatus::Superseded),
-            Body::BeliefContradicted(b) => mark(&b.belief_id, BeliefStatus::Contradicted),
-            Body::BeliefRevoked(b) => mark(&b.belief_id, BeliefStatus::Revoked),
-            Body::BeliefExpired(b) => mark(&b.belief_id, BeliefStatus::Expired),
-            Body::BeliefAsserted(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
-            Body::BeliefRevised(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
             Body::WorkingStateUpdated(b) => self.working_state = Some((b.state.clone(), b.revision)),
             Body::ArtifactSealed(b) => drop(self.sealed.insert(b.artifact_id)),
             Body::ArtifactCreated(b) => {

@@ -1,6 +1,8 @@
 //! Beliefs as an agent holds, revises, replaces and takes them back, as time ends them, and as a person does.
 
 use crate::story::{completed, events, state};
+use kernel::{DriveOutcome, Waiting};
+use model::context::Section;
 use model::knowledge::BeliefStatus::{Active, Contradicted, Expired, Revoked, Superseded};
 use model::knowledge::{Belief, BeliefStatus};
 use model::proposal::Answer;
@@ -101,4 +103,39 @@ fn a_person_takes_a_belief_back_and_no_later_context_shows_it() {
     assert_eq!((row.status, row.reason.unwrap().shown().unwrap().as_str()), (Revoked, "it does not"));
     let again = world.kernel().revoke_belief(task, belief.belief_id, "once more");
     assert!(matches!(again, Err(kernel::Error::Conflict(_))), "{again:?}");
+}
+
+/// The line of a belief in the last context of a task.
+fn line(world: &World, task: TaskId, claim: &str) -> Option<String> {
+    let pack = crate::story::packs(world.kernel(), task).pop().unwrap();
+    let mut found = pack.items.into_iter().filter(|item| item.section == Section::Beliefs);
+    found.find(|item| item.text.contains(claim)).map(|item| item.title)
+}
+
+#[test]
+fn both_sides_of_a_contradiction_are_told_as_contested_until_one_of_them_is_taken_back() {
+    let world = World::new(3_207);
+    world.file("a.txt", "port 80");
+    let answers = vec![
+        say("hash", json!({ "path": "a.txt" })),
+        believe("it listens at 81", 450, json!({})),
+        believe("it listens at 82", 300, json!({ "contradicts": "it listens at 81" })),
+        say("ask", json!({ "question": "which?" })),
+    ];
+    let task = world.script("hold", answers);
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("it asks") };
+    for claim in ["it listens at 81", "it listens at 82"] {
+        let line = line(&world, task, claim).unwrap();
+        assert!(line.contains("contested"), "{claim}: {line}");
+    }
+    world.kernel().answer(task, question, "81", model::ingress::Channel::App).unwrap();
+    let rest = vec![
+        say("retract", json!({ "belief": "it listens at 82", "reason": "a person said so" })),
+        say("ask", json!({ "question": "go on?" })),
+    ];
+    world.reasoners.script("hold", rest);
+    assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Answer(_))));
+    let left = line(&world, task, "it listens at 81").unwrap();
+    assert!(!left.contains("contested"), "{left}");
+    assert!(line(&world, task, "it listens at 82").is_none());
 }

@@ -3,7 +3,9 @@
 use crate::story::{completed, count, events, log, object, packs, shows, state};
 use crate::told::{Wire, give, settings};
 use kernel::command::compact::Made;
+use kernel::command::partial_approval::Chosen;
 use kernel::{DriveOutcome, Waiting};
+use model::approval::Surface;
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::context::{ContextSummary, Section, SummaryLineKind};
 use model::fault::Point;
@@ -339,5 +341,73 @@ fn an_artifact_is_created_referenced_sealed_promoted_compacted_and_expired_by_ev
     let types: BTreeSet<String> = log(kernel).into_iter().map(|(event, _)| event.event_type).collect();
     for life in ["created", "referenced", "sealed", "promoted", "compacted", "expired"] {
         assert!(types.contains(&format!("artifact.{life}")), "{life}");
+    }
+}
+
+#[test]
+fn what_a_person_said_with_a_part_and_with_a_long_no_is_kept_whole_in_every_summary() {
+    let world = world(4_311);
+    let two = json!([
+        { "op": "write", "path": "a.txt", "content": "a\n" }, { "op": "write", "path": "b.txt", "content": "b\n" },
+    ]);
+    let mut script: Vec<_> = reads(0..4).collect();
+    script.push(("change", json!({ "items": two })));
+    script.extend(reads(4..8));
+    script.push(write("c.txt", "c\n"));
+    for round in 2..7 {
+        script.extend(reads(round * 4..round * 4 + 4));
+        script.push(write(&format!("note{round}.txt"), "a line\n"));
+    }
+    script.push(("done", json!({ "summary": "8443" })));
+    let wire = Wire::new(script);
+    let task = give(&world, &wire, GOAL, small());
+    let long =
+        format!("not there. {}and the cellar is where such files go", "It is a long story, ".repeat(28));
+    let part = approval(world.drive(task));
+    let chosen = Chosen { items: BTreeSet::from([1]), ..Chosen::default() };
+    world.kernel().choose_part(task, part, Surface::Test, &chosen, Some("names are plain here")).unwrap();
+    let waits = approval(world.drive(task));
+    world.person.allow(world.kernel(), task, waits).unwrap();
+    let no = approval(world.drive(task));
+    world.person.deny(world.kernel(), task, no, &long).unwrap();
+    let (mut waits, mut rounds) = (world.drive(task), 0);
+    while let DriveOutcome::Waiting(Waiting::Approval(id)) = waits {
+        rounds += usize::from(world.kernel().compact(task, true).unwrap().is_some());
+        world.person.allow(world.kernel(), task, id).unwrap();
+        waits = world.drive(task);
+    }
+    assert_eq!((waits, rounds >= 4), (completed(), true));
+    let (_, summary) = summary(&world, task).unwrap();
+    let said: Vec<&str> = summary
+        .lines
+        .iter()
+        .filter(|line| line.kind == SummaryLineKind::Correction)
+        .map(|line| line.text.as_str())
+        .collect();
+    assert!(said.iter().any(|line| line.contains("names are plain here")), "{said:#?}");
+    assert!(said.iter().any(|line| line.ends_with("the cellar is where such files go")), "{said:#?}");
+    let sent = wire.sent();
+    let last = sent.last().unwrap();
+    assert!(last.contains("names are plain here") && last.contains("the cellar is where such files go"));
+}
+
+#[test]
+fn what_a_person_said_stays_however_much_was_said_since() {
+    let world = world(4_312);
+    let (wire, task) = reading(
+        &world,
+        8,
+        vec![write("out.txt", "x\n"), write("out.txt", "y\n"), ("done", json!({ "summary": "8443" }))],
+    );
+    let waits = approval(world.drive(task));
+    for n in 0..24 {
+        let words = format!("rule {n}: {}", "the folders are kept as they were found there ".repeat(11));
+        world.kernel().append_note(task, &words, Channel::Cli, &format!("n{n}")).unwrap();
+    }
+    let again = approval(world.drive(task));
+    assert_ne!(waits, again);
+    let sent = wire.sent();
+    for n in 0..24 {
+        assert!(sent.last().unwrap().contains(&format!("rule {n}: ")), "rule {n} is lost");
     }
 }

@@ -423,3 +423,21 @@ fn a_look_says_whether_more_is_left_and_a_halted_store_says_so() {
     world.kernel().halt("stop").unwrap();
     assert!(matches!(world.kernel().read_history(0), Err(kernel::Error::Halted)));
 }
+
+#[test]
+fn a_card_that_nobody_answered_in_time_is_proposed_again_and_one_that_was_refused_is_not() {
+    let world = World::new(8_409);
+    corrected(&world, "First", "Never round taxes", Channel::App);
+    let first = read(&world).task_id.unwrap();
+    card(&world, first);
+    world.clock.advance(model::limits::APPROVAL_MS_MAX + 1);
+    world.drive(first);
+    assert!(state(&world, first).task.status.is_terminal());
+    let again = read(&world).task_id.expect("what lapsed says nothing of the claim");
+    let at = card(&world, again);
+    assert!(told(&world, again, at).contains("Never round taxes"));
+    assert_eq!(read(&world).task_id, None, "once, while its card waits");
+    world.person.deny(world.kernel(), again, at, "no").unwrap();
+    world.drive(again);
+    assert_eq!(read(&world).task_id, None, "a no stands");
+}

@@ -181,15 +181,16 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
 fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
     world.file("a.txt", "seen-in-a-file");
+    world.file("b.txt", "nobody has read it");
     let first = world.script(
         "first a claim",
         vec![
             look("a.txt"),
             believe("hearsay", 700),
             say("note", json!({ "plan": "noted-plan" })),
-            say("hash", json!({ "path": "a.txt" })),
-            believe("believed-claim", 700),
-            remember("remembered-claim", &["a.txt"]),
+            say("hash", json!({ "path": "b.txt" })),
+            say("believe", json!({ "claim": "believed-claim", "confidence": 700, "evidence": ["b.txt"] })),
+            remember("remembered-claim", &["b.txt"]),
             done("ok"),
         ],
     );
@@ -235,14 +236,15 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
 fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_made_of() {
     let world = World::new(706);
     world.file("a.txt", "seen-in-a-file");
+    world.file("b.txt", "nobody has read it");
     world.file("long.txt", &"a line of a long file, which is longer than any model reads\n".repeat(4_000));
     let task = world.script(
         "read a claim",
         vec![
             look("a.txt"),
-            say("hash", json!({ "path": "a.txt" })),
-            believe("believed-claim", 700),
-            remember("remembered-claim", &["a.txt"]),
+            say("hash", json!({ "path": "b.txt" })),
+            say("believe", json!({ "claim": "believed-claim", "confidence": 700, "evidence": ["b.txt"] })),
+            remember("remembered-claim", &["b.txt"]),
             say("note", json!({ "plan": "noted-plan" })),
             look("long.txt"),
             done("ok"),

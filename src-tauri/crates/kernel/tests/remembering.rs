@@ -289,3 +289,62 @@ fn a_person_says_what_is_to_be_remembered_and_is_asked_as_for_every_act() {
     let elsewhere = Memorandum { replaces: Some(held), everywhere: true, ..said("x") };
     assert!(wrong(elsewhere).contains("holds in one project"), "nobody loses what is replaced elsewhere");
 }
+
+#[test]
+fn what_is_pinned_is_told_whatever_was_remembered_since() {
+    let world = World::new(3_309);
+    world.file("a.txt", "rates");
+    let root = world.folder.path().canonicalize().unwrap();
+    let pinned = Memorandum { pinned: true, ..said("the ledger is never deleted") };
+    let task =
+        world.kernel().propose_memory(pinned, &root, (Channel::Cli, "pin".to_owned())).unwrap().task_id;
+    assert_eq!(world.drive_allowing(task).0, completed());
+    for part in 0..5 {
+        let mut more: Vec<Answer> = vec![look("a.txt")];
+        let corrections = (0..14).map(|n| {
+            let claim = format!("correction {part} {n} is a long sentence that is remembered for ever, with words and more words");
+            remember(&claim, json!({ "kind": "correction" }))
+        });
+        more.extend(corrections);
+        more.push(done("learnt"));
+        assert_eq!(world.drive_allowing(world.script(&format!("more {part}"), more)).0, completed());
+    }
+    let next = world.script("Something else", vec![done("ok")]);
+    assert_eq!(world.drive(next), completed());
+    let told = markers(&world, next);
+    assert!(told[0].contains("the ledger is never deleted"), "{told:#?}");
+    assert!(told.len() < 71, "not all found room");
+}
+
+#[test]
+fn a_claim_about_a_file_that_was_read_is_trusted_no_more_than_what_was_read_there() {
+    let world = World::new(3_310);
+    world.file("a.txt", "the deploy key is in backup.pem");
+    world.file("b.txt", "only its digest is known");
+    let hash = |path: &str| say("hash", json!({ "path": path }));
+    let believe = |claim: &str, path: &str| {
+        say("believe", json!({ "claim": claim, "confidence": 400, "evidence": [path] }))
+    };
+    let task = world.script(
+        "launder",
+        vec![
+            look("a.txt"),
+            hash("a.txt"),
+            hash("b.txt"),
+            believe("what the file says", "a.txt"),
+            believe("what its digest is", "b.txt"),
+            done("ok"),
+        ],
+    );
+    assert_eq!(world.drive(task), completed());
+    let beliefs = state(&world, task).beliefs;
+    let tier = |claim: &str| {
+        beliefs
+            .values()
+            .find(|belief| belief.claim.shown().is_some_and(|said| said == claim))
+            .unwrap()
+            .trust_tier
+    };
+    assert_eq!(tier("what the file says"), TrustTier::Untrusted);
+    assert_eq!(tier("what its digest is"), TrustTier::Observed);
+}

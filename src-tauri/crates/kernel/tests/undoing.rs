@@ -1,6 +1,8 @@
 //! Undo of a task and of everything since a time: one plan, one card, one receipt; nothing of a person's is lost.
 
 use crate::story::{completed, die, events, state};
+use kernel::command::add_input::Note;
+use kernel::command::ingress::Saying;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::ingress::Channel;
 use model::receipt::{ItemOutcome, ResultCode};
@@ -191,4 +193,53 @@ fn nothing_and_too_much_are_refused_before_anything_begins() {
     let many = vec![acts(&world, task)[0]; kernel::command::rollback::UNDO_RECEIPTS_MAX + 1];
     let many = world.kernel().rollback_many(&many, None, "x".to_owned(), Channel::Cli, "k".to_owned());
     assert!(matches!(many, Err(Error::Conflict(_))));
+}
+
+#[test]
+fn words_to_a_waiting_undo_are_refused_in_words_and_its_card_stays() {
+    let world = World::new(906);
+    world.file("a.txt", "as it was");
+    let task = world.script("write", vec![look("a.txt"), write("a.txt", "new"), done("ok")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let undone = undo(&world, &acts(&world, task), None);
+    let card = world.drive_to_approval(undone);
+    let kernel = world.kernel();
+    let before = events(kernel, undone).len();
+    let note = Note::of("thanks", Channel::App, "words");
+    let refused = [
+        kernel.steer(undone, &note).map(drop),
+        kernel.queue(undone, &note).map(drop),
+        kernel.stop_and_send(undone, &note).map(drop),
+        kernel.change_goal(undone, "undo less", Channel::App).map(drop),
+    ];
+    for each in refused {
+        assert!(matches!(&each, Err(Error::Conflict(why)) if why.contains("answer its card")), "{each:?}");
+    }
+    // Words that name nothing are not for it, whatever else is open, and nothing follows it.
+    let said = kernel.say(&Saying::of("make the title shorter", Channel::App, "open"));
+    assert!(!matches!(&said, Ok(bound) if bound.task_id == Some(undone)), "{said:?}");
+    assert_eq!(world.drive(undone), DriveOutcome::Waiting(Waiting::Approval(card)), "the same card");
+    assert_eq!(events(kernel, undone).len(), before, "and nothing was written for them");
+    world.person.allow(kernel, undone, card).unwrap();
+    assert_eq!(world.drive(undone), completed());
+    let named = Saying { task: Some(undone), ..Saying::of("and the other file", Channel::App, "follow") };
+    let follow = kernel.say(&named);
+    assert!(matches!(&follow, Err(Error::Conflict(why)) if why.contains("a task of its own")), "{follow:?}");
+}
+
+/// Stores in which such words were taken before they were refused: the question is not put for ever.
+#[test]
+fn what_plans_once_is_not_asked_anew_for_words_that_it_never_hears() {
+    let world = World::new(907);
+    world.file("a.txt", "as it was");
+    let task = world.script("write", vec![look("a.txt"), write("a.txt", "new"), done("ok")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let undone = undo(&world, &acts(&world, task), None);
+    let card = world.drive_to_approval(undone);
+    let mut heard = state(&world, undone);
+    heard.goal_is_news = true;
+    assert_eq!(
+        kernel::next::next(&heard, model::Clock::now(&*world.clock)),
+        kernel::Next::Wait(Waiting::Approval(card))
+    );
 }

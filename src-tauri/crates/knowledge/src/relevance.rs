@@ -6,7 +6,7 @@
 
 use crate::trust;
 use model::MemoryId;
-use model::knowledge::MemoryRecord;
+use model::knowledge::{MemoryRecord, MemoryRetention};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -52,13 +52,24 @@ pub fn words(texts: &[&str]) -> Vec<String> {
     words
 }
 
-/// Candidates in their order: `in_force` before `by_words`, which come the best match first; each once. The same records
-/// give the same order; what is equal is ordered by identifier.
+/// The same for two kinds of texts, each of which has half of the room, and what the other leaves of its half.
+pub fn words_of_both(one: &[&str], other: &[&str]) -> Vec<String> {
+    let (one, mut other) = (words(one), words(other));
+    other.retain(|word| !one.contains(word));
+    let half = WORDS_MAX / 2;
+    let of_one = one.len().min(half.max(WORDS_MAX.saturating_sub(other.len())));
+    one.into_iter().take(of_one).chain(other).take(WORDS_MAX).collect()
+}
+
+/// Candidates in their order: what is pinned, the rest of `in_force`, then `by_words`, which come the best match first; each
+/// once. The same records give the same order; what is equal is ordered by identifier.
 pub fn ranked(in_force: Vec<MemoryRecord>, by_words: Vec<MemoryRecord>) -> Vec<Recalled> {
     let held: BTreeSet<MemoryId> = in_force.iter().map(|record| record.memory_id).collect();
     let by_words: Vec<MemoryRecord> =
         by_words.into_iter().filter(|record| !held.contains(&record.memory_id)).collect();
-    let fused = fused(in_force, false).into_iter().chain(fused(by_words, true));
+    let is_pinned = |record: &MemoryRecord| record.retention_class == Some(MemoryRetention::Pinned);
+    let (pinned, others): (Vec<_>, Vec<_>) = in_force.into_iter().partition(is_pinned);
+    let fused = fused(pinned, false).into_iter().chain(fused(others, false)).chain(fused(by_words, true));
     fused.zip(0..).map(|(record, place)| Recalled { record, place }).collect()
 }
 
@@ -93,5 +104,12 @@ mod tests {
         assert!(words(&["do it for me", ""]).is_empty());
         let many: String = (0..500).map(|n| format!("word{n} ")).collect();
         assert_eq!(words(&[&many]).len(), super::WORDS_MAX);
+        let both = super::words_of_both(&["tax table"], &[&many]);
+        assert_eq!(
+            (both.len(), &*both[0], &*both[1], &*both[2]),
+            (super::WORDS_MAX, "tax", "table", "word0")
+        );
+        let both = super::words_of_both(&[&many], &["tax table"]);
+        assert!(both.len() == super::WORDS_MAX && both.ends_with(&["tax".to_owned(), "table".to_owned()]));
     }
 }

@@ -18,6 +18,10 @@ use std::collections::BTreeSet;
 const QUOTES_EACH: usize = 3;
 /// Letters of a line; what is longer is cut, and says so.
 const LINE_CHARS_MAX: usize = 280;
+/// Letters of what a person said, with what it was about.
+const SAID_CHARS_MAX: usize = 4_000;
+/// Letters of the act that it was about.
+const ACT_CHARS_MAX: usize = 120;
 /// Texts that one line names.
 const NAMED_TOGETHER: usize = 12;
 /// The share of a summary that what was said, done and failed may fill before anything is quoted, in percent.
@@ -44,6 +48,8 @@ pub struct ClosedTurn {
     pub error: Option<String>,
     /// A person's no, with their words.
     pub denied: Option<String>,
+    /// The words with which a person allowed a part, and denied the rest.
+    pub limited: Option<String>,
     /// A question to a person, and the answer.
     pub asked: Option<(String, String)>,
     /// The events of the turn that lines of it stand for.
@@ -84,7 +90,7 @@ pub fn extract(
     }
     for line in &mut lines {
         let clean = redactor.text(&line.text);
-        line.text = one_line(&clean.rest);
+        line.text = one_line(&clean.rest, longest(line.kind));
     }
     lines.retain(|line| !line.text.is_empty() && !line.events.is_empty());
     within(lines, &wanted, tokens)
@@ -132,8 +138,12 @@ fn told(turns: &[ClosedTurn]) -> Vec<SummaryLine> {
             events: turn.events.clone(),
             artifact_id: None,
         };
-        if let Some(words) = &turn.denied {
-            lines.push(said(SummaryLineKind::Correction, format!("{}: {words}", turn.did)));
+        if let Some(words) = turn.denied.as_ref().or(turn.limited.as_ref()) {
+            let part = if turn.limited.is_some() { "a part of " } else { "" };
+            lines.push(said(SummaryLineKind::Correction, format!("{part}{}: {words}", brief(&turn.did))));
+        }
+        if turn.denied.is_some() {
+            // Nothing was done.
         } else if let Some((question, answer)) = &turn.asked {
             lines.push(said(SummaryLineKind::Answer, format!("{question} The answer: {answer}")));
         } else if let Some(error) = &turn.error {
@@ -260,14 +270,31 @@ fn within(lines: Vec<SummaryLine>, wanted: &BTreeSet<String>, tokens: u32) -> (V
     (kept, u32::try_from(dropped).unwrap_or(u32::MAX))
 }
 
-/// One line without control characters, cut where it is long.
-fn one_line(text: &str) -> String {
+/// How long a line may be: what a person said is not summed up.
+const fn longest(kind: SummaryLineKind) -> usize {
+    match kind {
+        SummaryLineKind::Correction | SummaryLineKind::Answer => SAID_CHARS_MAX,
+        SummaryLineKind::Done
+        | SummaryLineKind::Error
+        | SummaryLineKind::Said
+        | SummaryLineKind::Seen
+        | SummaryLineKind::Quote => LINE_CHARS_MAX,
+    }
+}
+
+/// What an act was, in a few words, before what a person said to it.
+fn brief(did: &str) -> String {
+    one_line(did, ACT_CHARS_MAX)
+}
+
+/// One line without control characters, cut where it is longer.
+fn one_line(text: &str, longest: usize) -> String {
     let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let flat = flat.trim();
-    if flat.chars().count() <= LINE_CHARS_MAX {
+    if flat.chars().count() <= longest {
         return flat.to_owned();
     }
-    let short: String = flat.chars().take(LINE_CHARS_MAX).collect();
+    let short: String = flat.chars().take(longest).collect();
     format!("{short}…")
 }
 

@@ -23,7 +23,7 @@ pub const fn stronger(a: TrustTier, b: TrustTier) -> TrustTier {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// The tier that evidence gives to a claim: that of its best piece; none gives none.
+/// The tier that evidence gives to a claim: that of its best piece (HK-15.5: untrusted evidence alone); none gives none.
 pub fn of_evidence(evidence: &[EvidenceRef]) -> Option<TrustTier> {
     evidence.iter().map(|e| e.trust_tier).reduce(stronger)
 }

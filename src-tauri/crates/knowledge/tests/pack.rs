@@ -299,7 +299,7 @@ fn goal_contract_and_step_have_each_the_tier_of_whoever_gave_them() {
 #[test]
 fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
     let mut input = input(3_000);
-    let live = belief(1, "still true", "repo", TrustTier::Observed, 500);
+    let mut live = belief(1, "still true", "repo", TrustTier::Observed, 500);
     let mut revoked = belief(2, "taken back", "repo", TrustTier::Observed, 500);
     revoked.status = BeliefStatus::Revoked;
     let mut stale = belief(3, "too old", "repo", TrustTier::Observed, 500);
@@ -307,8 +307,12 @@ fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
     let rumour = belief(4, "a page says so", "repo", TrustTier::Untrusted, 500);
     let mut contested = belief(5, "disputed", "repo", TrustTier::Observed, 500);
     contested.status = BeliefStatus::Contradicted;
+    (contested.contradicts, live.contradicts) = (vec![live.belief_id], vec![contested.belief_id]);
+    // Whom it stood against does not stand any more.
+    let mut settled = belief(6, "was disputed once", "repo", TrustTier::Observed, 500);
+    (settled.status, settled.contradicts) = (BeliefStatus::Contradicted, vec![revoked.belief_id]);
     let wrong = MemoryRecord { status: MemoryStatus::Invalidated, ..memory(1) };
-    input.beliefs = vec![live, revoked, stale, rumour, contested];
+    input.beliefs = vec![live, revoked, stale, rumour, contested, settled];
     input.memories = vec![recalled(0, wrong), recalled(1, memory(2))];
     input.decisions = vec![decision(1, Some(1_000)), decision(2, Some(1_001))];
     let pack = packed(&input);
@@ -319,6 +323,7 @@ fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
     for there in ["still true", "disputed", "contested", "remembered thing 2", "plan 2"] {
         assert!(all.contains(there), "`{there}`");
     }
+    assert_eq!(all.matches("; contested, the other side stands too").count(), 2, "{all}");
     for source in ["blf_", "mem_", "dec_"] {
         assert!(pack.omissions.iter().any(|o| o.source.starts_with(source)), "{source}");
     }

@@ -101,6 +101,7 @@ name_cells!(
     model::attempt::AttemptPhase,
     model::attempt::TerminationReason,
     model::attempt::LeaseMode,
+    model::task::Proposer,
     model::action::ActionClass,
     model::action::Reversibility,
     model::approval::ApprovalStatus,

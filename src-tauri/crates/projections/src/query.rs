@@ -1,5 +1,6 @@
 //! What can be asked: lists with cursors, single rows, counts, search, lineage. Nothing here writes or locks.
 
+mod conversations;
 mod groups;
 mod ids;
 mod lists;

@@ -18,7 +18,7 @@ use model::knowledge::{BeliefStatus, InvalidationPolicy, MemoryRetention, Memory
 use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
-use model::task::{Origin, Priority, StepKind, StepStatus, TaskStatus};
+use model::task::{Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
     DecisionId, Digest, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId,
@@ -198,6 +198,7 @@ views! {
     } later {
         reason: String, ended_at: Option<UnixMs>, rolled_back: bool, cancel_requested: bool,
         pause_requested: bool, attempt_id: Option<AttemptId>, attempt_status: Option<AttemptStatus>,
+        proposer: Option<Proposer>,
         termination: Option<TerminationReason>, attempts: u32, iterations: u32, open_approvals: u32,
         open_questions: u32, unread_inputs: u32, unknown_effects: u32, receipts: u32, tokens_reserved: u64,
         tokens_used: u64, cost_reserved: u64, cost_used: u64, wall_ms: i64,
@@ -392,4 +393,11 @@ views! {
     WorkspaceRow from NewWorkspace in "view_workspaces" as workspaces by (workspace_id: WorkspaceId) {
         workspace_id: WorkspaceId, root_path: Text, created_at: UnixMs,
     } later {}
+}
+
+impl TaskRow {
+    /// Whether words reach it: a task whose only turn is its plan hears none.
+    pub fn hears_words(&self) -> bool {
+        !self.proposer.is_some_and(Proposer::plans_once)
+    }
 }

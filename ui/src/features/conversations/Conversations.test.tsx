@@ -107,6 +107,15 @@ test("after the last task words go on from it, or begin another in the same fold
   await waitFor(() => expect(asked(host, "conversations.say")[1]).toMatchObject({ about: "new", text: "something else" }));
 });
 
+test("an undo that waits and what Hermit itself asks are no target of words, open or ended", async () => {
+  const undo = taskRow({ task_id: DONE, title: "Undo the tidying", proposer: "rollback" });
+  const own = { ...doneRow, task_id: "task_01a2000000007000800000000000000f", title: "Remember a thing", proposer: "tools" as const };
+  open({ tasks: [undo, own, running] });
+  const hears = await screen.findByLabelText("Who hears it");
+  await screen.findByRole("option", { name: /^For: / });
+  expect(within(hears).getAllByRole("option").map((option) => option.textContent)).toEqual([`For: ${running.title}`, "A new task", "Hermit finds out, or asks you"]);
+});
+
 test("an undecided message shows what it may be about, the likeliest first with how well it fits, and is decided once", async () => {
   const candidates = [
     { task_id: WAITS, title: "Update the tax rates", status: "running" as const, updated_at: AT },

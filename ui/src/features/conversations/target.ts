@@ -1,6 +1,6 @@
 // Where words go that name nothing themselves: said before they are sent, and never guessed.
 import { useMemo } from "react";
-import { agentOf } from "~/features/task/Working";
+import { agentOf, hearsWords } from "~/features/task/Working";
 import { useAsk } from "~/ipc/client";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { TaskRow } from "~/ipc/generated/task";
@@ -19,7 +19,8 @@ export type Target =
 export const keyOf = (target: Target): string => (target.kind === "input" || target.kind === "follow" ? `${target.kind}:${target.task.task_id}` : target.kind);
 
 const isOpen = (row: TaskRow) => row.ended_at === null;
-const isRoot = (row: TaskRow) => row.parent_task_id === null;
+/** Part of no other, and what words reach. */
+const isRoot = (row: TaskRow) => row.parent_task_id === null && hearsWords(row);
 
 /** Everything that words may go to here, the likeliest first. `canFollow`: whether the last task hears words. */
 export function targetsOf(conversation: Conversation, tasks: readonly TaskRow[], canFollow: boolean): readonly Target[] {
@@ -84,7 +85,7 @@ export function useTasks(conversation: Conversation): Tasks {
   return {
     rows: list.data === undefined ? null : all,
     isWhole: list.data !== undefined && (!isAsked || found !== undefined),
-    canFollow: focus !== null || found === undefined || agentOf(found) === "Model",
+    canFollow: focus !== null || found === undefined || agentOf(found.row) === "Model",
     error: list.error ?? (isAsked ? one.error : null),
     again: () => {
       if (list.error !== null) void list.refetch();

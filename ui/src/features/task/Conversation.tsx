@@ -28,7 +28,7 @@ import { textOf } from "./quoted";
 import type { Part } from "./parts";
 import { EditGoal } from "./Goal";
 import { Plan } from "./Plan";
-import { Working, agentOf } from "./Working";
+import { Working, agentOf, hearsWords } from "./Working";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 
@@ -42,7 +42,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   const log = useRef<HTMLDivElement>(null);
   const draft = useDraft(task.row.task_id, task.writing);
   const [shown, setShown] = useState(TAIL);
-  const agent = agentOf(task);
+  const agent = agentOf(task.row);
   // Between its first word and its last a playbook says only what it proposes, which stands there as what was done.
   const messages = useMemo(() => story.messages.filter((message) => agent === "Model" || message.who !== "agent" || message.final), [story.messages, agent]);
   const before = Math.max(0, messages.length - shown);
@@ -85,7 +85,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
         {live && <EditGoal task={task} hasBegun={task.attempts.length > 0} />}
         <div ref={end} />
       </div>
-      <Composer task={task} live={live} />
+      {(task.row.ended_at !== null || hearsWords(task.row)) && <Composer task={task} live={live} />}
     </section>
   );
 });
@@ -202,7 +202,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
   const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted, files });
   const follow = () => {
     // A playbook hears no words: what follows it is a task for a model, in the same folder.
-    if (agentOf(task) !== "Model") {
+    if (agentOf(task.row) !== "Model") {
       void navigate({ to: "/tasks/new", search: { folder: said(task.workspace), goal: text.trim() } });
       setText("");
       return;

@@ -68,7 +68,7 @@ test("a task goes on after its end: the words become a task that follows it", as
 });
 
 test("after a playbook the words lead to a new task for a model, in the same folder", async () => {
-  const { user, router } = show(scene(), `/task/${DONE}`);
+  const { user, router } = show(scene({ "task.show": { ...doneTask, row: { ...doneTask.row, proposer: "playbook" } } }), `/task/${DONE}`);
   await user.type(await screen.findByLabelText("Continue with a follow-up"), "summarise it");
   await user.click(screen.getByRole("button", { name: "Follow up" }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/tasks/new"));

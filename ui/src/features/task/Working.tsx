@@ -2,20 +2,24 @@
 import { useEffect, useState } from "react";
 import { useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
+import type { Proposer } from "~/ipc/generated/words";
 import { Mark } from "~/primitives/Icon";
 import { Words } from "~/primitives/Words";
 import styles from "./Task.module.css";
 
 /** Who proposes, as it is called on the screen. */
-export function agentOf(task: { reasoner: string }): "Model" | "Playbook" | "Hermit" | "Agent" {
-  if (task.reasoner.startsWith("playbook")) return "Playbook";
-  if (task.reasoner.startsWith("guest:")) return "Agent";
-  return task.reasoner.startsWith("rollback") ? "Hermit" : "Model";
+export function agentOf({ proposer }: { proposer: Proposer | null }): "Model" | "Playbook" | "Hermit" | "Agent" {
+  if (proposer === "playbook") return "Playbook";
+  if (proposer === "guest") return "Agent";
+  return proposer !== null && !hearsWords({ proposer }) ? "Hermit" : "Model";
 }
+
+/** Whether words reach a task: one that does what was asked for, in one plan, is answered by its card alone. */
+export const hearsWords = ({ proposer }: { proposer: Proposer | null }): boolean => proposer !== "rollback" && proposer !== "tools";
 
 /** What it is doing now: for how long, and the words as they come. */
 export function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
-  const agent = agentOf(task);
+  const agent = agentOf(task.row);
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
   // A model that answers in the form of a request has no words to read along.

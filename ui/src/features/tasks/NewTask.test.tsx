@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { FakeHost } from "~/host/fake";
 import { Refused } from "~/host/host";
 import type { Asked, Found } from "~/ipc/generated/models";
-import { DONE, scene } from "~/test/scene";
+import { DONE, doneTask, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { naming } from "./GoalField";
 
@@ -20,7 +20,9 @@ const submitted = (host: FakeHost) => host.asked.find((one) => one.name === "tas
 const begin = () => screen.findByRole("button", { name: "Begin" });
 
 test("a folder is chosen among recent ones, a file is named with @, and the default model proposes", async () => {
-  const host = scene({ "models.find": found, "task.submit": made });
+  // The last task there was a playbook's, which says nothing of a model.
+  const last = { ...doneTask, row: { ...doneTask.row, proposer: "playbook" as const } };
+  const host = scene({ "models.find": found, "task.submit": made, "task.show": last });
   const { user } = show(host, "/tasks/new");
   await user.click(await screen.findByRole("button", { name: "atlas-billing" }));
   await user.type(await screen.findByLabelText("Goal"), "sum up @meeting");

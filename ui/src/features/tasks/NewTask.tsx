@@ -72,7 +72,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
     if (usual === null) return;
     setProfile(profileOf(usual));
     setConstraint(usual.constraints.join("\n"));
-    setModel(/^(playbook|guest):/.test(usual.reasoner) ? null : usual.reasoner);
+    setModel(usual.row.proposer === "openai" ? usual.reasoner : null);
   }, [usual]);
   /** A person set something of it themselves. */
   const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -224,6 +224,8 @@ export interface TaskRow {
   profile: Profile;
   /** Who began it. */
   origin: Origin;
+  /** Who proposes in it; absent before it begins. */
+  proposer: Proposer | null;
   created_at: number;
   updated_at: number;
   ended_at: number | null;

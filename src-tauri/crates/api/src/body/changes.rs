@@ -125,7 +125,8 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
 fn reach(packet: &ApprovalPacket) -> (u64, Vec<String>) {
     let touched: Vec<ResourceId> =
         packet.impacted_resources.iter().filter_map(|one| one.parse().ok()).collect();
-    let places = touched.iter().filter(|one| matches!(one, ResourceId::File(..) | ResourceId::Ref(..))).count();
+    let places =
+        touched.iter().filter(|one| matches!(one, ResourceId::File(..) | ResourceId::Ref(..))).count();
     let named = touched.iter().filter_map(|one| match one {
         ResourceId::Host(name, port) => Some(format!("{name}:{port}")),
         _ => None,

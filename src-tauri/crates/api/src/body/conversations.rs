@@ -28,7 +28,7 @@ pub(crate) use super::thread::lines;
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Conversations, Error> {
     let query = host.query()?;
-    let found = query.conversations(ask(p.after.as_deref(), p.limit)?).wire()?;
+    let found = query.conversations_by_use(ask(p.after.as_deref(), p.limit)?).wire()?;
     let folders = every(|ask| query.workspaces(ask))?;
     let rows = found.rows.iter().map(|row| shown(&query, &folders, row)).collect::<Result<_, Error>>()?;
     Ok(wire::Page { rows, next: opt(found.next) })

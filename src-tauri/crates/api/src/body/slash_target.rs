@@ -59,7 +59,8 @@ fn roots(host: &dyn Host, order: &Order<'_>, stands: fn(TaskStatus) -> bool) -> 
     let conversation = Some(order.row.conversation_id);
     let filter = TaskFilter { statuses, conversation, ..TaskFilter::default() };
     let mut rows = host.query()?.tasks(&filter, Ask::ALL).wire()?.rows;
-    rows.retain(|row| row.parent_task_id.is_none());
+    // An undo, or what Hermit itself proposes, is answered by its card.
+    rows.retain(|row| row.parent_task_id.is_none() && row.hears_words());
     Ok(rows)
 }
 

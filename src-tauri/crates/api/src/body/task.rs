@@ -290,6 +290,7 @@ pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::t
         priority: r.priority,
         profile: r.profile,
         origin: r.origin,
+        proposer: r.proposer,
         created_at: r.created_at.0,
         updated_at: r.updated_at.0,
         ended_at: r.ended_at.map(|at| at.0),

@@ -44,7 +44,7 @@ pub fn status(host: &dyn Host, run_id: &str) -> Result<wire::runs::RunStatus, Er
         last_event_id: run.as_ref().and_then(|run| run.last_event_id.clone()),
         terminal_state: ended.map(|_| row.run_status.to_string()),
         terminal_event: ended.map(serde_json::to_value).transpose().map_err(crate::failed)?,
-        active_controls: controls(row.run_status),
+        active_controls: controls(row.run_status, row.hears_words()),
         pending_approval_id: pending_approval(&query, &row)?,
         pending_clarify_id: pending_question(&query, &row)?,
         interrupted: is_interrupted(host, &row)?,

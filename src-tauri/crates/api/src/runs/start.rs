@@ -69,7 +69,7 @@ fn begun(host: &dyn Host, task: &str, owner_fence: Option<Map<String, Value>>) -
         status: row.run_status.to_string(),
         started_at: seconds(row.created_at.0),
         cursor: run.map(|run| run.cursor).unwrap_or_default(),
-        active_controls: controls(row.run_status),
+        active_controls: controls(row.run_status, row.hears_words()),
         profile: row.profile.to_string(),
         model: shown.reasoner,
         toolsets: vec![TOOLSET.to_owned()],

@@ -207,15 +207,27 @@ impl Kernel {
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{}", words.key))? {
             return self.said_before(words.key, words.text, first.event_id);
         }
-        if state.task.status.is_terminal() {
-            let status = state.task.status;
-            return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
-        }
+        self.hears_words(&state)?;
         let (w, as_recorded) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
         follows(&mut tx, &as_recorded)?;
         self.clear_away(tx.commit()?);
         Ok(as_recorded.ingress_id)
+    }
+
+    /// Whether words reach a task: one that has ended hears none, nor does one whose only turn was its plan.
+    pub(super) fn hears_words(&self, state: &TaskState) -> Result<(), Error> {
+        let status = state.task.status;
+        if status.is_terminal() {
+            return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
+        }
+        if self.contract(state)?.model.proposer().plans_once() {
+            return Err(Error::Conflict(
+                "this task does one thing that was asked for, and hears no words: answer its card, or cancel it"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// The record of what came in first under a key, from its event.

@@ -102,6 +102,8 @@ impl Kernel {
     ) -> Result<Bound, Error> {
         let cell = self.cell(task)?;
         let state = self.lock_task(&cell)?;
+        // It may have ended since it was looked at.
+        self.hears_words(&state)?;
         let (_, inbox) = self.inbox(Some(row.conversation_id))?;
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), sender)?;
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
@@ -128,7 +130,7 @@ impl Kernel {
     ) -> Result<Submission, Error> {
         let cell = self.cell(task)?;
         let state = self.lock_task(&cell)?;
-        let like = self.follow_up(&state, format!("bound:{ingress_id}"))?;
+        let like = self.work_of(&state, ingress_id)?;
         let attachments = Vec::new();
         let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
         let (channel, by, constraints) = (sender.channel, Some(sender.by), of_a_person(&like));

@@ -309,6 +309,7 @@ struct Open {
     has_receipt: bool,
     came_to: String,
     denied: Option<String>,
+    limited: Option<String>,
 }
 
 impl Turns {
@@ -324,7 +325,10 @@ impl Turns {
                 let said = b.feedback.as_ref().map(words);
                 self.open.denied = Some(said.unwrap_or_else(|| "a person said no".to_owned()));
             }
-            Body::ApprovalGranted(_) => self.open.denied = None,
+            // A part of it was chosen: what is allowed behind a no, in the same turn.
+            Body::ApprovalGranted(_) => {
+                self.open.limited = self.open.denied.take().or(self.open.limited.take())
+            }
             Body::EffectObserved(b) => self.open.came_to = b.result_code.as_str().replace('_', " "),
             Body::ReceiptIssued(b) => {
                 self.open.has_receipt |= b.action_class.is_important() && b.action_request_id.is_some();
@@ -382,6 +386,7 @@ impl Turns {
             came_to: open.came_to,
             error: record.error.as_ref().map(words),
             denied: open.denied,
+            limited: open.limited,
             events: open.events,
             ..ClosedTurn::default()
         });

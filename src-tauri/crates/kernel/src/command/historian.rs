@@ -6,6 +6,7 @@
 //! and carries all that the event will say. So a host that dies between the two has proposed it once: the next look finds
 //! the task and writes the event that is missing.
 
+mod lapsed;
 mod typed;
 
 use super::background::{BackgroundWork, Initiator};
@@ -60,6 +61,8 @@ pub struct History {
     pub waiting: Vec<TaskId>,
     /// What was marked.
     pub marks: Vec<HistoryMark>,
+    /// The task in which each mark was proposed, where it was.
+    pub(crate) marked_in: Vec<Option<TaskId>>,
 }
 
 impl History {
@@ -68,6 +71,7 @@ impl History {
         self.through = read.through;
         self.waiting.clone_from(&read.waiting);
         self.marks.extend(read.marks.iter().cloned());
+        self.marked_in.resize(self.marks.len(), read.proposed_in);
     }
 }
 
@@ -239,11 +243,12 @@ impl Kernel {
             let query = self.query()?;
             for stored in page.iter().take_while(|stored| stored.log_seq <= until) {
                 through = stored.log_seq;
-                let ended = self.end_told(stored);
-                if let Some(task) = ended.filter(|task| !waiting.contains(task))
-                    && has_place(&query, task)?
-                {
-                    waiting.push(task);
+                let Some(ended) = self.end_told(stored) else { continue };
+                let again = self.behind_lapsed(&query, ended)?;
+                for task in std::iter::once(ended).chain(again) {
+                    if !waiting.contains(&task) && has_place(&query, task)? {
+                        waiting.push(task);
+                    }
                 }
                 if waiting.len() >= WAITING_MAX {
                     break;
@@ -281,18 +286,19 @@ impl Kernel {
             else {
                 continue;
             };
-            if !self.rests(project, row.ended_at.map(|at| at.plus_ms(quiet_ms)), now)? {
-                refused.insert(project);
-                continue;
-            }
-            let mut tasks = Vec::new();
+            let (mut tasks, mut last) = (Vec::new(), row.ended_at);
             for other in waiting {
-                let row = query.task(*other).map_err(view)?;
-                let of = row.and_then(|row| self.place_of(&row)).map(|(_, of)| of);
-                if of == Some(project) && tasks.len() < TASKS_MAX {
+                let Some(row) = query.task(*other).map_err(view)? else { continue };
+                if self.place_of(&row).is_some_and(|(_, of)| of == project) {
+                    last = last.max(row.ended_at);
                     tasks.push(*other);
                 }
             }
+            if !self.rests(project, last.map(|at| at.plus_ms(quiet_ms)), now)? {
+                refused.insert(project);
+                continue;
+            }
+            tasks.truncate(TASKS_MAX);
             return Ok(Some(Group { workspace, project, tasks }));
         }
         Ok(None)
@@ -355,7 +361,8 @@ impl Kernel {
             remembered.extend(alike.iter().filter_map(|record| record.claim.shown().cloned()));
         }
         let store_id = lock(&self.store).store_id.clone();
-        let weighed = weigh(found, &before.marks, &remembered, (&store_id, Some(group.project)));
+        let weighed =
+            weigh(found, &self.marks_in_force(before)?, &remembered, (&store_id, Some(group.project)));
         let waiting = waiting.into_iter().filter(|task| !read.contains(task)).collect();
         let batch = Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines };
         Ok((batch, read.len()))

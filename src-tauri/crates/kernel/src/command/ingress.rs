@@ -15,6 +15,7 @@ use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
+use crate::state::TaskState;
 use crate::writeup::Writeup;
 use model::artifact::ArtifactKind;
 use model::body::{ConversationOpened, FocusChanged, IngressBound};
@@ -305,7 +306,7 @@ impl Kernel {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
         let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
         let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;
-        rows.retain(|row| row.parent_task_id.is_none());
+        rows.retain(|row| row.parent_task_id.is_none() && row.hears_words());
         rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
         Ok(rows)
     }
@@ -379,7 +380,7 @@ impl Kernel {
         let work = {
             let cell = self.cell(ended)?;
             let state = self.lock_task(&cell)?;
-            let mut work = self.follow_up(&state, format!("bound:{ingress_id}"))?;
+            let mut work = self.work_of(&state, ingress_id)?;
             if let Some(anchor) = work.continuation_anchor.as_mut() {
                 anchor.selection_reason = Sensitive::from(why.to_owned());
             }
@@ -393,10 +394,26 @@ impl Kernel {
         self.make(&work, ingress_id, why, candidates)
     }
 
-    /// A task that follows this one has room for its files and so many more.
+    /// Work that begins with words, in the folder and by the reasoner of this task.
+    pub(super) fn work_of(&self, state: &TaskState, ingress_id: IngressId) -> Result<Submission, Error> {
+        self.reasons(state)?;
+        self.follow_up(state, format!("bound:{ingress_id}"))
+    }
+
+    /// Somebody in this task can do something with words.
+    fn reasons(&self, state: &TaskState) -> Result<(), Error> {
+        if self.contract(state)?.model.proposer().plans_once() {
+            let told = "the task did one thing that was asked for, and nothing follows it: say what should be done as a task of its own";
+            return Err(Error::Conflict(told.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Words may begin a task that follows this one, which has room for its files and so many more.
     fn fits_behind(&self, ended: TaskId, more: usize) -> Result<(), Error> {
         let cell = self.cell(ended)?;
         let state = self.lock_task(&cell)?;
+        self.reasons(&state)?;
         room(super::control::taken_over(&state, ArtifactKind::BinaryAttachment).len(), more)
     }
 

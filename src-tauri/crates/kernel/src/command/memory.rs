@@ -344,12 +344,12 @@ impl Kernel {
     /// was said since (HK-15.6-1, memory.md 2).
     pub(crate) fn recalled(&self, state: &TaskState, input: &PackInput) -> Result<Vec<Recalled>, Error> {
         let project = state.task.workspace_hint.and_then(|workspace| self.project_hash(workspace));
-        // The last that was said counts most, and a long goal is not all that counts.
-        let said = input.ingress.iter().rev().map(|delta| delta.text.as_str()).chain([input.goal.as_str()]);
-        let said: Vec<&str> = said.collect();
+        // The last that was said counts most; neither takes all the room of the other.
+        let said: Vec<&str> = input.ingress.iter().rev().map(|delta| delta.text.as_str()).collect();
+        let wanted = relevance::words_of_both(&[&input.goal], &said);
         let in_force =
             self.query()?.memories_in_force(project, self.ports.clock.now(), CANDIDATES_MAX).map_err(view)?;
-        let by_words = self.saying(&said, project, CANDIDATES_MAX)?;
+        let by_words = self.memories_holding(&wanted, project, CANDIDATES_MAX)?;
         Ok(relevance::ranked(in_force.into_iter().map(record).collect(), by_words))
     }
 
@@ -359,8 +359,18 @@ impl Kernel {
         project: Option<Digest>,
         most: u32,
     ) -> Result<Vec<MemoryRecord>, Error> {
-        let (words, now) = (relevance::words(texts), self.ports.clock.now());
-        let rows = self.query()?.memories_saying(&words, project, now, most).map_err(view)?;
+        self.memories_holding(&relevance::words(texts), project, most)
+    }
+
+    /// Records that hold any of these words, the best match first.
+    fn memories_holding(
+        &self,
+        words: &[String],
+        project: Option<Digest>,
+        most: u32,
+    ) -> Result<Vec<MemoryRecord>, Error> {
+        let now = self.ports.clock.now();
+        let rows = self.query()?.memories_saying(words, project, now, most).map_err(view)?;
         Ok(rows.into_iter().map(record).collect())
     }
 

@@ -330,8 +330,9 @@ impl Kernel {
                 anchor: submission.continuation_anchor.clone(),
             },
         );
-        // Only what a person began takes the focus, and no task derived from another (HK-13.6).
-        if submission.parent_task_id.is_none() && sender.origin() == Origin::Person {
+        // Only what a person began takes the focus, no task derived from another (HK-13.6), and none that hears no words.
+        let hears = !matches!(submission.reasoning, Reasoning::Rollback { .. } | Reasoning::Tools { .. });
+        if submission.parent_task_id.is_none() && sender.origin() == Origin::Person && hears {
             w.push(FocusChanged {
                 conversation_id,
                 focus_task_id: Some(task_id),

@@ -8,12 +8,13 @@ use crate::state::{ObservedRef, TaskState};
 use crate::tx::Tx;
 use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
+use knowledge::trust;
 use model::action::{ChangeItem, Prior};
-use model::artifact::{EvidenceRef, Selector, TrustTier};
+use model::artifact::{Artifact, EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
 use model::witness::{Fingerprint, Found};
 use model::{ActionRequestId, ArtifactId, Digest, RelPath, ResourceId, WorkspaceId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a proposal cannot become a request, in words for the model.
 pub(crate) struct Unfit(pub(crate) String);
@@ -359,41 +360,53 @@ pub(crate) fn evidence_refs(
     state: &TaskState,
     named: &[String],
 ) -> Result<Result<Vec<EvidenceRef>, Unfit>, Error> {
+    if named.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
     let mut refs = Vec::new();
-    let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+    let looks = looks(kernel, state)?;
     for name in named {
         let id: Option<ArtifactId> = name.parse().ok();
-        let reading = match id.and_then(|id| state.artifacts.get(&id)) {
-            Some(_) => id,
-            None => mentioned(kernel, &observed, name)?,
-        };
-        let Some(artifact) = reading.and_then(|id| state.artifacts.get(&id)) else {
+        let known = id.and_then(|id| state.artifacts.get(&id));
+        let latest = || looks.iter().rev().find(|(_, paths)| paths.contains(name)).map(|(id, _)| *id);
+        let Some(artifact) = known.or_else(|| latest().and_then(|id| state.artifacts.get(&id))) else {
             return Ok(Err(Unfit(format!(
                 "`{name}` is no evidence this run has seen; name a path you have read"
             ))));
         };
+        let trust_tier = weakest_look(state, &looks, artifact);
         refs.push(EvidenceRef {
             artifact_id: artifact.artifact_id,
             selector: Selector::Whole,
             excerpt_hash: artifact.content_hash,
             capture_method: "observed by executor".to_owned(),
-            confidence: if artifact.trust_tier == TrustTier::Untrusted { 500 } else { 900 },
-            trust_tier: artifact.trust_tier,
+            confidence: if trust_tier == TrustTier::Untrusted { 500 } else { 900 },
+            trust_tier,
         });
     }
     Ok(Ok(refs))
 }
 
-/// The latest look that named this path.
-fn mentioned(kernel: &Kernel, observed: &[ObservedRef], path: &str) -> Result<Option<ArtifactId>, Error> {
-    for look in observed.iter().rev() {
+/// What this run has looked at, oldest first, with the paths that each look names.
+fn looks(kernel: &Kernel, state: &TaskState) -> Result<Vec<(ArtifactId, BTreeSet<String>)>, Error> {
+    let mut looks = Vec::new();
+    for look in state.attempt().map(|attempt| &attempt.observed).into_iter().flatten() {
         let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
         // What is no such list names no path.
-        let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else { continue };
-        let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
-        if results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path)) {
-            return Ok(Some(look.artifact.artifact_id));
-        }
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let results = value.get("results").and_then(|results| results.as_array());
+        let paths =
+            results.into_iter().flatten().filter_map(|one| one.get("path")?.as_str().map(str::to_owned));
+        looks.push((look.artifact.artifact_id, paths.collect()));
     }
-    Ok(None)
+    Ok(looks)
+}
+
+/// The trust of what was looked at: the lowest of all looks at any of its paths. Who has read what a file says knows more of it
+/// than its digest, whatever is named as evidence.
+fn weakest_look(state: &TaskState, looks: &[(ArtifactId, BTreeSet<String>)], of: &Artifact) -> TrustTier {
+    let paths = looks.iter().find(|(id, _)| *id == of.artifact_id).map(|(_, paths)| paths);
+    let same = looks.iter().filter(|(_, others)| paths.is_some_and(|paths| !paths.is_disjoint(others)));
+    let tiers = same.filter_map(|(id, _)| state.artifacts.get(id)).map(|artifact| artifact.trust_tier);
+    tiers.fold(of.trust_tier, |low, tier| if trust::rank(tier) < trust::rank(low) { tier } else { low })
 }

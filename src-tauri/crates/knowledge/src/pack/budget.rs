@@ -29,6 +29,7 @@ pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Ve
         |section: Section| u32::try_from(u64::from(tokens) * u64::from(weight(section)) / 100).unwrap_or(0);
     let mut shares: Vec<u32> =
         sections.iter().zip(&needs).map(|((s, _), need)| share(*s).min(*need)).collect();
+    heed(sections, tokens, &mut shares);
     let mut left = tokens.saturating_sub(shares.iter().sum());
     for (share, need) in shares.iter_mut().zip(&needs) {
         let more = need.saturating_sub(*share).min(left);
@@ -36,6 +37,24 @@ pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Ve
         left -= more;
     }
     shares
+}
+
+/// What people said comes before what was seen: their words may take three quarters of the room of artifacts.
+fn heed(sections: &[(Section, Vec<Candidate>)], tokens: u32, shares: &mut [u32]) {
+    let at = |wanted: Section| sections.iter().position(|(section, _)| *section == wanted);
+    let (Some(said), Some(seen)) = (at(Section::Ingress), at(Section::Artifacts)) else { return };
+    let need = sections
+        .get(said)
+        .map_or(0, |(_, all)| all.iter().fold(0, |sum: u32, c| sum.saturating_add(c.cost())));
+    let (Some(has), Some(room)) = (shares.get(said).copied(), shares.get(seen).copied()) else { return };
+    let most = (u64::from(tokens) * u64::from(weight(Section::Artifacts)) * 3 / 400).try_into().unwrap_or(0);
+    let more = need.saturating_sub(has).min(most).min(room);
+    if let Some(share) = shares.get_mut(said) {
+        *share = has + more;
+    }
+    if let Some(share) = shares.get_mut(seen) {
+        *share = room - more;
+    }
 }
 
 /// What goes in, with the candidate it came from, and what does not. Candidates come the most wanted first: what

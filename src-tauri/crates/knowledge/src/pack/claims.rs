@@ -2,6 +2,7 @@
 
 use super::gather::{Basket, Candidate};
 use super::input::PackInput;
+use crate::belief::is_live;
 use crate::{Recalled, trust};
 use model::Sensitive;
 use model::context::Section;
@@ -36,7 +37,12 @@ pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candida
     for belief in order {
         let source = belief.belief_id.to_string();
         let stale = belief.expires_at.is_some_and(|at| at <= input.now);
-        let contested = belief.status == BeliefStatus::Contradicted || !belief.contradicts.is_empty();
+        // Two stand against each other only while both stand.
+        let contested = input.beliefs.iter().any(|other| {
+            belief.contradicts.contains(&other.belief_id)
+                && is_live(other)
+                && other.expires_at.is_none_or(|at| at > input.now)
+        });
         let barred = match belief.status {
             BeliefStatus::Superseded | BeliefStatus::Revoked | BeliefStatus::Expired => {
                 Some(belief.status.as_str())

@@ -325,22 +325,6 @@ impl Query {
         self.one("receipt_id", receipt)
     }
 
-    /// Conversations with their focus (HK-13.6-13).
-    ///
-    /// # Errors
-    /// As every list.
-    pub fn conversations(&self, ask: Ask) -> Result<Page<ConversationRow>, Error> {
-        self.list([], ask)
-    }
-
-    /// One conversation.
-    ///
-    /// # Errors
-    /// As every list.
-    pub fn conversation(&self, conversation: ConversationId) -> Result<Option<ConversationRow>, Error> {
-        self.one("conversation_id", conversation)
-    }
-
     /// The lines of a conversation (HK-13.6-12), or of one of its tasks.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ impl Query {
         self.memory_rows(&text, params![wanted.join(" OR "), hex(project), now.0, most])
     }
 
-    /// Memory records that every context of a project holds at `now`, the newest first, at most `most`.
+    /// Memory records that every context of a project holds at `now`, at most `most`: what is pinned, then the newest first.
     ///
     /// # Errors
     /// As every list.
@@ -59,7 +59,7 @@ impl Query {
         let text = format!(
             "SELECT {} FROM view_memories WHERE status = 'active' AND {IN_FORCE} \
              AND (project_hash IS NULL OR project_hash = ?1) AND (expires_at IS NULL OR expires_at > ?2) \
-             ORDER BY seq DESC LIMIT ?3",
+             ORDER BY retention = 'pinned' DESC, seq DESC LIMIT ?3",
             MemoryRow::COLUMNS
         );
         self.memory_rows(&text, params![hex(project), now.0, most])

@@ -10,8 +10,8 @@ use words::knowledge::AnswerSupport;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
 use words::task::{
-    AttemptStatus, ClarificationStatus, IngressResolution, Origin, Priority, RefusedBy, RunStatus, StepKind,
-    StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
+    AttemptStatus, ClarificationStatus, IngressResolution, Origin, Priority, Proposer, RefusedBy, RunStatus,
+    StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
 };
 
 /// Who proposes.
@@ -257,6 +257,8 @@ answers! {
         profile: Profile,
         /// Who began it.
         origin: Origin,
+        /// Who proposes in it; absent before it begins.
+        proposer: Option<Proposer>,
         created_at: i64,
         updated_at: i64,
         ended_at: Option<i64>,
