@@ -1,6 +1,6 @@
 //! The address of a model, as people write it in settings and on the command line.
 
-use crate::Error;
+use crate::{Error, model_box};
 use model::task::ModelApi;
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,8 @@ use std::str::FromStr;
 /// Where reasoning comes from.
 ///
 /// Written `openai:URL#MODEL` and so on for each protocol, `playbook:NAME`, `recorded:FILE` or `scripted`; parse and
-/// print are inverse. Where a protocol has a usual server, `anthropic:MODEL` names one there.
+/// print are inverse. Where a protocol has a usual server, `anthropic:MODEL` names one there. A model in the box is
+/// `box:NAME`: it is asked as a server is, and reached through no network.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
     /// A server of models: its protocol, base URL without a slash at its end, and the model's name there.
@@ -34,6 +35,14 @@ impl Address {
         match self {
             Self::Server { url, .. } => authority(url).ok(),
             Self::Playbook(_) | Self::Recorded(_) | Self::Scripted => None,
+        }
+    }
+
+    /// The model in the box that it names: its name, and the digest of its weights where that is said.
+    pub fn in_box(&self) -> Option<(&str, Option<&str>)> {
+        match self {
+            Self::Server { url, model, .. } if url == model_box::URL => model_box::named(model).ok(),
+            _ => None,
         }
     }
 
@@ -111,6 +120,7 @@ fn server(api: ModelApi, rest: &str) -> Result<Address, String> {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Server { url, model, .. } if url == model_box::URL => write!(f, "{url}{model}"),
             Self::Server { api, url, model } => write!(f, "{api}:{url}#{model}"),
             Self::Playbook(name) => write!(f, "playbook:{name}"),
             Self::Recorded(file) => write!(f, "recorded:{file}"),
@@ -138,9 +148,14 @@ impl FromStr for Address {
         match provider {
             "playbook" | "recorded" if rest.is_empty() => Err(wrong("it names nothing after the `:`")),
             "playbook" => Ok(Self::Playbook(rest.to_owned())),
+            "box" => {
+                model_box::named(rest).map_err(wrong)?;
+                let (api, url) = (ModelApi::standard(), model_box::URL.to_owned());
+                Ok(Self::Server { api, url, model: rest.to_owned() })
+            }
             "recorded" => Ok(Self::Recorded(rest.to_owned())),
             _ => Err(wrong(&format!(
-                "its provider is none of {}, `playbook`, `recorded`, `scripted`",
+                "its provider is none of {}, `box`, `playbook`, `recorded`, `scripted`",
                 ModelApi::ALL.iter().map(|api| format!("`{api}`")).collect::<Vec<_>>().join(", ")
             ))),
         }

@@ -29,6 +29,7 @@ pub mod address;
 pub mod answer_text;
 mod error;
 pub mod guest;
+pub mod model_box;
 pub mod playbook;
 pub mod port;
 pub mod recorded;

@@ -13,6 +13,10 @@ pub fn unreached(address: &Address, error: ModelHttpError) -> Error {
         Address::Playbook(_) | Address::Recorded(_) | Address::Scripted => "",
     };
     let (why, advice) = match error {
+        ModelHttpError::Unreachable(why) if address.in_box().is_some() => {
+            (why, "choose another model with `hermit models use ADDRESS`, or do what is said here".to_owned())
+        }
+        ModelHttpError::Cut(why) if address.in_box().is_some() => (why, IN_BOX_CUT.to_owned()),
         ModelHttpError::Unreachable(why) => (
             format!("nothing answers at `{base}`: {why}"),
             "start the model's server there, or choose another model".to_owned(),
@@ -26,6 +30,8 @@ pub fn unreached(address: &Address, error: ModelHttpError) -> Error {
     };
     Error::Unavailable { why, advice }
 }
+
+const IN_BOX_CUT: &str = "it is started again when it is asked again; if it happens again, use a smaller model: `hermit models list`";
 
 const CUT_ADVICE: &str =
     "try again; if it happens again, look at the server's log, it may have run out of memory";
@@ -117,13 +123,28 @@ fn for_status(status: u16, words: &str, address: &str, model: &str) -> String {
     }
 }
 
+/// The same of the model in the box, which has no server that a person could look at.
+fn in_box(status: u16, name: &str) -> String {
+    match status {
+        413 => format!(
+            "give it more context, which takes memory: `hermit models set box:{name} --context 16384`"
+        ),
+        404 => "fetch it: `hermit models get`".to_owned(),
+        409 => format!(
+            "use a smaller model, or a smaller context: `hermit models set box:{name} --context 4096`"
+        ),
+        _ => "try again; if it happens again, look at `hermit logs`".to_owned(),
+    }
+}
+
 /// Every advice about a status, as it is given for this model: a test tries the commands in them.
 pub fn every(address: &str, model: &str) -> Vec<String> {
     let words = ["", "context", "max_tokens", "response_format", "tools", "temperature", "loading"];
     let statuses = [301, 400, 401, 403, 404, 413, 422, 429, 500, 503, 418];
     let all = statuses.iter().flat_map(|status| words.iter().map(move |word| (*status, *word)));
     let said: BTreeSet<String> = all.map(|(status, word)| for_status(status, word, address, model)).collect();
-    said.into_iter().chain([slow(address)]).collect()
+    let boxed = [404, 409, 413, 500].map(|status| in_box(status, "qwen2.5-coder-1.5b"));
+    said.into_iter().chain(boxed).chain([slow(address)]).collect()
 }
 
 fn slow(address: &str) -> String {
@@ -142,7 +163,10 @@ pub fn refused(
     let value: Option<Value> = serde_json::from_str(&text).ok();
     let why = value.as_ref().map_or_else(|| text.clone().into_owned(), said);
     let why = if why.trim().is_empty() { "it gave no reason".to_owned() } else { shorten(&why) };
-    let advice = for_status(status, &why.to_lowercase(), &address.to_string(), model);
+    let advice = match address.in_box() {
+        Some((name, _)) => in_box(status, name),
+        None => for_status(status, &why.to_lowercase(), &address.to_string(), model),
+    };
     let retry_after_ms = retry_after_ms.or_else(|| retry_delay(value.as_ref()?));
     Error::Refused { status, why, advice, retry_after_ms }
 }
