@@ -82,8 +82,8 @@ pub use outcome::{
 pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
-    Ended, Endpoint, Heard, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply, ToolServers,
-    ToolSession, Unspoken, dialled, words_of,
+    Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
+    ToolServers, ToolSession, Unspoken, dialled, words_of,
 };
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};

@@ -137,6 +137,12 @@ impl Sandbox {
         self
     }
 
+    /// The same walls without those places.
+    pub(crate) fn reading_nothing_more(mut self) -> Self {
+        self.readable.clear();
+        self
+    }
+
     /// The same walls, for a machine whose folders take no layer: a staged run gets a copy.
     #[must_use]
     pub fn without_layers(mut self) -> Self {

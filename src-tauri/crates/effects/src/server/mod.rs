@@ -7,6 +7,7 @@
 mod alive;
 mod called;
 mod digests;
+mod lone;
 mod process;
 mod reached;
 mod sessions;
@@ -14,6 +15,7 @@ pub(crate) mod staged;
 
 pub(crate) use alive::hidden;
 pub(crate) use called::{call, settle};
+pub use lone::Lone;
 pub(crate) use process::hidden_from;
 pub use reached::{Endpoint, dialled};
 pub use sessions::ServerSessions;

@@ -1,0 +1,88 @@
+//! A program of Hermit's own behind the walls: it has no network and no folder, and reads its own file and those that are
+//! named. It is spoken to over its standard streams.
+
+use super::{Pipes, ServerSessions};
+use crate::command::process_limits::ProcessUse;
+use crate::command::supervise::end_all;
+use crate::command::view::View;
+use crate::sandbox::Sandbox;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Seconds of processor time: it is ended when it is idle, and works as long as somebody asks it.
+const CPU_S: u64 = 30 * 24 * 60 * 60;
+
+/// A program that was started. Dropped, it is ended with everything it started.
+pub struct Lone {
+    child: Child,
+    used: ProcessUse,
+    pipes: Option<Pipes>,
+}
+
+impl Lone {
+    /// Starts a program behind these walls, which may fill so much memory. Where this system has walls for commands and
+    /// this machine has not, it is not started; a system for which Hermit knows no walls starts it without.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    pub fn start(
+        walls: &Sandbox,
+        sessions: &ServerSessions,
+        program: &Path,
+        reads: &[PathBuf],
+        memory_bytes: u64,
+    ) -> Result<Self, String> {
+        let walls = walls.clone().reading_nothing_more().with_memory(memory_bytes);
+        let mut command = walled(&walls, program, reads)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child =
+            sessions.start(command).map_err(|e| format!("`{}` cannot be started: {e}", program.display()))?;
+        let pipes = match (child.stdin.take(), child.stdout.take()) {
+            (Some(stdin), Some(stdout)) => Some(Pipes { stdin, stdout }),
+            _ => None,
+        };
+        let used = ProcessUse::of(child.id(), walls.bounds());
+        Ok(Self { child, used, pipes })
+    }
+
+    /// Its standard streams, once.
+    pub fn pipes(&mut self) -> Option<Pipes> {
+        self.pipes.take()
+    }
+
+    /// Why it has to be ended, or that it has ended by itself; none while it works.
+    pub fn over(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(None) => self.used.too_large(),
+            Ok(Some(status)) => Some(format!("it ended by itself ({status})")),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+impl Drop for Lone {
+    fn drop(&mut self) {
+        drop(self.pipes.take());
+        end_all(&mut self.child);
+    }
+}
+
+fn walled(walls: &Sandbox, program: &Path, reads: &[PathBuf]) -> Result<Command, String> {
+    let argv = [program.to_string_lossy().into_owned()];
+    let mut view = View::nowhere();
+    view.reads = std::iter::once(program.to_owned()).chain(reads.iter().cloned()).collect();
+    if let Some(command) = walls.server(&view, &argv, false, CPU_S) {
+        return Ok(command);
+    }
+    if cfg!(target_os = "linux") {
+        return Err(format!(
+            "this machine has no sandbox for the model in the box ({}); install bubblewrap",
+            walls.why()
+        ));
+    }
+    let mut command = Command::new(program);
+    command.env_clear();
+    Ok(command)
+}
