@@ -22,7 +22,7 @@ pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use memory::{MemoryAdd, MemoryList, MemoryVerb};
-pub use models::{ModelsAdd, ModelsSet, ModelsTest, ModelsVerb};
+pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,

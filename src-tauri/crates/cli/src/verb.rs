@@ -19,6 +19,7 @@ mod mcp;
 mod mcp_install;
 mod memory;
 mod models;
+mod models_get;
 mod own_rules;
 mod playbooks;
 mod policy;

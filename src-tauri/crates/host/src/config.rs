@@ -31,6 +31,9 @@ pub struct Config {
     /// Tokens that prompt and answer of a model may have together, where nothing is set for the model itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
+    /// Seconds that the model in the box stays in memory when nobody asks it; 300 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub box_idle_s: Option<u64>,
     /// What is set for single models.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelSettings>,
@@ -115,8 +118,12 @@ impl ModelSettings {
 }
 
 impl Config {
-    /// What is set for a model.
+    /// What is set for a model. A model in the box is known by its name, whichever weights it has.
     pub fn model(&self, address: &str) -> Option<&ModelSettings> {
+        let address = match address.split_once(reasoning::model_box::PIN) {
+            Some((name, _)) if name.starts_with(reasoning::model_box::URL) => name,
+            _ => address,
+        };
         self.models.iter().find(|one| one.address == address)
     }
 

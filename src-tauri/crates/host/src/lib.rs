@@ -65,6 +65,7 @@ mod local;
 pub mod log_witness;
 mod logins;
 mod logs;
+pub mod model_box;
 mod model_http;
 mod model_sizes;
 mod models;

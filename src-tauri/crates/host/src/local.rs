@@ -6,6 +6,7 @@ mod work;
 
 use crate::clock::{Bell, Timer};
 use crate::logs::OrLogged as _;
+use crate::model_box::WithBox;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
 use crate::task_drivers::{Ended, TaskDrivers, Waited};
 use crate::{
@@ -149,7 +150,8 @@ impl Local {
         let local = Self::bare(home, config, Arc::clone(&faults));
         logs::begin(&local.home, &local.config, local.secrets.redactor());
         let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
-        let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone()));
+        let out = Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone());
+        let egress = Arc::new(WithBox::new(out, &local.home, Arc::clone(&local.executors)));
         let ports = Ports {
             executors: Arc::clone(&local.executors) as _,
             reasoners: Arc::new(LocalReasoners::new(local.home.clone(), egress)),
@@ -387,7 +389,7 @@ impl api::Host for Local {
         if let wire::task::Reasoner::Guest { .. } = choice {
             return crate::guests::chosen(choice, &self.kernel()?.secrets());
         }
-        chosen(choice, &Config::load(&self.home).map_err(Error::to_wire)?)
+        chosen(choice, &Config::load(&self.home).map_err(Error::to_wire)?, &self.home)
     }
 
     fn models(&self, ports: &[u16]) -> Result<wire::models::Found, wire::Error> {

@@ -5,11 +5,12 @@
 
 use crate::config::{ModelSettings, Provider};
 use crate::logs::OrLogged as _;
+use crate::model_box::{self, WithBox};
 use crate::model_http::{Outbound, SecretSlot};
 use crate::model_sizes::{self, Known};
 use crate::prices;
 use crate::secrets::SecretBook;
-use crate::{Config, Error, Local};
+use crate::{Config, Error, Home, Local};
 use model::secret::SecretTerms;
 use model::task::ModelApi;
 use reasoning::{Address, ModelHttp, ToolMode};
@@ -254,9 +255,9 @@ pub(crate) struct Look<'c> {
 }
 
 impl<'c> Look<'c> {
-    fn new(config: &'c Config) -> Self {
-        let egress = Outbound::new(config, SecretSlot::default(), SecretBook::default());
-        Self::through(config, None, Arc::new(egress))
+    fn new(config: &'c Config, home: &Home) -> Self {
+        let out = Outbound::new(config, SecretSlot::default(), SecretBook::default());
+        Self::through(config, None, Arc::new(WithBox::to_look(out, home)))
     }
 
     /// A look by this way out, with this key.
@@ -302,14 +303,15 @@ impl Local {
     pub(crate) fn find_models(&self, further: &[u16]) -> Result<Found, wire::Error> {
         let config = Config::load(self.home()).map_err(Error::to_wire)?;
         let known = self.known_secrets();
-        let (mut servers, looked) = look(further);
+        let (found, looked) = look(further);
+        let mut servers: Vec<Server> = model_box::served(self.home()).into_iter().chain(found).collect();
         let provider = |p: &Provider| wire::models::Provider {
             url: p.url.clone(),
             secret: p.secret.clone(),
             kept: known.contains(&p.secret),
         };
         let providers = config.providers.iter().map(provider).collect();
-        let look = Look::new(&config);
+        let look = Look::new(&config, self.home());
         for model in servers.iter_mut().flat_map(|server| &mut server.models).take(ASKED_MAX) {
             model.asked = look.asked(&model.address);
         }
@@ -331,7 +333,7 @@ impl Local {
         wished(&mut settings, wish).map_err(|why| wire::Error::new(Code::Usage, why))?;
         config.set_model(settings);
         config.save(self.home()).map_err(Error::to_wire)?;
-        let asked = Look::new(&config).asked(&address);
+        let asked = Look::new(&config, self.home()).asked(&address);
         asked.ok_or_else(|| wire::Error::new(Code::Usage, format!("`{address}` is no model at an address")))
     }
 

@@ -4,7 +4,7 @@ use crate::model_sizes::{self, Known};
 use crate::{Config, Home};
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
-use model::task::ModelChoice;
+use model::task::{ModelApi, ModelChoice};
 use reasoning::{
     Address, ModelHttp, ModelServer, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
 };
@@ -103,16 +103,16 @@ fn recorded(inner: ModelServer) -> Result<Arc<dyn Reasoner>, String> {
 ///
 /// # Errors
 /// [`Code::Usage`], [`Code::NotFound`], with what there is.
-pub fn chosen(asked: &Asked, config: &Config) -> Result<Reasoning, Error> {
+pub fn chosen(asked: &Asked, config: &Config, home: &Home) -> Result<Reasoning, Error> {
     match asked {
         Asked::Standard => match &config.default_model {
-            Some(address) => addressed(address, config.default_secret.clone(), config),
+            Some(address) => addressed(address, config.default_secret.clone(), config, home),
             None => Err(Error::new(Code::Usage, "no model is named, and there is no default model").hint(
                 "name one with `--model openai:http://127.0.0.1:8080/v1#NAME`, run `--playbook tidy`, or choose \
                  one of `hermit models list` with `hermit models use ADDRESS`",
             )),
         },
-        Asked::Address { address } => addressed(address, None, config),
+        Asked::Address { address } => addressed(address, None, config, home),
         Asked::Guest { .. } => crate::guests::chosen(asked, &std::collections::BTreeMap::new()),
         Asked::Playbook { name, text, parameters } => {
             let playbook = match text {
@@ -145,10 +145,16 @@ fn shipped(name: &str) -> Result<Playbook, Error> {
 }
 
 /// With the key that was named, else with the one that a person gave for that server.
-fn addressed(text: &str, secret: Option<String>, config: &Config) -> Result<Reasoning, Error> {
+fn addressed(text: &str, secret: Option<String>, config: &Config, home: &Home) -> Result<Reasoning, Error> {
     let address: Address = text.parse().map_err(|e: reasoning::Error| {
         Error::new(Code::Usage, e.to_string()).hint("`hermit models list` shows the addresses of models that run here; `hermit playbooks` shows playbooks")
     })?;
+    // A task keeps to the weights that its model has now.
+    if let Some((name, digest)) = address.in_box() {
+        let model = crate::model_box::pinned(home, name, digest).map_err(crate::Error::to_wire)?;
+        let base_url = reasoning::model_box::URL.to_owned();
+        return Ok(Reasoning::Openai { api: ModelApi::standard(), base_url, model, secret: None });
+    }
     match address {
         Address::Server { api, url, model } => {
             let secret = secret.or_else(|| config.secret_for(&url));

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 /// `hermit models`.
 #[derive(Debug, Subcommand)]
 pub enum ModelsVerb {
-    /// Looks for models that run on this machine, and lists the servers elsewhere that have a key.
+    /// Lists the models in the box, looks for servers of models on this machine, and names those elsewhere that have a key.
     List {
         /// A further port of this machine to look at; may be given more than once.
         #[arg(long, value_name = "N")]
@@ -22,11 +22,34 @@ pub enum ModelsVerb {
     Test(ModelsTest),
     /// Keeps a key for a server of models: every call to a model there takes it.
     Add(ModelsAdd),
-    /// Takes a server off the list. Its key stays a secret: `hermit secret rm` forgets it.
+    /// Gets a model that runs on this machine by itself, without a server and without the network.
+    Get(ModelsGet),
+    /// Takes a model in the box away, or a server off the list. A server's key stays a secret: `hermit secret rm` forgets it.
     Rm {
-        /// A provider, or its base URL.
+        /// The name of a model in the box, a provider, or a base URL.
         url: String,
     },
+}
+
+/// `hermit models get`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The weights are kept in the store's folder by their digest, and count only when it is right. What broke off goes on where \
+it stopped when the same command is given again. Use the model as `box:NAME`. Without a NAME: what can be had.
+
+Examples:
+  hermit models get qwen2.5-coder-1.5b
+  hermit models get my-model --from my-model.gguf
+  hermit models use box:my-model")]
+pub struct ModelsGet {
+    /// A name of the catalogue, or the name to give a file.
+    pub name: Option<String>,
+    /// A GGUF file, or an address of one in place of the catalogue's.
+    #[arg(long, value_name = "FILE or URL")]
+    pub from: Option<String>,
+    /// The SHA-256 that the weights must have; the catalogue knows those that it names.
+    #[arg(long, value_name = "DIGEST")]
+    pub sha256: Option<String>,
 }
 
 /// `hermit models add`.

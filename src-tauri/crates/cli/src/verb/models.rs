@@ -14,7 +14,10 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
     match verb {
         ModelsVerb::List { port } => {
             let found = context.free()?.call(&Find { ports: port })?;
-            context.out.answer(&found, listed)?;
+            context.out.answer(&found, |out, found| {
+                super::models_get::listed(out, context);
+                listed(out, found);
+            })?;
             Ok(exit::DONE)
         }
         ModelsVerb::Use { address } => {
@@ -31,6 +34,10 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
         ModelsVerb::Set(args) => set(context, args),
         ModelsVerb::Test(args) => test(context, args),
         ModelsVerb::Add(args) => add(context, &args),
+        ModelsVerb::Get(args) => super::models_get::get(context, args),
+        ModelsVerb::Rm { url } if super::models_get::is_here(context, &url) => {
+            super::models_get::remove(context, &url)
+        }
         ModelsVerb::Rm { url } => {
             let session = context.writing(Signs::No)?;
             let dropped = local(&session).and_then(|local| {
@@ -130,7 +137,8 @@ fn add(context: &Context, args: &ModelsAdd) -> Came {
 
 /// A server with its models, the default one with a mark, or what is wrong with it.
 fn serving(out: &Output, server: &Server, standard: Option<&str>) {
-    out.say(Tone::Bold, format!("{} at {}", plain(&server.name), plain(&server.url)));
+    let at = if server.url == "box:" { String::new() } else { format!(" at {}", plain(&server.url)) };
+    out.say(Tone::Bold, format!("{}{at}", plain(&server.name)));
     if let Some(trouble) = &server.trouble {
         out.say(Tone::Warn, format!("  {}", plain(trouble)));
     }
@@ -145,7 +153,7 @@ fn serving(out: &Output, server: &Server, standard: Option<&str>) {
 
 fn listed(out: &Output, found: &Found) {
     let standard = found.standard.as_deref();
-    if found.servers.is_empty() {
+    if found.servers.iter().all(|server| server.url == "box:") {
         let ports: Vec<String> = found.looked.iter().map(u16::to_string).collect();
         out.line(format!("no server of models answers on this machine, at ports {}", ports.join(", ")));
         out.line("start Ollama, llama.cpp, LM Studio or vLLM, or name its port with `--port N`");

@@ -12,6 +12,7 @@
 
 mod always;
 mod bench;
+mod boxed;
 mod cards;
 mod collecting;
 mod completing;

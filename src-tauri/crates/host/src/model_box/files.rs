@@ -1,0 +1,189 @@
+//! Weights in a folder of their own, by digest, and the names that a person knows them by.
+
+use super::header::{self, Header};
+use crate::{Error, Home};
+use reasoning::model_box;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use wire::Code;
+
+/// The folder in that of the store.
+const FOLDER: &str = "models";
+/// What can be fetched by name.
+const CATALOGUE: &str = include_str!("catalogue.tsv");
+/// Tokens that prompt and answer have together unless a person sets more: memory is taken for all of them.
+const CONTEXT: u32 = 8_192;
+
+/// A model that can be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Bytes of its weights.
+    pub bytes: u64,
+    /// SHA-256 of them.
+    pub sha256: String,
+    /// Where they are.
+    pub address: String,
+    /// Its licence.
+    pub license: String,
+    /// What it is good for.
+    pub about: String,
+}
+
+/// All that can be fetched by name.
+pub fn catalogue() -> Vec<Entry> {
+    let entry = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [name, bytes, sha256, license, address, about] = cells.as_slice() else { return None };
+        Some(Entry {
+            name: (*name).to_owned(),
+            bytes: bytes.parse().ok()?,
+            sha256: (*sha256).to_owned(),
+            license: (*license).to_owned(),
+            address: (*address).to_owned(),
+            about: (*about).to_owned(),
+        })
+    };
+    CATALOGUE.lines().filter(|line| !line.starts_with('#')).filter_map(entry).collect()
+}
+
+/// A model whose weights are here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of its weights.
+    pub sha256: String,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Its licence, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// What it is good for, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+}
+
+/// The folder of weights.
+#[derive(Debug, Clone)]
+pub(crate) struct Files(PathBuf);
+
+impl Files {
+    pub(crate) fn of(home: &Home) -> Self {
+        Self(home.path(FOLDER))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where weights are, once they are whole.
+    pub(crate) fn weights(&self, sha256: &str) -> PathBuf {
+        self.0.join(format!("{sha256}.gguf"))
+    }
+
+    fn card(&self, name: &str) -> PathBuf {
+        self.0.join(format!("{name}.json"))
+    }
+
+    /// A model by name; none when it is not here, or its weights are gone.
+    pub(crate) fn kept(&self, name: &str) -> Option<Kept> {
+        if !model_box::is_name(name) {
+            return None;
+        }
+        let kept: Kept = serde_json::from_slice(&std::fs::read(self.card(name)).ok()?).ok()?;
+        let there =
+            std::fs::metadata(self.weights(&kept.sha256)).is_ok_and(|there| there.len() == kept.bytes);
+        (there && kept.name == name).then_some(kept)
+    }
+
+    /// All models whose weights are here, by name.
+    pub(crate) fn all(&self) -> Vec<Kept> {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| {
+            entry.file_name().to_str().and_then(|name| name.strip_suffix(".json")).map(str::to_owned)
+        });
+        let mut all: Vec<Kept> = names.filter_map(|name| self.kept(&name)).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// What its weights say of themselves.
+    pub(super) fn says(&self, kept: &Kept) -> Header {
+        header::read(&self.weights(&kept.sha256)).unwrap_or_default()
+    }
+
+    /// Tokens that a model has room for unless a person sets something else.
+    pub(super) fn context(&self, kept: &Kept) -> u32 {
+        self.says(kept).context.unwrap_or(CONTEXT).min(CONTEXT)
+    }
+
+    /// Takes a name for weights that are whole.
+    pub(super) fn name(&self, kept: &Kept) -> Result<(), Error> {
+        let path = self.card(&kept.name);
+        let text = serde_json::to_vec_pretty(kept)
+            .map_err(|e| Error::io("write", &path, &std::io::Error::other(e)))?;
+        disk::replace(&path, &text).map_err(|e| Error::io("write", &path, &e))
+    }
+
+    /// Forgets a name, and the weights where no other name has them; the bytes that are free again.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when there is no such name.
+    pub(super) fn forget(&self, name: &str) -> Result<u64, Error> {
+        let kept = self.kept(name).ok_or_else(|| not_here(name))?;
+        let remove = |path: PathBuf| std::fs::remove_file(&path).map_err(|e| Error::io("remove", &path, &e));
+        remove(self.card(name))?;
+        if self.all().iter().any(|other| other.sha256 == kept.sha256) {
+            return Ok(0);
+        }
+        remove(self.weights(&kept.sha256))?;
+        Ok(kept.bytes)
+    }
+
+    /// The model that a name means now, with the digest of its weights.
+    ///
+    /// # Errors
+    /// [`Error::Said`], with the command that gets it.
+    pub(crate) fn pin(&self, name: &str, digest: Option<&str>) -> Result<String, Error> {
+        match digest {
+            Some(digest) if self.weights(digest).is_file() => Ok(model_box::pinned(name, digest)),
+            Some(_) => Err(not_here(name)),
+            None => self
+                .kept(name)
+                .map(|kept| model_box::pinned(name, &kept.sha256))
+                .ok_or_else(|| not_here(name)),
+        }
+    }
+}
+
+fn not_here(name: &str) -> Error {
+    let hint = match catalogue().iter().any(|entry| entry.name == name) {
+        true => format!("get it with `hermit models get {name}`"),
+        false => "`hermit models list` shows what is here; `hermit models get` what can be had".to_owned(),
+    };
+    let message = format!("there are no weights of `{name}` on this machine");
+    Error::Said(wire::Error::new(Code::NotFound, message).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_catalogue_is_whole() {
+        let lines = CATALOGUE.lines().filter(|line| !line.starts_with('#')).count();
+        let all = catalogue();
+        assert!(lines > 0 && all.len() == lines);
+        for entry in all {
+            assert!(
+                model_box::named(&model_box::pinned(&entry.name, &entry.sha256)).is_ok(),
+                "{}",
+                entry.name
+            );
+            assert!(entry.address.starts_with("https://") && entry.bytes > 1_000_000, "{}", entry.name);
+            assert!(!entry.license.is_empty() && !entry.about.is_empty(), "{}", entry.name);
+        }
+    }
+}

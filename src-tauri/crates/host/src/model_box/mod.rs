@@ -1,0 +1,197 @@
+//! The model in the box, from the host's side: which weights are here, where its sidecar is, and the way to it beside the
+//! way out to servers.
+
+mod fetch;
+mod files;
+mod header;
+mod process;
+
+pub use fetch::{Step, Wish, forget, get, kept};
+pub(crate) use files::Files;
+pub use files::{Entry, Kept, catalogue};
+
+use crate::executors::LocalExecutors;
+use crate::model_http::Outbound;
+use crate::{Config, Error, Home};
+use process::{Load, Pool};
+use reasoning::model_box::{self, protocol::Failure};
+use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use wire::Code;
+
+/// The sidecar's name as a program.
+const PROGRAM: &str = "hermit-model-box";
+/// How to get it.
+const GET_IT: &str =
+    "build it with `cargo xtask model-box` in a checkout of Hermit, which takes some minutes once";
+/// Names a sidecar, for tests and for whoever builds their own.
+const VARIABLE: &str = "HERMIT_MODEL_BOX";
+/// How long a sidecar that nobody asks is kept, in seconds.
+const IDLE_S: u64 = 5 * 60;
+
+/// Where a package of the app has put the sidecar.
+static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the sidecar for every store of this process, before the first one is opened. The first word stays.
+pub fn sidecar_is_at(path: PathBuf) {
+    let _ = SIDECAR.set(path);
+}
+
+/// The sidecar: as it was named, beside the running program, or in the user's cache, where `cargo xtask model-box` puts it.
+fn sidecar() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from) {
+        let missing = format!("`{}`, which {VARIABLE} names, is no file", named.display());
+        return std::path::absolute(&named).ok().filter(|path| path.is_file()).ok_or(missing);
+    }
+    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let program = std::env::current_exe().unwrap_or_default();
+    let beside = program.ancestors().skip(1).take(2).map(|folder| folder.join(&name));
+    let all = SIDECAR.get().cloned().into_iter().chain(beside).chain(cache().map(|cache| cache.join(&name)));
+    let found = all.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| format!("the program of the model in the box, `{name}`, is not here; {GET_IT}"))
+}
+
+/// Where `cargo xtask model-box` puts the sidecar.
+fn cache() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(|| {
+        Some(set("HOME")?.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
+    })?;
+    Some(base.join("hermit").join("model-box"))
+}
+
+/// The model that a person names, with its weights' digest, when it can be asked here.
+///
+/// # Errors
+/// [`Error::Said`], with the command that gets what is missing.
+pub(crate) fn pinned(home: &Home, name: &str, digest: Option<&str>) -> Result<String, Error> {
+    let pinned = Files::of(home).pin(name, digest)?;
+    sidecar().map(|_| pinned).map_err(|why| Error::Said(wire::Error::new(Code::NotFound, why)))
+}
+
+/// The models that are here, as a server of models would list them.
+pub(crate) fn served(home: &Home) -> Option<wire::models::Server> {
+    let files = Files::of(home);
+    let model = |kept: Kept| wire::models::Model {
+        address: format!("{}{}", model_box::URL, kept.name),
+        id: kept.name,
+        asked: None,
+    };
+    let models: Vec<_> = files.all().into_iter().map(model).collect();
+    let server = wire::models::Server {
+        name: "The model in the box".to_owned(),
+        url: model_box::URL.to_owned(),
+        models,
+        trouble: sidecar().err(),
+    };
+    (!server.models.is_empty()).then_some(server)
+}
+
+/// The way to the model in the box, and out to every other.
+pub(crate) struct WithBox {
+    out: Outbound,
+    home: Home,
+    /// Who has the walls; none where nothing is asked but what there is.
+    executors: Option<Arc<LocalExecutors>>,
+    pool: Arc<Pool>,
+}
+
+impl WithBox {
+    pub(crate) fn new(out: Outbound, home: &Home, executors: Arc<LocalExecutors>) -> Self {
+        Self { out, home: home.clone(), executors: Some(executors), pool: Arc::default() }
+    }
+
+    /// One that starts no sidecar.
+    pub(crate) fn to_look(out: Outbound, home: &Home) -> Self {
+        Self { out, home: home.clone(), executors: None, pool: Arc::default() }
+    }
+
+    /// What a server of these models would say of them.
+    fn listed(&self) -> Value {
+        let files = Files::of(&self.home);
+        let entry = |kept: &Kept, id: &str| {
+            let says = files.says(kept);
+            let weights = says.billions.map(|billions| (billions * 1e9) as u64);
+            json!({ "id": id, "owned_by": "hermit", "meta": { "n_ctx": files.context(kept), "n_params": weights } })
+        };
+        let all = files.all();
+        let both = all.iter().flat_map(|kept| {
+            [entry(kept, &kept.name), entry(kept, &model_box::pinned(&kept.name, &kept.sha256))]
+        });
+        json!({ "data": both.collect::<Vec<_>>() })
+    }
+
+    /// How the model of a request is loaded.
+    fn load(&self, request: &[u8]) -> Result<Load, HttpReply> {
+        let refused = |kind, why: &str| model_box::refused(kind, why);
+        let body: Value =
+            serde_json::from_slice(request).map_err(|e| refused(Failure::Request, &e.to_string()))?;
+        let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+        let (name, digest) = model_box::named(model).map_err(|why| refused(Failure::Request, why))?;
+        let files = Files::of(&self.home);
+        let gone = || {
+            let why = format!("the weights of `{name}` are not on this machine any more");
+            HttpReply { status: 404, ..refused(Failure::Weights, &why) }
+        };
+        let known = files.kept(name).map(|kept| kept.sha256);
+        let sha256 = digest.map(str::to_owned).or(known).ok_or_else(gone)?;
+        let weights = files.weights(&sha256);
+        if !weights.is_file() {
+            return Err(gone());
+        }
+        let config = Config::in_force(&self.home);
+        let set = config.model(&format!("{}{name}", model_box::URL)).and_then(|own| own.context);
+        let standard =
+            || files.all().iter().find(|kept| kept.sha256 == sha256).map(|kept| files.context(kept));
+        let context = set.or(config.context_tokens).or_else(standard).unwrap_or(4_096);
+        let program =
+            sidecar().map_err(|why| HttpReply { status: 404, ..refused(Failure::Weights, &why) })?;
+        let idle = Duration::from_secs(config.box_idle_s.unwrap_or(IDLE_S).max(1));
+        Ok(Load { program, sha256, weights, context, idle })
+    }
+}
+
+impl ModelHttp for WithBox {
+    fn post(
+        &self,
+        url: &str,
+        head: &Head<'_>,
+        body: &[u8],
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, ModelHttpError> {
+        if !url.starts_with(model_box::URL) {
+            return self.out.post(url, head, body, timeout_ms, on_chunk);
+        }
+        let denied = || ModelHttpError::Denied("this process starts no model".to_owned());
+        let executors = self.executors.as_ref().ok_or_else(denied)?;
+        match self.load(body) {
+            Ok(load) => {
+                let timeout = Duration::from_millis(timeout_ms);
+                self.pool.ask(executors.walls(), &load, body, timeout, on_chunk)
+            }
+            Err(refused) => Ok(refused),
+        }
+    }
+
+    fn get(
+        &self,
+        url: &str,
+        head: &Head<'_>,
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, ModelHttpError> {
+        if !url.starts_with(model_box::URL) {
+            return self.out.get(url, head, timeout_ms, on_chunk);
+        }
+        on_chunk(self.listed().to_string().as_bytes());
+        Ok(HttpReply { status: 200, ..HttpReply::default() })
+    }
+
+    fn wait(&self, ms: u64, goes_on: &dyn Fn() -> bool) -> bool {
+        self.out.wait(ms, goes_on)
+    }
+}
