@@ -123,6 +123,11 @@ fn begin(app: &AppHandle, words: &[String]) {
         let command: std::process::Command = sidecar.into();
         host::executor_is_at(command.get_program().into());
     }
+    // A package need not have it: then it is looked for in the user's cache.
+    if let Ok(sidecar) = app.shell().sidecar("hermit-model-box") {
+        let command: std::process::Command = sidecar.into();
+        host::model_box::sidecar_is_at(command.get_program().into());
+    }
     surfaces::begin(app);
     events::begin(app);
     end_when_asked(app);

@@ -62,6 +62,12 @@ pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
         let to = beside.join(format!("{name}-{triple}{suffix}"));
         fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
     }
+    // What is not built is left out: the app then looks for it in the user's cache.
+    if let Some(sidecar) = crate::model_box::built() {
+        let to =
+            beside.join(format!("{}-{triple}{}", crate::model_box::PROGRAM, std::env::consts::EXE_SUFFIX));
+        fs::copy(&sidecar, &to).map_err(|e| format!("cannot copy `{}`: {e}", sidecar.display()))?;
+    }
     let mut tauri = pages::tool(place, "@tauri-apps/cli/tauri.js");
     tauri
         .args(["build", "--config", "src-tauri/bundle.json"])

@@ -30,6 +30,7 @@ mod app;
 mod chores;
 mod claims;
 mod conformance;
+mod model_box;
 mod model_server;
 mod mutants;
 mod pages;
@@ -65,6 +66,8 @@ cargo xtask WORD
                  with `new` only those that were not killed yet, with an ID or a TEST only those
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
+  model-box [--portable]  build the program of the model in the box, llama.cpp and all, and put it where Hermit finds it;
+                 for this machine's processor, or for any of its kind
   model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
 
 environment
@@ -106,6 +109,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "mutants" => mutants::run(place, rest),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
+        "model-box" => model_box::build(place, rest).map(|()| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");

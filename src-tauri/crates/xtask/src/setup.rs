@@ -12,6 +12,8 @@ pub enum Purpose {
     Start,
     /// To run every test besides.
     Test,
+    /// To build the model in the box, and nothing else.
+    ModelBox,
 }
 
 /// One thing a machine may lack.
@@ -36,7 +38,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 14] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -154,6 +156,22 @@ const NEEDS: [Need; 12] = [
             "",
         ],
     },
+    Need {
+        name: "cmake",
+        why: "builds llama.cpp, the engine of the model in the box",
+        found: || answers("cmake", &["--version"]),
+        from: Purpose::ModelBox,
+        must: true,
+        packages: ["cmake", "cmake gcc-c++", "cmake", "cmake gcc-c++", "cmake g++", "cmake"],
+    },
+    Need {
+        name: "clang",
+        why: "reads the headers of llama.cpp",
+        found: || answers("clang", &["--version"]),
+        from: Purpose::ModelBox,
+        must: true,
+        packages: ["clang libclang-dev", "clang-devel", "clang", "clang-devel", "clang-dev", "llvm"],
+    },
 ];
 
 fn has_compiler() -> bool {
@@ -242,7 +260,11 @@ pub fn setup(purpose: Purpose) -> Result<(), Problem> {
 }
 
 fn missing(purpose: Purpose) -> Vec<&'static Need> {
-    NEEDS.iter().filter(|need| need.from <= purpose && !(need.found)()).collect()
+    let is_due = |need: &&Need| match purpose {
+        Purpose::ModelBox => need.from == purpose || need.must && need.from == Purpose::Start,
+        _ => need.from <= purpose,
+    };
+    NEEDS.iter().filter(is_due).filter(|need| !(need.found)()).collect()
 }
 
 /// Whether missing packages can be installed here: as root, on Debian or Ubuntu.

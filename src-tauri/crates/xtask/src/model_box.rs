@@ -1,0 +1,58 @@
+//! The program of the model in the box: a part of its own, built when somebody asks for it and by nothing else.
+
+use crate::Problem;
+use crate::place::{Place, cache};
+use crate::setup::{Purpose, setup};
+use crate::shell::{run, say};
+use std::fs;
+use std::path::PathBuf;
+
+/// Its name.
+pub const PROGRAM: &str = "hermit-model-box";
+
+/// Its folder in the checkout, with a lock file of its own.
+const FOLDER: &str = "src-tauri/sidecar";
+
+fn file() -> String {
+    format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Where Hermit looks for it in the user's cache.
+fn kept() -> Result<PathBuf, Problem> {
+    Ok(cache()?.join("model-box").join(file()))
+}
+
+/// Where it is, when it was built.
+pub fn built() -> Option<PathBuf> {
+    kept().ok().filter(|path| path.is_file())
+}
+
+/// Builds it, and puts it where Hermit finds it.
+pub fn build(place: &Place, words: &[String]) -> Result<(), Problem> {
+    let portable = match words {
+        [] => false,
+        [word] if word == "--portable" => true,
+        other => return Err(format!("`{}` means nothing here; there is --portable", other.join(" "))),
+    };
+    setup(Purpose::ModelBox)?;
+    // What was compiled stays with the user: it takes minutes, and is the same for every clone.
+    let target = cache()?.join("target").join("model-box");
+    say("building the model in the box; llama.cpp takes some minutes the first time ...");
+    let mut cargo = place.cargo();
+    cargo.current_dir(place.root.join(FOLDER)).env("CARGO_TARGET_DIR", &target);
+    cargo.args(["build", "--release", "--locked"]);
+    if !portable {
+        cargo.args(["--features", "native"]);
+    }
+    run(&mut cargo)?;
+    let (from, to) = (target.join("release").join(file()), kept()?);
+    let folder = to.parent().ok_or("a program lies in a folder")?;
+    fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
+    // One that runs keeps its file.
+    let half = to.with_extension("new");
+    fs::copy(&from, &half)
+        .and_then(|_| fs::rename(&half, &to))
+        .map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
+    say(&format!("{} is there; `hermit models get` fetches a model for it", to.display()));
+    Ok(())
+}
