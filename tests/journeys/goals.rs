@@ -19,10 +19,10 @@ pub struct Goal {
     pub name: &'static str,
     /// As a person gives it.
     pub words: &'static str,
-    files: &'static [(&'static str, &'static str)],
+    pub(super) files: &'static [(&'static str, &'static str)],
     /// What was committed one after the other before, as one file each; the first is tagged `v1.0`.
-    commits: &'static [&'static str],
-    check: fn(&Left) -> Result<(), String>,
+    pub(super) commits: &'static [&'static str],
+    pub(super) check: fn(&Left) -> Result<(), String>,
 }
 
 /// What is there when a model has said that it is done.
@@ -38,7 +38,7 @@ impl Left {
         self.texts.get(path).map(String::as_str).ok_or_else(all)
     }
 
-    fn is(&self, path: &str, text: &str) -> Result<(), String> {
+    pub(super) fn is(&self, path: &str, text: &str) -> Result<(), String> {
         let there = self.text(path)?;
         if there.trim_end() == text.trim_end() { Ok(()) } else { Err(format!("`{path}` holds {there:?}")) }
     }
@@ -76,17 +76,17 @@ pub struct Came {
 
 /// Gives a goal to a model, with a person at the terminal who says yes to everything, and checks what came of it.
 pub fn work(goal: &Goal, model: &str, record: Option<&Path>) -> Came {
-    work_on(&Stage::new(), goal, model, record)
+    let record = record.and_then(Path::to_str).map(|to| ("HERMIT_RECORD", to));
+    work_on(&Stage::new(), goal, model, record.as_slice())
 }
 
-fn work_on(stage: &Stage, goal: &Goal, model: &str, record: Option<&Path>) -> Came {
+/// The same on a stage that is set, with more in the environment.
+pub(super) fn work_on(stage: &Stage, goal: &Goal, model: &str, more: &[(&str, &str)]) -> Came {
     goal.lay(&stage.work());
     let folder = stage.work();
     let words = ["run", "--log", "--goal", goal.words, "--model", model, "--workspace"];
     let words: Vec<&str> = words.into_iter().chain(folder.to_str()).collect();
-    let record: Vec<(&str, &str)> =
-        record.and_then(Path::to_str).map(|to| ("HERMIT_RECORD", to)).into_iter().collect();
-    let mut pty = stage.terminal(&words, &record).without_hurry();
+    let mut pty = stage.terminal(&words, more).without_hurry();
     let (mut cards, passphrase) = (0, format!("{APPROVAL}\r"));
     let asks = [
         ("Approve?", "y\r"),
@@ -118,7 +118,7 @@ fn work_on(stage: &Stage, goal: &Goal, model: &str, record: Option<&Path>) -> Ca
 }
 
 impl Goal {
-    fn lay(&self, folder: &Path) {
+    pub(super) fn lay(&self, folder: &Path) {
         for (path, text) in self.files {
             let path = folder.join(path);
             std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -370,7 +370,7 @@ mod tests {
             let chat = Chat::saying(Large::STRONG, answers.clone());
             let stage = Stage::new();
             stage.hermit(&["models", "set", &chat.address(), "--mode", "tools"]).ends(0);
-            let came = work_on(&stage, goal, &chat.address(), None);
+            let came = work_on(&stage, goal, &chat.address(), &[]);
             assert_eq!(came.reached, Ok(()), "{}: {}", goal.name, came.screen);
             assert_eq!(came.questions, answers.len(), "{}: {}", goal.name, came.screen);
             let requests = chat.requests();

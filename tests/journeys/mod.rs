@@ -9,6 +9,7 @@ mod agents_each_alone;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
+mod boxed;
 mod changing_tools;
 mod committed;
 mod compacting;

@@ -171,7 +171,7 @@ pub fn real(context: u32) -> Option<(String, Option<Server>)> {
 }
 
 /// Where `cargo xtask parts` puts models.
-fn parts() -> Option<PathBuf> {
+pub fn parts() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(parts) = variable("HERMIT_PARTS_DIR") {
         return Some(parts);
