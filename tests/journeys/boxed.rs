@@ -11,8 +11,8 @@ const MODEL: &str = "qwen2.5-coder-1.5b";
 /// What the playbook `tidy` does, as a goal for a model.
 pub const TIDY: Goal = Goal {
     name: "tidy",
-    words: "Tidy this folder: move each file into a folder named after its kind, such as Documents/notes.txt, \
-            Images/photo.jpg or Audio/tune.mp3",
+    words: "Tidy this folder: move each txt file into Documents, each jpg file into Images and each mp3 file into Audio, \
+            such as Audio/song.mp3",
     files: &[
         ("minutes.txt", "Minutes of the meeting of 2 November\n"),
         ("holiday.jpg", "a picture of a beach\n"),

@@ -44,10 +44,15 @@ pub fn controls(status: RunStatus, hears_words: bool) -> Vec<String> {
     ["observe", "status"].iter().chain(more).filter(offered).map(|control| (*control).to_owned()).collect()
 }
 
+/// What stands in the place of a URL for a model in the box, and begins its address.
+pub(crate) const IN_BOX: &str = "box:";
+
 /// Who proposes, in a line.
 pub fn model_name(model: &ModelChoice) -> String {
     match model {
         ModelChoice::Playbook { name, .. } => format!("playbook:{name}"),
+        // A model in the box has no server, and the digest of its weights in its name.
+        ModelChoice::Openai { base_url, model, .. } if base_url == IN_BOX => format!("{IN_BOX}{model}"),
         ModelChoice::Openai { api, base_url, model, .. } => format!("{api}:{base_url}#{model}"),
         ModelChoice::Recorded { artifact_id } => format!("recorded:{artifact_id}"),
         ModelChoice::Rollback { receipt_id, also } if also.is_empty() => format!("the undo of {receipt_id}"),

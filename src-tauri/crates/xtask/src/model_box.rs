@@ -48,11 +48,9 @@ pub fn build(place: &Place, words: &[String]) -> Result<(), Problem> {
     let (from, to) = (target.join("release").join(file()), kept()?);
     let folder = to.parent().ok_or("a program lies in a folder")?;
     fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
-    // One that runs keeps its file.
-    let half = to.with_extension("new");
-    fs::copy(&from, &half)
-        .and_then(|_| fs::rename(&half, &to))
-        .map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
+    // One that runs keeps its file, and a new one is written.
+    let _ = fs::remove_file(&to);
+    fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
     say(&format!("{} is there; `hermit models get` fetches a model for it", to.display()));
     Ok(())
 }

@@ -57,7 +57,7 @@ function What({ found, choose }: { found: Found; choose: (address: string | null
   const others = found.set.filter((asked) => !here.has(asked.address));
   return (
     <>
-      {found.servers.length === 0 && <Said tone="note">No model server answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port.</Said>}
+      {found.servers.length === 0 && <Said tone="note">No model server answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port. A model that needs no server: <code>hermit models get</code> at a terminal.</Said>}
       {found.servers.map((server) => <Serving key={server.url} server={server} standard={found.standard} choose={choose} />)}
       <p className={styles.standard}>
         {found.standard === null ? "No default model: each task names its own." : <>The default model is <code><Words of={found.standard} /></code> <Button onClick={() => choose(null)}>Use none</Button></>}

@@ -19,7 +19,7 @@ export function How({ asked }: { asked: Asked | null }) {
 export function Serving({ server, standard, choose }: { server: Server; standard: string | null; choose: (address: string) => void }) {
   return (
     <div className={styles.serving}>
-      <b><Words of={server.name} /></b> <code>{server.url}</code>
+      <b><Words of={server.name} /></b>{server.url !== "box:" && <> <code>{server.url}</code></>}
       {server.trouble !== null && <p>{sentence(server.trouble)}</p>}
       <ul className={styles.models} aria-label={`Models of ${server.name}`}>
         {server.models.map((model) => (

@@ -152,7 +152,7 @@ pub fn capabilities(
         slash_commands: all(words::slash::SlashCommand::ALL.iter()),
         approval_choices: own(&["deny"]),
         profiles: all(Profile::ALL.iter()),
-        providers: ["playbook", "recorded"]
+        providers: ["playbook", "recorded", "box"]
             .into_iter()
             .chain(ModelApi::ALL.iter().map(|api| api.as_str()))
             .map(str::to_owned)

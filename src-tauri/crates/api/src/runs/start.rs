@@ -186,7 +186,8 @@ fn reasoner(host: &dyn Host, asked: &mut StartRun) -> Result<Reasoner, Error> {
             Ok(Reasoner::Playbook { name, text: None, parameters: parameters(asked)? })
         }
         (Some(provider), Some(model))
-            if provider == "recorded" || provider.parse::<ModelApi>().is_ok() && is_address(&model) =>
+            if matches!(provider, "recorded" | "box")
+                || provider.parse::<ModelApi>().is_ok() && is_address(&model) =>
         {
             let begun = format!("{provider}:");
             let address = if model.starts_with(&begun) { model } else { format!("{begun}{model}") };
@@ -200,7 +201,10 @@ fn reasoner(host: &dyn Host, asked: &mut StartRun) -> Result<Reasoner, Error> {
             let name = address.trim_start_matches("playbook:").to_owned();
             Ok(Reasoner::Playbook { name, text: None, parameters: parameters(asked)? })
         }
-        (None, Some(address)) if is_address(&address) || address.starts_with("recorded:") => {
+        (None, Some(address))
+            if is_address(&address)
+                || ["recorded:", super::IN_BOX].iter().any(|begun| address.starts_with(begun)) =>
+        {
             Ok(Reasoner::Address { address })
         }
         (_, model) => Ok(model.and_then(|name| at_hand(host, &name)).unwrap_or_default()),

@@ -52,7 +52,7 @@ pub struct RunArgs {
     /// The folder to work in; the current folder unless you name one.
     #[arg(long, short, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// The model: `openai:URL#NAME`, `playbook:NAME` or `recorded:FILE`.
+    /// The model: `box:NAME`, `openai:URL#NAME`, `playbook:NAME` or `recorded:FILE`.
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
     /// Policy profile: readonly_analysis, local_edit_allowed (the default), network_read_allowed, repo_mutation_gated,

@@ -156,7 +156,7 @@ fn listed(out: &Output, found: &Found) {
     if found.servers.iter().all(|server| server.url == "box:") {
         let ports: Vec<String> = found.looked.iter().map(u16::to_string).collect();
         out.line(format!("no server of models answers on this machine, at ports {}", ports.join(", ")));
-        out.line("start Ollama, llama.cpp, LM Studio or vLLM, or name its port with `--port N`");
+        out.line("start Ollama, llama.cpp, LM Studio or vLLM, name its port with `--port N`, or `hermit models get` one");
     }
     for server in &found.servers {
         serving(out, server, standard);
