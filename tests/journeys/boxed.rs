@@ -11,8 +11,8 @@ const MODEL: &str = "qwen2.5-coder-1.5b";
 /// What the playbook `tidy` does, as a goal for a model.
 pub const TIDY: Goal = Goal {
     name: "tidy",
-    words: "Tidy this folder: move each txt file into Documents, each jpg file into Images and each mp3 file into Audio, \
-            such as Audio/song.mp3",
+    words: "Tidy this folder: move every .jpg file into Images, every .mp3 file into Audio and every .txt file into \
+            Documents, such as Documents/minutes.txt",
     files: &[
         ("minutes.txt", "Minutes of the meeting of 2 November\n"),
         ("holiday.jpg", "a picture of a beach\n"),
@@ -60,9 +60,7 @@ fn the_model_in_the_box_tidies_a_folder_up_to_receipts_and_undo() {
     assert_eq!(came.reached, Ok(()), "{}", came.screen);
     let listed = stage.hermit(&["task", "list"]).ends(0).json();
     let task = listed["rows"][0]["task_id"].as_str().expect("a task").to_owned();
-    let asked =
-        stage.events(&task).into_iter().filter(|event| event["event_type"] == "attempt.model_requested");
-    assert!(asked.count() > 1, "it thinks more than once");
+    assert!(came.questions > 1, "it thinks more than once");
     let pinned = format!("{MODEL}@sha256:{digest}");
     assert!(format!("{:?}", stage.events(&task)).contains(&pinned), "each turn says which weights thought");
     stage.is_sound();

@@ -99,7 +99,7 @@ pub fn executor_is_at(path: PathBuf) {
 }
 
 /// `hermit-exec` as it was named, or beside the running program; beside its folder for the programs that cargo puts into `deps`.
-fn executor() -> Result<PathBuf, String> {
+pub(crate) fn executor() -> Result<PathBuf, String> {
     if let Some(named) = EXECUTOR.get().filter(|named| named.is_file()) {
         return Ok(named.clone());
     }

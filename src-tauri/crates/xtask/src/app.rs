@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::chores::programs;
+use crate::model_box;
 use crate::pages;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
@@ -62,17 +63,17 @@ pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
         let to = beside.join(format!("{name}-{triple}{suffix}"));
         fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
     }
-    // What is not built is left out: the app then looks for it in the user's cache.
-    if let Some(sidecar) = crate::model_box::built() {
-        let to =
-            beside.join(format!("{}-{triple}{}", crate::model_box::PROGRAM, std::env::consts::EXE_SUFFIX));
-        fs::copy(&sidecar, &to).map_err(|e| format!("cannot copy `{}`: {e}", sidecar.display()))?;
-    }
     let mut tauri = pages::tool(place, "@tauri-apps/cli/tauri.js");
-    tauri
-        .args(["build", "--config", "src-tauri/bundle.json"])
-        .args(words)
-        .env("CARGO_TARGET_DIR", &place.target);
+    tauri.args(["build", "--config", "src-tauri/bundle.json"]);
+    // What is not built is left out: the app then looks for it in the user's cache.
+    if let Some(sidecar) = model_box::for_packages() {
+        let to = beside.join(format!("{}-{triple}{}", model_box::PROGRAM, std::env::consts::EXE_SUFFIX));
+        fs::copy(&sidecar, &to).map_err(|e| format!("cannot copy `{}`: {e}", sidecar.display()))?;
+        let all = BESIDE.iter().chain([&model_box::PROGRAM]);
+        let all: Vec<String> = all.map(|name| format!("\"binaries/{name}\"")).collect();
+        tauri.arg("--config").arg(format!("{{\"bundle\":{{\"externalBin\":[{}]}}}}", all.join(",")));
+    }
+    tauri.args(words).env("CARGO_TARGET_DIR", &place.target);
     run(&mut tauri)?;
     let made = place.target.join(if debug { "debug" } else { "release" }).join("bundle");
     tell_sizes(&made);

@@ -67,7 +67,7 @@ cargo xtask WORD
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
   model-box [--portable]  build the program of the model in the box, llama.cpp and all, and put it where Hermit finds it;
-                 for this machine's processor, or for any of its kind
+                 for this machine's processor; portable, for the packages of `bundle`
   model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
 
 environment

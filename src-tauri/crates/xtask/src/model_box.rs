@@ -17,14 +17,15 @@ fn file() -> String {
     format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// Where Hermit looks for it in the user's cache.
-fn kept() -> Result<PathBuf, Problem> {
-    Ok(cache()?.join("model-box").join(file()))
+/// Where Hermit looks for it in the user's cache; what packages take along lies beside, for any processor of its kind.
+fn kept(portable: bool) -> Result<PathBuf, Problem> {
+    let folder = cache()?.join("model-box");
+    Ok(if portable { folder.join("portable").join(file()) } else { folder.join(file()) })
 }
 
-/// Where it is, when it was built.
-pub fn built() -> Option<PathBuf> {
-    kept().ok().filter(|path| path.is_file())
+/// What a package of the app takes along, when it was built.
+pub fn for_packages() -> Option<PathBuf> {
+    kept(true).ok().filter(|path| path.is_file())
 }
 
 /// Builds it, and puts it where Hermit finds it.
@@ -45,7 +46,7 @@ pub fn build(place: &Place, words: &[String]) -> Result<(), Problem> {
         cargo.args(["--features", "native"]);
     }
     run(&mut cargo)?;
-    let (from, to) = (target.join("release").join(file()), kept()?);
+    let (from, to) = (target.join("release").join(file()), kept(portable)?);
     let folder = to.parent().ok_or("a program lies in a folder")?;
     fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
     // One that runs keeps its file, and a new one is written.

@@ -344,3 +344,7 @@ fn hear(stdout: ChildStdout, tell: &SyncSender<Result<Said, String>>) {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;
