@@ -150,7 +150,9 @@ fn configured(home: &Home, kind: Kind) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     let standard = config.default_model.iter().map(|address| (address.clone(), "the default".to_owned()));
     let set = config.models.iter().map(|one| (one.address.clone(), String::new()));
-    for one in standard.chain(set) {
+    let boxed = host::model_box::kept(home).into_iter();
+    let boxed = boxed.map(|one| (format!("box:{}", one.name), plain(&one.about.unwrap_or_default())));
+    for one in standard.chain(set).chain(boxed) {
         if !found.iter().any(|(address, _)| *address == one.0) {
             found.push(one);
         }

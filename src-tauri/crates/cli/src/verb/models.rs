@@ -35,7 +35,7 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
         ModelsVerb::Test(args) => test(context, args),
         ModelsVerb::Add(args) => add(context, &args),
         ModelsVerb::Get(args) => super::models_get::get(context, args),
-        ModelsVerb::Rm { url } if super::models_get::is_here(context, &url) => {
+        ModelsVerb::Rm { url } if super::models_get::is_name(&url) => {
             super::models_get::remove(context, &url)
         }
         ModelsVerb::Rm { url } => {

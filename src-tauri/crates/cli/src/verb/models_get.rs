@@ -52,10 +52,9 @@ fn can_be_had(context: &Context) -> Came {
     Ok(exit::DONE)
 }
 
-/// Whether a name is that of a model in the box.
-pub fn is_here(context: &Context, name: &str) -> bool {
-    let name = name.strip_prefix("box:").unwrap_or(name);
-    host::model_box::kept(&context.home).iter().any(|kept| kept.name == name)
+/// Whether words can name a model in the box, and neither a provider nor a server.
+pub fn is_name(words: &str) -> bool {
+    words.starts_with("box:") || !words.contains("://") && host::provider_url(words) == words
 }
 
 /// Takes a model away.
