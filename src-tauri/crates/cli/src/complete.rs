@@ -46,7 +46,7 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("run", "model", &[Kind::Model]),
     ("models use", "address", &[Kind::Model]),
     ("models set", "address", &[Kind::Model]),
-    ("models rm", "url", &[Kind::Model, Kind::Server]),
+    ("models rm", "url", &[Kind::Boxed, Kind::Server]),
     ("models test", "server", &[Kind::Server]),
     ("models test", "secret", &[Kind::Secret]),
     ("models add", "secret", &[Kind::Secret]),

@@ -51,6 +51,8 @@ pub enum Kind {
     Skill,
     /// The address of a model that something is set for.
     Model,
+    /// A model in the box.
+    Boxed,
     /// A server of models that has a key.
     Server,
     /// A secret.
@@ -130,7 +132,7 @@ impl Values {
                     .map(|(value, about)| (value.to_owned(), about.to_owned()))
                     .collect()
             }
-            Kind::Model | Kind::Server => configured(home, kind),
+            Kind::Model | Kind::Boxed | Kind::Server => configured(home, kind),
             Kind::File => Vec::new(),
             _ => Local::reading(home.clone())
                 .ok()
@@ -142,6 +144,11 @@ impl Values {
 
 /// What stands in the settings: no server is asked.
 fn configured(home: &Home, kind: Kind) -> Vec<Value> {
+    let boxed = host::model_box::kept(home).into_iter();
+    let boxed = boxed.map(|one| (format!("box:{}", one.name), plain(&one.about.unwrap_or_default())));
+    if kind == Kind::Boxed {
+        return boxed.collect();
+    }
     let Ok(config) = Config::load(home) else { return Vec::new() };
     if kind == Kind::Server {
         let about = |secret: &str| format!("key: secret:{}", plain(secret));
@@ -150,8 +157,6 @@ fn configured(home: &Home, kind: Kind) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     let standard = config.default_model.iter().map(|address| (address.clone(), "the default".to_owned()));
     let set = config.models.iter().map(|one| (one.address.clone(), String::new()));
-    let boxed = host::model_box::kept(home).into_iter();
-    let boxed = boxed.map(|one| (format!("box:{}", one.name), plain(&one.about.unwrap_or_default())));
     for one in standard.chain(set).chain(boxed) {
         if !found.iter().any(|(address, _)| *address == one.0) {
             found.push(one);
