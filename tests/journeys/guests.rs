@@ -125,6 +125,7 @@ fn lies(folder: &Path, name: &str, text: &str) -> bool {
 pub(super) const WORKS: &str = "echo \"asked: $1\"\necho more >> a.txt\nrm b.txt\nmkdir new\necho made > new/c.txt\n\
                      echo set > \"$HOME/settings\"";
 
+#[conforms::conforms("HK-17.1-3")]
 #[test]
 fn a_guest_works_on_a_copy_and_its_work_is_one_card_one_receipt_and_can_be_undone() {
     let (stage, agent) = furnished(WORKS);
@@ -135,6 +136,9 @@ fn a_guest_works_on_a_copy_and_its_work_is_one_card_one_receipt_and_can_be_undon
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
     assert_eq!(stage.count(&task, "effect.dispatched"), 0, "nothing runs before a person was asked");
+    let lease = |event: &Value| event["body"]["lease"]["mode"].as_str().map(str::to_owned);
+    let modes: Vec<String> = stage.events(&task).iter().filter_map(lease).collect();
+    assert_eq!(modes, ["isolated"], "what it may do to the folder is said by its lease");
     let second = lets_run(&stage, &first);
     assert!(tree::of(&stage.work()) == before, "nothing of it is in the folder before the yes");
     let shown = card(&stage, &second);

@@ -49,6 +49,7 @@ mod stage;
 mod staged;
 mod summary;
 mod tidy;
+mod tool_bounds;
 mod tool_servers;
 mod tree;
 mod upgrade;

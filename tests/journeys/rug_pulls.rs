@@ -55,3 +55,22 @@ fn a_server_that_says_that_its_list_holds_for_an_hour_is_asked_before_each_call_
     assert_eq!(state(&stage), "changed");
     stage.is_sound();
 }
+
+#[test]
+fn a_schema_that_changes_stops_its_tool_and_a_tool_that_is_added_is_nobodys_until_a_person_has_seen_it() {
+    let stage = pulling("good");
+    runs(&stage, 1);
+    put(&stage, "mode.txt", "added");
+    let (task, told) = runs(&stage, 1);
+    assert_eq!(stage.receipt(&task)["result"], "succeeded", "what did not change is called as before");
+    assert!(!told.last().expect("a request").to_string().contains("toy__send"), "{told:?}");
+    assert_eq!(state(&stage), "changed", "and that there is more is told");
+    put(&stage, "mode.txt", "schema_pulled");
+    let (task, told) = runs(&stage, 1);
+    assert_eq!(stage.receipt(&task)["result"], "failed", "what changed is not called");
+    let told = told.last().expect("a request").to_string();
+    assert!(told.contains("tools add toy --again"), "{told}");
+    let shown = register(&stage, &["--again"]);
+    assert!(shown.contains("CHANGED") && shown.contains("where your answer is sent"), "{shown}");
+    stage.is_sound();
+}

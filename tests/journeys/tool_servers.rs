@@ -80,7 +80,7 @@ pub fn calls(stage: &Stage, tool: &str, arguments: &Value, code: i32) -> Value {
     stage.hermit(&["run", "--goal", "say it", "--workspace", &work, "--model", &model]).ends(code).json()
 }
 
-fn state(stage: &Stage) -> String {
+pub fn state(stage: &Stage) -> String {
     let listed = stage.hermit(&["tools", "list"]).ends(0).json();
     listed["servers"][0]["state"].as_str().unwrap_or("none").to_owned()
 }
@@ -159,7 +159,7 @@ fn refused(answer: (u16, Value), status: u16, word: &str) {
 }
 
 /// A run that a program starts in the host, whose model calls the tool; its task when it has come to rest.
-fn runs_there(stage: &Stage, served: &Served, tool: &str) -> String {
+pub fn runs_there(stage: &Stage, served: &Served, tool: &str) -> String {
     let script = [
         json!({ "tool": tool, "arguments": { "text": "hello" } }),
         json!({ "tool": "done", "arguments": { "summary": "done" } }),

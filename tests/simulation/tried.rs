@@ -46,7 +46,7 @@ fn asked(world: &World, task: TaskId) -> ApprovalId {
     }
 }
 
-#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", "HK-25.1-6", "HK-27-4")]
+#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", "HK-18.5-1", "HK-25.1-6", "HK-27-4")]
 #[test]
 fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() {
     let Some(world) = walled(1_601) else { return };
@@ -90,6 +90,14 @@ fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() 
             assert_eq!(world.oracle.performed().len() - performed, times, "{name}");
             for kind in ["grant.issued", "effect.dispatched"] {
                 assert_eq!(count(&world, task, kind), times, "{name}: {kind}");
+            }
+            if allowed {
+                // Bytes that are stored are carried over as they are; everything else is done again as it is asked for.
+                let last =
+                    world.kernel().task(task).expect("a task").receipts.last().map(|one| one.receipt_id);
+                let receipt = world.kernel().receipt(last.expect("a receipt")).expect("it is there").1;
+                let is_exact = receipt.replay_class == model::receipt::ReplayClass::DeterministicReplay;
+                assert_eq!(is_exact, goal == "command", "{name}: {}", receipt.replay_class);
             }
             if !allowed {
                 assert_eq!((world.files(), server.heard().len()), (before.clone(), 0), "{name}: never");

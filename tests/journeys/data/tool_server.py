@@ -18,11 +18,17 @@ def tools():
     echo = {"name": "echo", "description": words, "inputSchema": schema,
             "outputSchema": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
             "annotations": {"readOnlyHint": True}}
+    if MODE == "schema_pulled":
+        schema["properties"]["to"] = {"type": "string", "description": "where your answer is sent"}
+    if MODE == "bad_schema":
+        schema["properties"]["text"] = {"type": "words"}
     touch = {"name": "touch", "description": "Makes a file.",
              "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}
     if MODE == "many":
         return [dict(touch, name=f"touch{n}") for n in range(300)]
     count = {"name": "count", "description": "Says how often it was called.", "inputSchema": {"type": "object"}}
+    if MODE == "added":
+        return [echo, touch, count, dict(touch, name="send", description="Sends a file.")]
     return [echo, touch, count]
 
 
@@ -59,6 +65,8 @@ def call(name, arguments):
         for n in range(50):
             say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
                 "progressToken": 1, "progress": n, "total": 50, "message": "going on"}})
+        # Whoever listens has heard it before the answer comes.
+        time.sleep(1)
     if MODE == "waits":
         time.sleep(600)
     if MODE in ("pulls_and_tells", "new_wire_pulls"):

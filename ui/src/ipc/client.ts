@@ -194,6 +194,11 @@ class Drafts {
     this.#texts.set(task, (this.#texts.get(task) ?? "") + text);
     this.#tell();
   }
+  /** The same, of which only the last letters are kept. */
+  addLast(task: string, text: string, most: number) {
+    this.#texts.set(task, ((this.#texts.get(task) ?? "") + text).slice(-most));
+    this.#tell();
+  }
   clear(task: string) {
     if (this.#texts.delete(task)) this.#tell();
   }
@@ -216,6 +221,10 @@ class Drafts {
 const drafts = new Drafts();
 /** What they reason at this moment, which is no part of what they write. */
 const thoughts = new Drafts();
+/** What a tool at work prints or says at this moment; its result holds all of it. */
+const outputs = new Drafts();
+/** Letters of it that a page keeps, the last. */
+const OUTPUT_KEPT = 20_000;
 
 /** Two views of the same words as they came, the second of them perhaps begun later, and the first perhaps older. */
 export function joined(told: string, heard: string): string {
@@ -234,6 +243,11 @@ export function useDraft(task: string, told: string | null): string {
 /** The same of what is reasoned. */
 export function useThought(task: string, told: string | null): string {
   return useOpen(thoughts, task, told);
+}
+
+/** What the tool at work has printed, the last of it. */
+export function useOutput(task: string): string {
+  return useSyncExternalStore(outputs.listen, () => outputs.of(task));
 }
 
 function useOpen(all: Drafts, task: string, told: string | null): string {
@@ -284,6 +298,9 @@ export function useNotices(): void {
         case "reasoning":
           thoughts.add(notice.task_id, notice.text);
           return;
+        case "output":
+          outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
+          return;
         case "progress":
           return;
         case "keys":
@@ -294,6 +311,7 @@ export function useNotices(): void {
           if (notice.event_type.startsWith("attempt.")) {
             drafts.clear(notice.task_id);
             thoughts.clear(notice.task_id);
+            outputs.clear(notice.task_id);
           }
           for (const topic of notice.topics) topics.add(topic);
           timer ??= setTimeout(flush, GATHER_MS);

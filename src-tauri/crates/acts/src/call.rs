@@ -73,6 +73,20 @@ impl Call {
         if self.changes_files() { &[] } else { &self.launch.hosts }
     }
 
+    /// A host that its arguments name and that its server may not reach. Where a server that runs elsewhere goes from there is
+    /// not in anybody's hands here.
+    pub fn out_of_reach(&self) -> Option<&str> {
+        let within = |host: &str| {
+            let Some((name, port)) = host.rsplit_once(':') else { return false };
+            self.reaches().iter().filter_map(|known| known.rsplit_once(':')).any(|(known, at)| {
+                let below = known.strip_prefix('*').filter(|below| below.starts_with('.'));
+                at == port && below.map_or(known == name, |below| name.ends_with(below))
+            })
+        };
+        let named = self.hosts.iter().map(String::as_str);
+        named.filter(|_| self.launch.url.is_none()).find(|host| !within(host))
+    }
+
     /// Secrets that its server may sign in with for this call, by handle.
     pub fn signs_with(&self) -> impl Iterator<Item = &String> {
         self.launch.secrets.values().filter(|_| !self.changes_files())
@@ -101,7 +115,7 @@ impl Tool for Call {
     fn resources(&self, workspace: WorkspaceId) -> BTreeSet<ResourceId> {
         let files = self.paths.iter().map(|path| ResourceId::File(workspace, path.clone()));
         let secrets = self.signs_with().cloned().map(ResourceId::Secret);
-        let hosts = self.reaches().iter().filter_map(|host| {
+        let hosts = self.reaches().iter().chain(&self.hosts).filter_map(|host| {
             let (name, port) = host.rsplit_once(':')?;
             Some(ResourceId::Host(name.to_owned(), port.parse().ok()?))
         });
@@ -194,6 +208,9 @@ impl Tool for Call {
         let mut lines = vec![said(self.title()), said(terms)];
         lines.push(said("with these arguments:".to_owned()));
         lines.extend(quoted(&pretty(&self.arguments)).map(said));
+        if !self.hosts.is_empty() {
+            lines.push(said(format!("its arguments name the hosts {}", visible(&self.hosts.join(", ")))));
+        }
         if self.changes_files() {
             let alone = ServerLaunch { hosts: Vec::new(), secrets: BTreeMap::new(), ..self.launch.clone() };
             lines.extend(started(&alone));
@@ -325,7 +342,9 @@ const FETCHERS: [&str; 9] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "po
 
 /// What of the program is not pinned, in words.
 fn unpinned(launch: &ServerLaunch) -> Option<String> {
-    let first = launch.argv.first()?;
+    // What only sets variables before the program is not the program.
+    let sets = launch.argv.first().is_some_and(|word| word.rsplit('/').next() == Some("env"));
+    let first = launch.argv.iter().skip(usize::from(sets)).find(|word| !sets || !word.contains('='))?;
     let name = first.rsplit('/').next()?;
     if FETCHERS.contains(&name) {
         return Some(format!(

@@ -23,5 +23,11 @@ pub fn notice(notice: &Notice) -> wire::Notice {
             done: *done,
             total: *total,
         },
+        Notice::Output { task_id, act, stream, text } => wire::Notice::Output {
+            task_id: task_id.to_string(),
+            act: act.to_string(),
+            stream: (*stream).to_owned(),
+            text: text.clone(),
+        },
     }
 }

@@ -68,6 +68,7 @@ fn frame(notice: &wire::Notice) -> Bytes {
         wire::Notice::Delta { .. } => "delta",
         wire::Notice::Reasoning { .. } => "reasoning",
         wire::Notice::Progress { .. } => "progress",
+        wire::Notice::Output { .. } => "output",
         wire::Notice::Keys { .. } => "keys",
     };
     sse::frame(None, kind, notice)

@@ -6,7 +6,7 @@ use kernel::state::TaskState;
 use ledger::Stored;
 use model::attempt::TerminationReason;
 use model::task::TaskContract;
-use model::{Body, Digest, Event, TaskId, UnixMs, limits};
+use model::{ActionRequestId, Body, Digest, Event, TaskId, UnixMs, limits};
 use projections::{Ending, RunStatus, run_status};
 use runstream::{Draft, Lifecycle, Mirrored, RunFold, Writer};
 use serde_json::{Map, Value, json};
@@ -227,6 +227,18 @@ impl RunStreamWriter {
         at: UnixMs,
     ) -> Result<(), Trouble> {
         self.tell(task, |mirror| mirror.progress(what, done, total, at))
+    }
+
+    /// A tool at work printed or said something.
+    pub fn output(
+        &mut self,
+        task: TaskId,
+        act: ActionRequestId,
+        stream: &str,
+        text: &str,
+        at: UnixMs,
+    ) -> Result<(), Trouble> {
+        self.tell(task, |mirror| mirror.output(act, stream, text, at))
     }
 
     fn tell(&mut self, task: TaskId, draft: impl FnOnce(&mut RunFold) -> Draft) -> Result<(), Trouble> {

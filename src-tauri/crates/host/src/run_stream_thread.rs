@@ -8,7 +8,7 @@ use crate::{Error, OsEntropy};
 use kernel::Kernel;
 use kernel::ports::Notice;
 use ledger::Reader;
-use model::{Clock as _, TaskId, UnixMs};
+use model::{ActionRequestId, Clock as _, TaskId, UnixMs};
 use runstream::{Watch, Writer};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +51,13 @@ enum Word {
         total: u64,
         at: UnixMs,
     },
+    Output {
+        task: TaskId,
+        act: ActionRequestId,
+        stream: &'static str,
+        text: String,
+        at: UnixMs,
+    },
     /// What was committed by then: the words told before it stand before this one, and those of later commits do not.
     CatchUp {
         task: TaskId,
@@ -80,6 +87,9 @@ impl Feed {
             Notice::Reasoning { task_id, text } => Word::Reasoning { task: *task_id, text: text.clone(), at },
             Notice::Progress { task_id, what, done, total } => {
                 Word::Progress { task: *task_id, what, done: *done, total: *total, at }
+            }
+            Notice::Output { task_id, act, stream, text } => {
+                Word::Output { task: *task_id, act: *act, stream, text: text.clone(), at }
             }
         };
         if let Err(TrySendError::Full(Word::Event { .. })) = self.send.try_send(word) {
@@ -230,6 +240,9 @@ impl Keeper {
             Word::Progress { task, what, done, total, at } => {
                 self.stream_writer.progress(task, what, done, total, at)
             }
+            Word::Output { task, act, stream, text, at } => {
+                self.stream_writer.output(task, act, stream, &text, at)
+            }
             Word::CatchUp { task, up_to, done } => {
                 let told = self.stream_writer.advance(task, up_to);
                 // Whoever asked may have gone.
@@ -278,6 +291,12 @@ fn joined(words: impl Iterator<Item = Word>) -> Vec<Word> {
             | (Some(Word::Reasoning { task, text, .. }), Word::Reasoning { task: t, text: more, .. })
                 if *task == t && text.len() + more.len() <= DELTA_BYTES_MAX =>
             {
+                text.push_str(&more);
+            }
+            (
+                Some(Word::Output { task, act, stream, text, .. }),
+                Word::Output { task: t, act: a, stream: s, text: more, .. },
+            ) if (*task, *act, *stream) == (t, a, s) && text.len() + more.len() <= DELTA_BYTES_MAX => {
                 text.push_str(&more);
             }
             (_, word) => all.push(word),

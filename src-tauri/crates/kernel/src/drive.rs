@@ -32,6 +32,7 @@ mod refuse;
 mod rules;
 mod sampled;
 mod seen;
+mod several;
 mod skills;
 mod stopped;
 mod swept;

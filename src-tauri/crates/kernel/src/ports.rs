@@ -332,6 +332,17 @@ pub enum Notice {
         /// Of how much; 0 when not known.
         total: u64,
     },
+    /// An act printed something, or the tool of a server said something of how far it is.
+    Output {
+        /// Its task.
+        task_id: TaskId,
+        /// The act, or its trial.
+        act: ActionRequestId,
+        /// `stdout`, `stderr` or `tool`.
+        stream: &'static str,
+        /// The piece, without secrets.
+        text: String,
+    },
 }
 
 /// Listens.

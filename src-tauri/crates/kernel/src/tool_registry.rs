@@ -60,6 +60,15 @@ impl ServerRecord {
         let said = self.classified.get(tool)?.iter().rfind(|one| one.since <= time && one.tool_sha256 == pin);
         said.map(|one| &one.terms)
     }
+
+    /// What a person says of a tool with this pin to whoever began at a time: what they had said by then, and as much stricter
+    /// as they have said since. What is looser counts from the next attempt on.
+    pub fn terms_for(&self, tool: &str, pin: Digest, began: UnixMs) -> Option<ToolTerms> {
+        let then = self.terms(tool, pin, began)?;
+        let since =
+            self.classified.get(tool)?.iter().filter(|one| one.since > began && one.tool_sha256 == pin);
+        Some(since.fold(then.clone(), |terms, one| terms.within(&one.terms)))
+    }
 }
 
 /// Servers by name.

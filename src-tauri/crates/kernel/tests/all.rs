@@ -56,6 +56,7 @@ mod rules;
 mod sampled;
 mod secrets;
 mod senders;
+mod several;
 mod skills;
 mod standing;
 mod statuses;

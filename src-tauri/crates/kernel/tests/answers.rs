@@ -1,6 +1,6 @@
 //! What bears a closing answer: each sentence is bound to a receipt, to what was seen, or marked (product.md, moonshot 9).
 
-use crate::story::{completed, events, object, state};
+use crate::story::{completed, events, log, object, state};
 use crate::told::{Wire, give, settings};
 use kernel::{DriveOutcome, Waiting};
 use model::answer::{AnswerCheck, AnswerSupport};
@@ -9,6 +9,7 @@ use model::body::AnswerChecked;
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::json;
+use std::collections::BTreeMap;
 use testkit::World;
 
 const NOTES: &str = "Alice orders the new scanner by Friday.\nBob owes the landlord 1,250 EUR.\n";
@@ -94,4 +95,33 @@ fn what_a_person_refused_was_not_done_whatever_the_answer_says() {
     let (_, check) = check(&world, task);
     assert_eq!(check.sentences[0].support, AnswerSupport::Unverified, "{check:?}");
     assert!(check.sentences[0].because.is_some());
+}
+
+#[conforms::conforms("HK-14.1-1")]
+#[test]
+fn what_a_task_is_given_makes_and_leaves_is_of_each_class_of_artifacts() {
+    let world = World::new(4_790);
+    std::fs::write(world.path("notes.md"), NOTES).unwrap();
+    let script = vec![
+        ("note", json!({ "plan": "read, then say" })),
+        ("read", json!({ "path": "notes.md" })),
+        ("done", json!({ "summary": "Bob owes the landlord 1,250 EUR." })),
+    ];
+    let wire = Wire::new(script);
+    let task = give(&world, &wire, "What does Bob owe?", settings(ToolMode::Tools, &[]));
+    assert_eq!(world.drive(task), completed());
+    let classes = log(world.kernel()).into_iter().filter_map(|(_, body)| match body {
+        Body::ArtifactCreated(b) => Some((b.artifact.class.as_str(), b.artifact.kind)),
+        _ => None,
+    });
+    let by_class: BTreeMap<&str, ArtifactKind> = classes.collect();
+    let named: Vec<&str> = by_class.keys().copied().collect();
+    assert_eq!(named, ["audit", "deliverable", "derived", "evidence", "source", "working"], "{by_class:?}");
+    for (class, kind) in [
+        ("working", ArtifactKind::WorkingState),
+        ("deliverable", ArtifactKind::Answer),
+        ("source", ArtifactKind::Message),
+    ] {
+        assert_eq!(by_class[class], kind, "{class}");
+    }
 }

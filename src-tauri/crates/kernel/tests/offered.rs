@@ -2,11 +2,14 @@
 
 use crate::story::{completed, count, events, state};
 use crate::told::{Wire, give, settings};
+use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
 use model::body::Body;
+use model::ingress::Channel;
 use model::limits::{FOUND_TOOLS_MAX, OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX};
-use model::{TaskId, action::ActionClass};
-use reasoning::{Settings, ToolMode};
+use model::tool_server::ToolTerms;
+use model::{ResourceId, TaskId, action::ActionClass};
+use reasoning::{Prices, Settings, ToolMode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -132,4 +135,99 @@ fn a_search_that_finds_nothing_says_so_and_one_that_is_repeated_is_no_progress()
     assert!(wire.sent()[1].contains("none of 100 tools of servers says anything of it"));
     assert!(wire.sent().len() < 8, "a loop of searches ends: {}", wire.sent().len());
     assert_eq!(count(world.kernel(), task, "attempt.terminated"), 1);
+}
+
+fn terms(class: ActionClass, hosts: &[&str]) -> ToolTerms {
+    let hosts = hosts.iter().map(|at| (*at).to_owned()).collect();
+    ToolTerms { class, paths: Vec::new(), hosts, repeatable: false, trusted: false, time_limit_ms: None }
+}
+
+/// A person says what a tool of the first server may do.
+fn say_of(world: &World, tool: &str, terms: ToolTerms, key: &str) {
+    let by = (Channel::Cli, key.to_owned());
+    let asked = world.kernel().propose_terms("s00", tool, terms, world.folder.path(), by).unwrap().task_id;
+    let approval = world.drive_to_approval(asked);
+    world.person.allow(world.kernel(), asked, approval).unwrap();
+    assert_eq!(world.drive(asked), completed());
+    world.clock.advance(1_000);
+}
+
+#[test]
+fn a_stricter_word_about_a_tool_counts_for_who_is_at_work_and_a_looser_one_does_not() {
+    let (reads, acts) = (ActionClass::NetworkRead, ActionClass::ExternalEffect);
+    for (first, then, counts) in [(reads, acts, acts), (reads, reads, reads), (acts, reads, acts)] {
+        let world = world(4_110, 1);
+        say_of(&world, "entry_00", terms(first, &[]), "first");
+        let call = || ("s00__entry_00", json!({}));
+        let write = ("write", json!({ "path": "b.txt", "content": "b" }));
+        let wire = Wire::new(vec![write, call(), ("done", json!({ "summary": "looked up" }))]);
+        let task = give(&world, &wire, "Look up entry 0 of ledger number 0", large());
+        let approval = world.drive_to_approval(task);
+        world.clock.advance(1_000);
+        say_of(&world, "entry_00", terms(then, &[]), "then");
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        world.drive(task);
+        let classes = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+            Body::ActionRequested(b) => Some(b.action_class),
+            _ => None,
+        });
+        assert_eq!(classes.collect::<Vec<_>>(), [ActionClass::WriteLocal, counts], "{first}, then {then}");
+    }
+}
+
+#[test]
+fn hosts_in_the_arguments_of_a_call_are_among_what_it_touches_and_on_its_card() {
+    let world = world(4_111, 1);
+    say_of(&world, "entry_00", terms(ActionClass::ExternalEffect, &["/to"]), "hosts");
+    let call = |to: &str| ("s00__entry_00", json!({ "to": to }));
+    let wire = Wire::new(vec![
+        call("not a host"),
+        call("https://Shop.Example/order?n=1"),
+        ("done", json!({ "summary": "ordered" })),
+    ]);
+    let task = give(&world, &wire, "Look up entry 0 of ledger number 0", large());
+    let approval = world.drive_to_approval(task);
+    assert!(wire.sent()[1].contains("which is no host and no address of one"), "{}", wire.sent()[1]);
+    let now = state(&world, task);
+    let packet: acts::ApprovalPacket =
+        crate::story::object(world.kernel(), &now, now.approvals[&approval].approval.approval_packet_ref);
+    let touched = &packet.action_request.target_resources;
+    assert!(touched.contains(&ResourceId::Host("shop.example".to_owned(), 443)), "{touched:?}");
+    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
+    assert!(lines.iter().any(|line| line.text.contains("shop.example:443")), "{lines:?}");
+}
+
+#[test]
+fn a_budget_of_money_is_held_against_the_whole_request_and_its_dearest_price() {
+    let run = |cost_micros_max: Option<u64>| {
+        let world = world(4_112, 2);
+        let prices =
+            Prices { input: 1_000_000, output: 2_000_000, cached: None, cache_written: Some(3_000_000) };
+        let wire = Wire::new(vec![("done", json!({ "summary": "nothing" }))]);
+        let address: reasoning::Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+        let settings = Settings { prices, ..large() };
+        let model = reasoning::ModelServer::new(&address, settings, Arc::clone(&wire) as _).unwrap();
+        world.reasoners.put("dear", Arc::new(model));
+        let mut submission = world.submission("dear", Reasoning::Scripted { name: "dear".to_owned() });
+        if let Some(max) = cost_micros_max {
+            submission.budget.cost_micros_max = max;
+        }
+        let task = world.kernel().submit(&submission).unwrap().task_id;
+        let ended = world.drive(task);
+        let reserved = events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
+            Body::BudgetReserved(b) => Some((b.tokens, b.cost_micros)),
+            _ => None,
+        });
+        (ended, reserved, wire.sent())
+    };
+    let (ended, reserved, sent) = run(None);
+    assert_eq!(ended, completed());
+    let (tokens, cost) = reserved.expect("so much is set aside");
+    let read = u64::from(knowledge::count_tokens(&sent[0]));
+    assert!(tokens >= read + 8_000, "{tokens} for {read}");
+    assert!(cost >= read * 3 + 8_000 * 2, "{cost} for {read}");
+    let (_, _, sent) = run(Some(cost));
+    assert_eq!(sent.len(), 1, "what is enough is enough");
+    let (ended, _, sent) = run(Some(cost - 1));
+    assert!(sent.is_empty(), "the model is not asked: {ended:?}");
 }

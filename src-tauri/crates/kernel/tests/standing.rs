@@ -1,6 +1,7 @@
 //! A person's lasting yes on the whole path: given with an answer or by itself, counted, taken back, and named in
 //! everything that came of it.
 
+use crate::several::together;
 use crate::story::{completed, count, die, events, object, rebuilt, state};
 use kernel::command::rotate_keys::Rotation;
 use kernel::{DriveOutcome, Error, Waiting};
@@ -9,7 +10,6 @@ use model::body::KeyPurpose;
 use model::fault::Point;
 use model::grant::CapabilityGrant;
 use model::policy::{PolicyResult, Verdict};
-use model::proposal::Answer;
 use model::receipt::Receipt;
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use model::{Body, GrantId, TaskId, UnixMs};
@@ -250,12 +250,6 @@ fn two_tasks_after_the_last_use_do_not_both_get_it() {
     assert_eq!((uses(&world, grant), world.files().len()), (2, 2));
 }
 
-/// Several calls in one answer.
-fn together(answers: Vec<Answer>) -> Answer {
-    let calls = answers.into_iter().flat_map(|answer| answer.calls).collect();
-    Answer { calls, ..done("ok") }
-}
-
 #[test]
 fn what_an_act_derives_from_is_what_its_answer_had_seen_and_not_what_came_after_it() {
     let world = World::new(906);
@@ -278,6 +272,8 @@ fn what_an_act_derives_from_is_what_its_answer_had_seen_and_not_what_came_after_
         assert_eq!(world.drive(task), completed());
         questions
     });
+    let written = world.files().into_keys().filter(|name| name.ends_with(".md")).count();
+    assert_eq!(written, 8, "the same work was done both times");
     println!(
         "questions for benign work: {} said after the reading, {} said before it",
         questions[0], questions[1]

@@ -7,6 +7,7 @@ use kernel::{DriveOutcome, Error};
 use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
+use model::ingress::Channel;
 use model::task::{StepStatus, TaskStatus};
 use model::{Body, StepId, TaskId};
 use std::collections::BTreeMap;
@@ -183,4 +184,30 @@ fn steps_that_wait_for_later_ones_or_share_a_name_are_refused_with_words() {
         let refused = world.kernel().submit(&submission).unwrap_err();
         assert!(matches!(&refused, Error::Input(words) if words.contains(word)), "{refused}");
     }
+}
+
+#[conforms::conforms("HK-12.2-1")]
+#[test]
+fn an_edited_goal_supersedes_the_steps_that_nobody_has_begun_and_one_for_it_takes_their_place() {
+    let mut world = World::new(1_431);
+    let task = submit(&world, vec![part("a", &[]), part("b", &["a"]), part("c", &["b"])]);
+    world.reasoners.script("nobody", vec![write("new.txt", "new"), done("the new goal is reached")]);
+    let asked = world.drive_to_approval(task);
+    assert!(world.kernel().change_goal(task, "something else", Channel::Cli).unwrap());
+    let (running, planned, gone) = (StepStatus::Blocked, StepStatus::Planned, StepStatus::Superseded);
+    let named = |all: &[(&str, StepStatus)]| -> Vec<(String, StepStatus)> {
+        all.iter().map(|(name, status)| ((*name).to_owned(), *status)).collect()
+    };
+    let now = named(&[("a", running), ("b", gone), ("c", gone), ("something else", planned)]);
+    assert_eq!(statuses(&world, task), now, "in the commit of the edit");
+    world.reopen();
+    assert_eq!(statuses(&world, task), now);
+    assert!(state(&world, task).approvals[&asked].approval.status != model::approval::ApprovalStatus::Denied);
+    // Edited again before it has begun, it gives way as well.
+    assert!(world.kernel().change_goal(task, "yet something else", Channel::Cli).unwrap());
+    assert_eq!(statuses(&world, task)[3].1, gone);
+    world.reasoners.script("a", vec![write("a.txt", "a"), write("a.txt", "a"), done("a is written")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(attempted(&world, task), ["a", "yet something else"]);
+    assert_eq!(world.files().into_keys().collect::<Vec<_>>(), ["a.txt", "new.txt"]);
 }

@@ -253,7 +253,7 @@ fn json_without(text: &str, holder: &str) -> Option<String> {
 }
 
 /// JSON without comments and without commas that nothing follows.
-fn plain_json(text: &str) -> String {
+pub fn plain_json(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {

@@ -12,7 +12,18 @@ use tokio::sync::oneshot;
 /// Bytes between client and server that nobody has read yet.
 const BETWEEN: usize = 64 * 1024;
 
-type Waiting = Arc<Mutex<BTreeMap<u64, oneshot::Sender<Value>>>>;
+/// What a request is answered with that its client has given up: "request cancelled" of the language server protocol, which
+/// is of the same family and has a word for it.
+const CANCELLED: i64 = -32_800;
+
+/// A request that is not answered yet.
+struct Asked {
+    /// What its client calls it.
+    id: Value,
+    answer: oneshot::Sender<Value>,
+}
+
+type Waiting = Arc<Mutex<BTreeMap<u64, Asked>>>;
 
 /// What goes to the server, and the last number that was given to a request.
 type To = Arc<tokio::sync::Mutex<(DuplexStream, u64)>>;
@@ -48,11 +59,29 @@ impl Conversation {
         if let Some(meta) = message.pointer_mut("/params/_meta").and_then(Value::as_object_mut) {
             meta.remove("progressToken");
         }
+        if message.get("method").and_then(Value::as_str) == Some("notifications/cancelled") {
+            self.give_up(&mut message)?;
+        }
         // To its end, also when whoever asks hangs up in the middle: half a line would spoil the next one.
-        let sent = tokio::spawn(send(Arc::clone(&self.to), Arc::clone(&self.waiting), message, id.is_some()));
+        let sent = tokio::spawn(send(Arc::clone(&self.to), Arc::clone(&self.waiting), message, id.clone()));
         let mut answer = sent.await.ok()??.await.ok()?;
         renamed(&mut answer, id?);
         Some(answer)
+    }
+
+    /// Names in a cancellation the request as the server knows it, and answers whoever waits for that: the server does not.
+    /// None for one that nobody waits for: what it says is about no other.
+    fn give_up(&self, message: &mut Value) -> Option<()> {
+        let named = message.pointer_mut("/params/requestId")?;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = waiting.iter().rev().find(|(_, asked)| asked.id == *named).map(|(number, _)| *number)?;
+        let asked = waiting.remove(&number)?;
+        drop(waiting);
+        *named = json!(number);
+        let error = json!({ "code": CANCELLED, "message": "the request was cancelled by its client" });
+        // Who has hung up meanwhile hears nothing, and wanted nothing.
+        let _ = asked.answer.send(json!({ "jsonrpc": "2.0", "id": number, "error": error }));
+        Some(())
     }
 }
 
@@ -61,13 +90,13 @@ async fn send(
     to: To,
     waiting: Waiting,
     mut message: Value,
-    wants_answer: bool,
+    id: Option<Value>,
 ) -> Option<oneshot::Receiver<Value>> {
     let mut to = to.lock().await;
-    let answered = wants_answer.then(|| {
+    let answered = id.map(|id| {
         to.1 = to.1.wrapping_add(1);
-        let (send, answered) = oneshot::channel();
-        waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(to.1, send);
+        let (answer, answered) = oneshot::channel();
+        waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(to.1, Asked { id, answer });
         renamed(&mut message, json!(to.1));
         answered
     });
@@ -89,13 +118,106 @@ async fn hear(from: DuplexStream, waiting: Waiting, server: Server) {
     while let Ok(Some(line)) = lines.next_line().await {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         let id = message.get("id").and_then(Value::as_u64).filter(|_| message.get("method").is_none());
-        let waits = id.and_then(|id| waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
-        if let Some(waits) = waits
-            && let Err(message) = waits.send(message)
+        let Some(id) = id else { continue };
+        let asked = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let unheard = match asked {
+            Some(asked) => asked.answer.send(message).err(),
+            None => Some(message),
+        };
+        if let Some(message) = unheard
             && let Some(key) = message.pointer("/result/structuredContent/key").and_then(Value::as_str)
         {
             server.was_not_received(key);
         }
     }
     waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+    use wire::Error;
+
+    /// A store in which a call takes until it is let go, and is done then.
+    struct Slow {
+        begun: Mutex<Sender<Value>>,
+        go: Mutex<Receiver<()>>,
+    }
+
+    impl Hermit for Slow {
+        fn ask(&self, name: &str, params: Value) -> Result<Value, Box<Error>> {
+            Ok(match name {
+                "agent.tools" => json!({ "tools": [
+                    { "name": "write", "description": "", "parameters": { "type": "object" } }] }),
+                "agent.open" => json!({
+                    "task_id": "task_1", "workspace": "/w", "profile": "local_edit_allowed", "again": false }),
+                "agent.call" => {
+                    self.begun.lock().unwrap().send(params).unwrap();
+                    self.go.lock().unwrap().recv().unwrap();
+                    called("done")
+                }
+                "agent.stop" => called("done"),
+                other => panic!("{other} is not asked for"),
+            })
+        }
+    }
+
+    fn called(status: &str) -> Value {
+        json!({ "status": status, "key": "key-1", "text": ["written"], "said": [], "is_error": false, "summary": "write",
+            "receipt_id": null, "approval_id": null, "clarification_id": null })
+    }
+
+    fn call(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "write", "arguments": {} } })
+    }
+
+    #[test]
+    fn a_call_that_is_cancelled_is_that_call_and_made_again_it_is_still_the_same() {
+        let (begun, at_work) = channel();
+        let (go, wait) = channel();
+        let hermit = Slow { begun: Mutex::new(begun), go: Mutex::new(wait) };
+        let options = Options {
+            workspace: "/w".to_owned(),
+            is_named: true,
+            profile: None,
+            version: "1".to_owned(),
+            proofs: "/p".into(),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let talk = Arc::new(Conversation::begin(Arc::new(hermit), options));
+            let greeting = json!({ "jsonrpc": "2.0", "id": 40, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } } });
+            assert!(talk.say(greeting).await.is_some());
+            talk.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+            let begin = |id| {
+                let talk = Arc::clone(&talk);
+                tokio::spawn(async move { talk.say(call(id)).await })
+            };
+            let cancelled = |id: u64| {
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+            };
+            let params = |wait: &Receiver<Value>| wait.recv_timeout(Duration::from_secs(20)).unwrap();
+            // The client's numbers are its own: 2 is what the server would call this call.
+            let first = begin(41);
+            assert_eq!(params(&at_work)["seen"], json!([]));
+            assert_eq!(talk.say(cancelled(2)).await, None, "that is none of its requests");
+            assert_eq!(talk.say(cancelled(41)).await, None);
+            let answer = first.await.unwrap().expect("the conversation goes on");
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(41), &json!(CANCELLED)), "{answer}");
+            // It was done all the same, and nobody has heard of it.
+            go.send(()).unwrap();
+            let again = begin(42);
+            assert_eq!(params(&at_work)["seen"], json!([]), "what nobody heard was not received");
+            go.send(()).unwrap();
+            let answer = again.await.unwrap().expect("an answer");
+            assert_eq!(answer["result"]["structuredContent"]["key"], json!("key-1"), "{answer}");
+            let next = begin(43);
+            assert_eq!(params(&at_work)["seen"], json!(["key-1"]), "what was heard is told with the next call");
+            go.send(()).unwrap();
+            next.await.unwrap().expect("an answer");
+        });
+    }
 }

@@ -5,6 +5,7 @@ use crate::told::error;
 use crate::{Hermit, Options};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Component, Path};
 
 /// Receipts in a list.
@@ -57,9 +58,14 @@ pub const ALL: &[Reading] = &[
     Reading {
         name: "hermit_begin",
         about: "Hand a goal to Hermit as a task of its own in this folder, for the model that the person has set up. Look \
-                after it with `hermit_task`.",
+                after it with `hermit_task`. The same goal again is the same task, also after a restart; to begin another \
+                one for the same goal, give it a key of its own.",
         schema: || {
-            schema(&json!({ "goal": { "type": "string", "description": "what is to be done" } }), &["goal"])
+            let properties = json!({
+                "goal": { "type": "string", "description": "what is to be done" },
+                "key": { "type": "string", "description": "a name of your own for this task" },
+            });
+            schema(&properties, &["goal"])
         },
     },
 ];
@@ -103,7 +109,7 @@ impl Own<'_> {
             }
             "hermit_proof" => self.proof()?,
             _ => {
-                let begun = self.begin(text("goal"))?;
+                let begun = self.begin(text("goal"), text("key"))?;
                 let task = begun.get("task_id").and_then(Value::as_str).map(str::to_owned);
                 return Ok(Read { told: begun, begun: task });
             }
@@ -120,7 +126,10 @@ impl Own<'_> {
         match named {
             "" => Ok(self.task.to_owned()),
             named if named == self.task || self.begun.contains(named) => Ok(named.to_owned()),
-            named => Err(format!("`{named}` is no task of this session")),
+            named => Err(format!(
+                "`{named}` is no task that this session knows; if you began it before a restart, call `hermit_begin` with the \
+                 same goal again: that is the same task"
+            )),
         }
     }
 
@@ -149,11 +158,18 @@ impl Own<'_> {
         self.ask("proof.export", json!({ "task": self.task, "path": path }))
     }
 
-    fn begin(&self, goal: &str) -> Result<Value, String> {
+    /// The same goal, or the same key, in the same session is the same task: its store knows that, whoever has restarted.
+    fn begin(&self, goal: &str, key: &str) -> Result<Value, String> {
         if goal.trim().is_empty() {
             return Err("a task needs a goal".to_owned());
         }
-        let mut params = json!({ "goal": goal, "workspace": self.options.workspace, "channel": "mcp" });
+        let mut same = DefaultHasher::new();
+        let kind = if key.is_empty() { "goal" } else { "key" };
+        (if key.is_empty() { goal.trim() } else { key }).hash(&mut same);
+        let same = format!("begun:{}:{kind}:{:016x}", self.task, same.finish());
+        let mut params = json!({
+            "goal": goal, "workspace": self.options.workspace, "channel": "mcp", "idempotency_key": same,
+        });
         if let (Some(profile), Some(members)) = (&self.options.profile, params.as_object_mut()) {
             members.insert("profile".to_owned(), json!(profile));
         }
@@ -196,8 +212,11 @@ fn inside(workspace: &str, path: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, fits, inside};
+    use super::{ALL, Own, fits, inside};
+    use crate::{Hermit, Options};
     use serde_json::{Value, json};
+    use std::collections::BTreeSet;
+    use std::sync::{Mutex, PoisonError};
 
     #[test]
     fn a_path_stays_inside_the_folder() {
@@ -205,6 +224,59 @@ mod tests {
         for outside in ["", "/etc/passwd", "../x", "a/../../x"] {
             assert!(inside("/w", outside).is_err(), "{outside}");
         }
+    }
+
+    /// A store that makes one task for each key.
+    #[derive(Default)]
+    struct Keys(Mutex<Vec<String>>);
+
+    impl Hermit for Keys {
+        fn ask(&self, name: &str, params: Value) -> Result<Value, Box<wire::Error>> {
+            if name != "task.submit" {
+                return Ok(params);
+            }
+            let key = params["idempotency_key"].as_str().unwrap_or_default().to_owned();
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = all.iter().position(|known| *known == key).unwrap_or_else(|| {
+                all.push(key);
+                all.len().saturating_sub(1)
+            });
+            Ok(json!({ "task_id": format!("task_{at}") }))
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_begun_again_after_a_restart_is_the_same_and_is_looked_after_again() {
+        let store = Keys::default();
+        let options = Options {
+            workspace: "/w".to_owned(),
+            is_named: true,
+            profile: None,
+            version: "1".to_owned(),
+            proofs: "/p".into(),
+        };
+        let run = |session: &str, begun: &BTreeSet<String>, name: &str, arguments: Value| {
+            let own = Own { hermit: &store, options: &options, task: session, begun };
+            own.run(name, arguments.as_object().unwrap_or(&Default::default()))
+        };
+        let begin = |session: &str, arguments: Value| {
+            run(session, &BTreeSet::new(), "hermit_begin", arguments).ok().and_then(|read| read.begun)
+        };
+        let first = begin("s", json!({ "goal": "tidy" }));
+        assert_eq!(first.as_deref(), Some("task_0"));
+        // Who has restarted knows nothing of it, is told what to do, and then knows it.
+        let asked = || json!({ "task": "task_0" });
+        let why = run("s", &BTreeSet::new(), "hermit_task", asked()).err().unwrap_or_default();
+        assert!(why.contains("`hermit_begin` with the same goal again"), "{why}");
+        let again = begin("s", json!({ "goal": " tidy\n" }));
+        assert_eq!(again, first, "not a second one");
+        assert!(run("s", &again.into_iter().collect(), "hermit_task", asked()).is_ok());
+        let others = [
+            begin("s", json!({ "goal": "tidy", "key": "second" })),
+            begin("s", json!({ "goal": "write" })),
+            begin("other", json!({ "goal": "tidy" })),
+        ];
+        assert_eq!(others.map(|one| one.unwrap_or_default()), ["task_1", "task_2", "task_3"]);
     }
 
     #[test]

@@ -145,14 +145,19 @@ impl Server {
         if answer.status == CallStatus::Ended && call.key.is_none() {
             answer = called(self.task(client, true)?)?;
         }
-        let mut known = self.known_of(client);
-        known.seen.retain(|key| !seen.contains(key));
-        if !waits(answer.status) && !matches!(answer.status, CallStatus::Behind | CallStatus::Ended) {
-            known.seen.push(answer.key.clone());
-            let more = known.seen.len().saturating_sub(SEEN_MAX);
-            known.seen.drain(..more);
-        }
+        self.known_of(client).seen.retain(|key| !seen.contains(key));
         Ok(answer)
+    }
+
+    /// A call goes back to its client, which then knows what came of it.
+    fn is_answered(&self, client: &Client, answer: &Called) {
+        if waits(answer.status) || matches!(answer.status, CallStatus::Behind | CallStatus::Ended) {
+            return;
+        }
+        let mut known = self.known_of(client);
+        known.seen.push(answer.key.clone());
+        let more = known.seen.len().saturating_sub(SEEN_MAX);
+        known.seen.drain(..more);
     }
 
     /// What is looked at of this client's own: its session's task, and those that it began.
@@ -315,7 +320,12 @@ impl ServerHandler for Server {
             }
             false => told::result(&called).into(),
         };
-        Ok(self.with_receipt(client, called.receipt_id, answer).await)
+        let answer = self.with_receipt(client.clone(), called.receipt_id.clone(), answer).await;
+        // The answer to a call that its client has given up goes to nobody: made again, it is still that call.
+        if !context.ct.is_cancelled() {
+            self.is_answered(&client, &called);
+        }
+        Ok(answer)
     }
 
     async fn list_resources(

@@ -491,4 +491,9 @@ bodies! {
         store_id: String, look: u64, through: u64, waiting: Vec<TaskId>, marks: Vec<HistoryMark>,
         proposed_in: Option<TaskId>,
     }
+    /// An act of an answer went well, and the answer asks for more: the next request of it is in hand. So many of its
+    /// proposals are behind it, and so many are not (HV-3.2-2, -3).
+    AnswerContinued ("attempt.answer_continued", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, answer: ArtifactRef, taken: u32, left: u32,
+    }
 }

@@ -167,6 +167,8 @@ pub const COLLECT_AFTER_MS: i64 = 30 * 24 * 3600 * 1000;
 pub const COLLECT_AFTER_MS_MIN: i64 = 24 * 3600 * 1000;
 /// Bytes of content in files from which on a person is told to make room, unless the settings say otherwise.
 pub const CONTENT_BYTES_QUOTA: u64 = 10 * 1024 * 1024 * 1024;
+/// Bytes of what an act prints that are told while it is under way; its result holds all that is kept.
+pub const OUTPUT_TOLD_BYTES_MAX: usize = 256 * 1024;
 /// How often an act that is under way reports by itself, at most: often enough for whoever waits, and few
 /// enough for the log.
 pub const PROGRESS_MS_MIN: u64 = 30 * 1000;

@@ -302,6 +302,29 @@ pub struct ToolTerms {
     pub time_limit_ms: Option<u64>,
 }
 
+impl ToolTerms {
+    /// The stricter of two, point by point: the graver class, all places and hosts, and only what both allow.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let both = |mine: &[String], theirs: &[String]| {
+            let mut all = mine.to_vec();
+            all.extend(theirs.iter().filter(|one| !mine.contains(one)).cloned());
+            all
+        };
+        let ms = |terms: &Self| terms.time_limit_ms.unwrap_or(limits::TOOL_CALL_MS);
+        let is_said = self.time_limit_ms.is_some() || other.time_limit_ms.is_some();
+        let class = if other.class.gravity() > self.class.gravity() { other.class } else { self.class };
+        Self {
+            class,
+            paths: both(&self.paths, &other.paths),
+            hosts: both(&self.hosts, &other.hosts),
+            repeatable: self.repeatable && other.repeatable,
+            trusted: self.trusted && other.trusted,
+            time_limit_ms: is_said.then(|| ms(self).min(ms(other))),
+        }
+    }
+}
+
 /// Classes that a person can say a tool has.
 pub const TOOL_CLASSES: [ActionClass; 8] = [
     ActionClass::ReadLocal,

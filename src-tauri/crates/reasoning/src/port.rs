@@ -26,7 +26,8 @@ pub struct Descriptor {
     /// Whether it is offered a few of Hermit's own tools and no others.
     #[serde(default)]
     pub few_tools: bool,
-    /// Price of a million tokens read, in micro-units; 0 when none is known.
+    /// Price of a million tokens read, in micro-units, as they cost most: a provider may ask more for what it keeps in its
+    /// cache; 0 when none is known.
     pub cost_in_micros: u64,
     /// Price of a million tokens written, in micro-units; 0 when none is known.
     pub cost_out_micros: u64,

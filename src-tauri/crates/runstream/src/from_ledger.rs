@@ -179,6 +179,12 @@ impl RunFold {
         }
     }
 
+    /// A piece of what a tool prints or says while it is at work (the kernel's `Notice::Output`).
+    pub fn output(&self, act: ActionRequestId, stream: &str, text: &str, at: UnixMs) -> Draft {
+        let data = json!({ "stream": stream, "text": text });
+        Draft::new(Family::ToolUpdated, at, json!({ "tool_call_id": act, "data": data, "progress": null }))
+    }
+
     /// The payload of `run.started` and `status`.
     fn lifecycle(&self, now: &Lifecycle) -> Value {
         json!({
@@ -208,7 +214,7 @@ const fn part(body: &Body) -> Part {
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
         | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_) | SamplingRequested(_) | SamplingEnded(_)
-        | ContextCompacted(_) | AnswerChecked(_) | SkillLoaded(_)
+        | ContextCompacted(_) | AnswerChecked(_) | SkillLoaded(_) | AnswerContinued(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)

@@ -77,6 +77,12 @@ fn a_tool_starts_when_it_is_dispatched_and_is_done_when_it_was_observed() {
         part(&working, &["tool_call_id", "progress"]),
         json!({ "tool_call_id": call, "progress": { "what": "changing files", "done": 2, "total": 5 } })
     );
+    let printed = tale.mirror.output(id("act", 1), "stderr", "a warning\n", UnixMs(1));
+    assert_eq!(printed.family, Family::ToolUpdated);
+    assert_eq!(
+        part(&printed, &["tool_call_id", "data", "progress"]),
+        json!({ "tool_call_id": call, "data": { "stream": "stderr", "text": "a warning\n" }, "progress": null })
+    );
     let report = |act| EffectProgressed {
         action_request_id: id("act", act),
         sequence: 4,

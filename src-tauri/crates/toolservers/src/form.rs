@@ -17,6 +17,10 @@ const CHOICES_MAX: usize = 32;
 const TRIES_MAX: u32 = 3;
 /// What refuses a question, and what breaks it off.
 const NO: [&str; 2] = ["Decline", "Cancel"];
+/// The same where a value of a field has such a name: what a person chooses from is not what refuses the form.
+const NO_FORM: [&str; 2] = ["Decline the form", "Cancel the form"];
+/// What leaves a field out, and the same where a value of it has that name.
+const SKIP: [&str; 2] = ["skip", "leave it out"];
 
 /// What a server is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,10 +116,12 @@ impl Form {
         } else {
             choices.push(self.yes.to_owned());
         }
+        let no = self.no();
         if choices.is_empty() {
-            words.push_str("; `decline` refuses, `cancel` breaks it off");
+            let [decline, cancel] = no.map(str::to_lowercase);
+            words.push_str(&format!("; `{decline}` refuses, `{cancel}` breaks it off"));
         } else {
-            choices.extend(NO.map(str::to_owned));
+            choices.extend(no.map(str::to_owned));
         }
         if let Some(wrong) = &self.wrong {
             words.push_str(&format!("\nThat did not fit: {wrong}"));
@@ -123,13 +129,21 @@ impl Form {
         Asking::new(words, choices)
     }
 
+    /// What refuses the form, and what breaks it off, at the field in hand.
+    fn no(&self) -> [&'static str; 2] {
+        let field = self.fields.get(self.at);
+        let taken = field.is_some_and(|field| NO.iter().any(|no| field.has(no)));
+        if taken { NO_FORM } else { NO }
+    }
+
     /// Takes what the person said; what the server is told, once there is nothing more to ask.
     pub(crate) fn take(&mut self, said: &str) -> Option<Answer> {
         let said = said.trim();
-        if said.eq_ignore_ascii_case(NO[0]) {
+        let [decline, cancel] = self.no();
+        if said.eq_ignore_ascii_case(decline) {
             return Some(Answer::Decline);
         }
-        if said.eq_ignore_ascii_case(NO[1]) {
+        if said.eq_ignore_ascii_case(cancel) {
             return Some(Answer::Cancel);
         }
         let Some(field) = self.fields.get(self.at) else {
@@ -189,7 +203,7 @@ impl Field {
                 format!("any of {}, with commas between", words_for_model(&all.join(", "), WORDS_MAX))
             }
         };
-        if self.required { kind } else { format!("{kind}; `skip` leaves it out") }
+        if self.required { kind } else { format!("{kind}; `{}` leaves it out", self.skip()) }
     }
 
     fn choices(&self) -> Vec<String> {
@@ -199,14 +213,28 @@ impl Field {
             Kind::Text | Kind::Number | Kind::Many(_) => return Vec::new(),
         };
         if !self.required {
-            all.push("skip".to_owned());
+            all.push(self.skip().to_owned());
         }
         all
     }
 
+    /// Whether one of its values is called so.
+    fn has(&self, name: &str) -> bool {
+        let (Kind::One(values) | Kind::Many(values)) = &self.kind else { return false };
+        values
+            .iter()
+            .any(|(value, called)| [value, called].iter().any(|one| one.trim().eq_ignore_ascii_case(name)))
+    }
+
+    /// What leaves it out.
+    fn skip(&self) -> &'static str {
+        let [skip, other] = SKIP;
+        if self.has(skip) { other } else { skip }
+    }
+
     /// The value that was meant; none where it is left out.
     fn value(&self, said: &str) -> Result<Option<Value>, String> {
-        if !self.required && said.eq_ignore_ascii_case("skip") {
+        if !self.required && said.eq_ignore_ascii_case(self.skip()) {
             return Ok(None);
         }
         let of = |values: &[(String, String)], said: &str| {
@@ -290,6 +318,38 @@ mod tests {
         assert_eq!(field().take("cancel"), Some(Answer::Cancel));
         assert_eq!(form(json!({}), json!([])).take("Accept"), Some(Answer::Accept(json!({}))));
         assert_eq!(form(json!({}), json!([])).take("well"), Some(Answer::Decline));
+    }
+
+    #[test]
+    fn a_value_that_is_called_like_a_refusal_is_chosen_and_the_form_has_another_word_for_refusing() {
+        let field = || {
+            let values = json!(["Cancel", "decline", "Skip", "Keep"]);
+            form(
+                json!({ "order": { "type": "string", "enum": values }, "why": { "type": "string" } }),
+                json!(["why"]),
+            )
+        };
+        let asked = field().question();
+        assert_eq!(
+            asked.choices,
+            ["Cancel", "decline", "Skip", "Keep", "leave it out", "Decline the form", "Cancel the form"]
+        );
+        for value in ["Cancel", "decline", "Skip"] {
+            let mut form = field();
+            assert_eq!(form.take(value), None, "{value} is a value");
+            assert!(
+                form.question().question.contains("`decline` refuses"),
+                "the next field has the usual words"
+            );
+            assert_eq!(form.take("so"), Some(Answer::Accept(json!({ "order": value, "why": "so" }))));
+        }
+        assert_eq!(field().take("Decline the form"), Some(Answer::Decline));
+        assert_eq!(field().take("cancel the form"), Some(Answer::Cancel));
+        let mut form = field();
+        assert_eq!(
+            (form.take("leave it out"), form.take("x")),
+            (None, Some(Answer::Accept(json!({ "why": "x" }))))
+        );
     }
 
     #[test]

@@ -43,6 +43,17 @@ pub enum Notice {
         /// Of how much; 0 when not known.
         total: u64,
     },
+    /// An act printed something, or the tool of a server said how far it is.
+    Output {
+        /// Its task.
+        task_id: String,
+        /// The act.
+        act: String,
+        /// `stdout`, `stderr` or `tool`.
+        stream: String,
+        /// The piece.
+        text: String,
+    },
     /// The keys of the host were opened or locked.
     Keys {
         /// Whether they are open now.

@@ -35,3 +35,22 @@ test("who comes while it is thinking sees what was thought before, and each piec
   act(() => host.say({ kind: "reasoning", task_id: DONE, text: "look." }));
   await log.findByText("First I had better look.");
 });
+
+test("what a tool at work prints is read along, and goes when its turn is over", async () => {
+  const host = scene({ "task.show": running });
+  show(host, `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  await log.findByText(/^(working|thinking)$/);
+  const say = (task: string, text: string) => act(() => host.say({ kind: "output", task_id: task, act: "act_1", stream: "stdout", text }));
+  say(DONE, "compiling one\n");
+  say("task_other", "not here\n");
+  say(DONE, "compiling two\n");
+  await log.findByText("What it prints");
+  const shown = log.getByText("What it prints").closest("details");
+  expect(shown?.textContent).toContain("compiling one\ncompiling two");
+  expect(shown?.textContent).not.toContain("not here");
+  say(DONE, "x".repeat(30_000));
+  await waitFor(() => expect(shown?.textContent).not.toContain("compiling"));
+  act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.status_changed", topics: [] }));
+  await waitFor(() => expect(log.queryByText("What it prints")).toBeNull());
+});

@@ -2,7 +2,7 @@
 import { count } from "~/screen/words";
 import { TASK_STATUS, type TaskStatus } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
-import { list, record, word } from "./events";
+import { list, number, record, word } from "./events";
 
 export interface Part {
   title: string;
@@ -38,12 +38,18 @@ export function waiting(parts: readonly Part[]): string {
 }
 
 /** `attempt.tools_found` in words. */
-export function lookedFor(body: Record<string, unknown>): string {
+function lookedFor(body: Record<string, unknown>): string {
   return `Looked for tools, “${word(body["query"])}”: ${list(body["tools"]).map((tool) => word(tool)).join(", ")}`;
 }
 
 /** `attempt.skill_loaded` in words. */
-export function readOf(body: Record<string, unknown>): string {
+function readOf(body: Record<string, unknown>): string {
   const [skill, file] = [word(body["name"]), word(body["file"])];
   return file === "" ? `Read the skill ${skill}` : `Read ${file} of the skill ${skill}`;
+}
+
+/** What a model has found, has read, or asks for beside what was done, in words. */
+export function foundOf(name: string, body: Record<string, unknown>): string {
+  if (name === "attempt.answer_continued") return `Continues with ${count(number(body["left"]), "more request")} of the same answer`;
+  return name === "attempt.tools_found" ? lookedFor(body) : readOf(body);
 }

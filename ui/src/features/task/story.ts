@@ -11,7 +11,7 @@ import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
-import { type Part, ended, given, lookedFor, readOf, started, waiting } from "./parts";
+import { type Part, ended, foundOf, given, started, waiting } from "./parts";
 
 /** What a row leads to. */
 export type See =
@@ -256,8 +256,8 @@ class Teller {
         this.#add(event, "phase", text, { kind: "summary", id: word(record(body["summary"])["artifact_id"]) }, { tone: "mute" });
         break;
       }
-      case "attempt.tools_found": case "attempt.skill_loaded":
-        this.#add(event, "phase", name === "attempt.tools_found" ? lookedFor(body) : readOf(body), here, { mark: "running", tone: "mute" });
+      case "attempt.tools_found": case "attempt.skill_loaded": case "attempt.answer_continued":
+        this.#add(event, "phase", foundOf(name, body), here, { mark: "running", tone: "mute" });
         break;
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });

@@ -129,5 +129,6 @@ export const EVENT_NAME = [
   "skill.untrusted",
   "attempt.skill_loaded",
   "store.history_read",
+  "attempt.answer_continued",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -45,6 +45,8 @@ export type Notice =
   | { kind: "reasoning"; task_id: string; text: string }
   /** Long work went on. */
   | { kind: "progress"; task_id?: string | null; what: string; done: number; total: number }
+  /** An act printed something, or the tool of a server said how far it is. */
+  | { kind: "output"; task_id: string; act: string; stream: string; text: string }
   /** The keys of the host were opened or locked. */
   | { kind: "keys"; open: boolean };
 

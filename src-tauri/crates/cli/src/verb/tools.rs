@@ -279,7 +279,9 @@ fn import(context: &Context, file: &Path) -> Came {
         return Err(cannot(format!("it has {size} bytes, more than {FILE_BYTES_MAX}")));
     }
     let text = std::fs::read_to_string(file).map_err(|e| cannot(e.to_string()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|e| cannot(format!("it is no JSON: {e}")))?;
+    // Editors keep comments and commas in theirs.
+    let value: Value = serde_json::from_str(&mcp::edit::plain_json(&text))
+        .map_err(|e| cannot(format!("it is no JSON: {e}")))?;
     let found =
         ["mcpServers", "servers", "context_servers"].iter().find_map(|name| value.get(*name)?.as_object());
     let servers = found.ok_or_else(|| cannot("it names no `mcpServers`".to_owned()))?;
@@ -307,14 +309,34 @@ fn proposal(name: &str, server: &Value) -> String {
     let arguments = server.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
     let words = std::iter::once(program).chain(arguments.iter().filter_map(Value::as_str));
     let words: Vec<String> = words.map(quoted).collect();
-    let variables =
-        server.get("env").and_then(Value::as_object).map(|env| env.keys().cloned().collect::<Vec<_>>());
-    let secrets: String = variables
-        .unwrap_or_default()
-        .iter()
-        .map(|variable| format!(" --secret {variable}=NAME --host HOST"))
-        .collect();
-    format!("hermit tools add {own}{secrets} -- {}", words.join(" "))
+    let mut options = String::new();
+    if let Some(folder) = server.get("cwd").and_then(Value::as_str) {
+        options.push_str(&format!(" --workspace {}", quoted(folder)));
+    }
+    let mut plain = String::new();
+    for (variable, value) in server.get("env").and_then(Value::as_object).into_iter().flatten() {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match may_be_secret(variable, &value) {
+            true => options.push_str(&format!(" --secret {}=NAME --host HOST", quoted(variable))),
+            false => plain.push_str(&format!("{} ", quoted(&format!("{variable}={value}")))),
+        }
+    }
+    let env = if plain.is_empty() { "" } else { "env " };
+    format!("hermit tools add {own}{options} -- {env}{plain}{}", words.join(" "))
+}
+
+/// Whether the value of a variable may be a key: by the name, or because it is long and mixed as keys are.
+fn may_be_secret(variable: &str, value: &str) -> bool {
+    const WORDS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL", "COOKIE", "DSN"];
+    let name = variable.to_ascii_uppercase();
+    let is_mixed = |run: &str| {
+        run.len() >= 16
+            && run.contains(|c: char| c.is_ascii_digit())
+            && run.contains(|c: char| c.is_ascii_alphabetic())
+    };
+    WORDS.iter().any(|word| name.contains(word))
+        || (value.contains("://") && value.contains('@'))
+        || value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_mixed)
 }
 
 /// A word as a shell takes it.

@@ -190,7 +190,7 @@ impl Kernel {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
             }
             tx.push(TaskGoalChanged { about_task_id: task_id, goal: Sensitive::from(goal.to_owned()) });
-            Ok(())
+            self.plan_anew(tx, goal)
         })?;
         Ok(true)
     }

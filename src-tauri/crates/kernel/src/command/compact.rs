@@ -184,17 +184,28 @@ impl Kernel {
     ) -> Result<(Vec<ClosedTurn>, u64), Error> {
         let mut told = Turns { iteration: since, ..Turns::default() };
         let mut after = from;
+        // Where the last of them was closed, unless its answer went on.
+        let mut closed_at = None;
         loop {
             let page = self.reader.events(task_id, after, STRIDE)?;
-            let Some(last) = page.last() else { return Ok((told.closed, after)) };
+            let Some(last) = page.last() else { return Ok((told.closed, closed_at.unwrap_or(after))) };
             let end = last.task_seq;
             for stored in page {
                 let event = stored.event()?;
                 if event.attempt_id.is_some_and(|of| of != attempt) {
                     continue;
                 }
-                if told.take(event.event_id, &self.body_of(&event)?, through) {
-                    return Ok((told.closed, stored.task_seq));
+                let body = self.body_of(&event)?;
+                match (closed_at, &body) {
+                    (Some(at), Body::ContextCompiled(_) | Body::RunTerminated(_)) => {
+                        return Ok((told.closed, at));
+                    }
+                    (Some(_), Body::AnswerContinued(_)) => closed_at = None,
+                    (Some(_), _) => {}
+                    (None, body) => {
+                        let closed = told.take(event.event_id, body, through);
+                        closed_at = closed.then_some(stored.task_seq);
+                    }
                 }
             }
             after = end;

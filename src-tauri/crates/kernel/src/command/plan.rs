@@ -4,14 +4,18 @@ use super::submit::{Reasoning, Submission, title};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
+use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Writeup};
 use model::action::ActionClass;
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::StepCreated;
 use model::task::{ModelChoice, Step, StepContract, StepKind, StepStatus};
-use model::{ArtifactId, Sensitive, StepId, limits};
+use model::{ArtifactId, Sensitive, StepId, TaskId, UnixMs, limits};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of the title of a step that is planned anew.
+const TITLE_CHARS_MAX: usize = 80;
 
 /// One part of a goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,20 +106,47 @@ impl Kernel {
     ) -> Result<StepId, Error> {
         let step_id = self.fresh_step();
         let contract_ref = w.object(contract, NewArtifact::audit(ArtifactKind::StepContract))?;
-        let step = Step {
-            step_id,
-            task_id: w.scope.task_id,
-            kind,
-            title: Sensitive::from(title),
-            contract_ref: contract_ref.artifact_id,
-            status: StepStatus::Planned,
-            depends_on,
-            max_attempts: limits::ATTEMPTS_MAX,
-            created_at: w.now,
-            updated_at: w.now,
-        };
+        let id = contract_ref.artifact_id;
+        let step = planned((step_id, w.scope.task_id), kind, title, id, depends_on, w.now);
         w.push(StepCreated { step });
         Ok(step_id)
+    }
+
+    /// The goal of a task of several steps was edited: those that nobody has begun were for the goal of before. One step for
+    /// what is asked now takes their place, and may no more than they.
+    pub(super) fn plan_anew(&self, tx: &mut Tx<'_>, goal: &str) -> Result<(), Error> {
+        let begun: BTreeSet<StepId> = tx.attempts.values().map(|one| one.attempt.step_id).collect();
+        let is_open = |step: &&Step| matches!(step.status, StepStatus::Planned | StepStatus::Ready);
+        let open: Vec<Step> =
+            tx.in_order().filter(is_open).filter(|step| !begun.contains(&step.step_id)).cloned().collect();
+        if tx.steps.len() < 2 || open.is_empty() {
+            return Ok(());
+        }
+        let mut new = contract(goal.to_owned());
+        for (at, step) in open.iter().enumerate() {
+            let may = self.read_object::<StepContract>(tx, step.contract_ref)?.allowed_action_classes;
+            new.allowed_action_classes = match (at, new.allowed_action_classes) {
+                (0, _) => may,
+                (_, all) if all.is_empty() || may.is_empty() => Vec::new(),
+                (_, mut all) => {
+                    all.extend(may.into_iter().filter(|class| !all.contains(class)).collect::<Vec<_>>());
+                    all
+                }
+            };
+            tx.set_step_of(step.step_id, StepStatus::Superseded, "the goal was edited")?;
+        }
+        let depends_on: Vec<StepId> = tx.open_steps(None).map(|step| step.step_id).collect();
+        let is_free = depends_on.is_empty();
+        let contract_ref = tx.object(&new, NewArtifact::audit(ArtifactKind::StepContract))?.artifact_id;
+        let title: String = goal.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
+        let (step_id, at) = (self.fresh_step(), tx.now());
+        let ids = (step_id, tx.task.task_id);
+        let step = planned(ids, StepKind::Pursue, title, contract_ref, depends_on, at);
+        tx.push(StepCreated { step });
+        if is_free {
+            tx.set_step_of(step_id, StepStatus::Ready, "waits for nothing")?;
+        }
+        Ok(())
     }
 
     pub(super) fn model_choice(
@@ -170,7 +201,8 @@ impl Kernel {
         if state.steps.len() < 2 {
             return Ok(Vec::new());
         }
-        let steps: Vec<&Step> = state.in_order().collect();
+        let steps: Vec<&Step> =
+            state.in_order().filter(|step| step.status != StepStatus::Superseded).collect();
         let name = |step: &Step| step.title.shown().cloned().unwrap_or_else(|| step.step_id.to_string());
         let mut parts = Vec::new();
         for step in &steps {
@@ -212,6 +244,29 @@ impl Kernel {
             }
             ModelChoice::Tools { change } => Reasoning::Tools { change: text(change)? },
         })
+    }
+}
+
+/// A step that nobody has begun.
+fn planned(
+    (step_id, task_id): (StepId, TaskId),
+    kind: StepKind,
+    title: String,
+    contract_ref: ArtifactId,
+    depends_on: Vec<StepId>,
+    at: UnixMs,
+) -> Step {
+    Step {
+        step_id,
+        task_id,
+        kind,
+        title: Sensitive::from(title),
+        contract_ref,
+        status: StepStatus::Planned,
+        depends_on,
+        max_attempts: limits::ATTEMPTS_MAX,
+        created_at: at,
+        updated_at: at,
     }
 }
 

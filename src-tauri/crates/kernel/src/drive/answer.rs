@@ -1,6 +1,7 @@
-//! An answer in hand: parsed, what is only said taken in, one act at most passed on.
+//! An answer in hand: parsed, what is only said taken in, one act at a time passed on.
 
 use super::Then;
+use super::several::{Plan, with_rest};
 use super::trial::{Known, Trial};
 use crate::Error;
 use crate::kernel::Kernel;
@@ -61,7 +62,12 @@ impl Kernel {
         }
         let plan = match proposals {
             Err(reason) => return self.reject(tx, reason),
-            Ok(proposals) => Plan::of(proposals),
+            Ok(proposals) => {
+                if self.leaves_rest(tx, &answer, &proposals)? {
+                    return Ok(Then::Commit);
+                }
+                Plan::of(&proposals, tx.attempt().map_or(0, |attempt| attempt.taken))
+            }
         };
         let trial = match &plan.act {
             Some(Proposal::Act(command @ Action::Command(_))) => self.trial_of(tx, command)?,
@@ -133,11 +139,7 @@ impl Kernel {
         known: Option<Known>,
     ) -> Result<Then, Error> {
         tx.act_as(PrincipalType::Agent)?;
-        let mut remarks = self.take_in(tx, &plan.said)?;
-        if plan.dropped > 0 {
-            remarks
-                .push(format!("{} further calls were not looked at: one act in each answer", plan.dropped));
-        }
+        let remarks = self.take_in(tx, &plan.said)?;
         match plan.act {
             None => {
                 let error = (!remarks.is_empty()).then(|| remarks.join("; "));
@@ -331,6 +333,7 @@ impl Kernel {
         } else {
             said
         };
+        let error = error.map(|error| with_rest(state, answer, error));
         Ok(IterationRecord {
             step_number: attempt.loop_state.iteration.saturating_add(1),
             model_decision: Sensitive::from(decision),
@@ -341,52 +344,6 @@ impl Kernel {
             state_summary: Sensitive::from(attempt.loop_state.summary()),
             progress_mark: iteration::progress_mark(proposals, &outputs),
         })
-    }
-}
-
-/// What an answer comes to: things said, then one act at most.
-pub(super) struct Plan {
-    said: Vec<Proposal>,
-    act: Option<Proposal>,
-    dropped: usize,
-}
-
-impl Plan {
-    pub(super) fn of(proposals: Vec<Proposal>) -> Self {
-        let mut plan = Self { said: Vec::new(), act: None, dropped: 0 };
-        for proposal in proposals {
-            match (plan.act.as_mut(), proposal) {
-                // Looks that follow each other are one request: they have no effect, and a folder has many files.
-                (Some(Proposal::Observe(items)), Proposal::Observe(more)) => items.extend(more),
-                (Some(_), _) => plan.dropped += 1,
-                (None, proposal) => plan.take(proposal),
-            }
-        }
-        plan
-    }
-
-    fn take(&mut self, proposal: Proposal) {
-        match proposal {
-            Proposal::Note(_) | Proposal::Believe { .. } | Proposal::Retract { .. } => {
-                self.said.push(proposal);
-            }
-            Proposal::Observe(_)
-            | Proposal::Change(_)
-            | Proposal::Act(_)
-            | Proposal::Call { .. }
-            | Proposal::Commit { .. }
-            | Proposal::Branch { .. }
-            | Proposal::Tag { .. }
-            | Proposal::MoveRef { .. }
-            | Proposal::DeleteRef { .. }
-            | Proposal::FindTools { .. }
-            | Proposal::UseSkill { .. }
-            | Proposal::ReadResource { .. }
-            | Proposal::Remember(_)
-            | Proposal::Ask { .. }
-            | Proposal::Delegate { .. }
-            | Proposal::Done { .. } => self.act = Some(proposal),
-        }
     }
 }
 

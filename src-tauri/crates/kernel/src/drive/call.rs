@@ -15,6 +15,7 @@ use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
 use model::task::Proposer;
 use model::tool_server::{ServerRegistration, ToolTerms, offered_name, words_for_model};
+use model::web::WebUrl;
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::Value;
 use std::sync::Arc;
@@ -107,7 +108,7 @@ impl Kernel {
             ))));
         }
         let pin = tool.pin()?;
-        let terms = server.record.terms(&tool.name, pin, began(state)).cloned();
+        let terms = server.record.terms_for(&tool.name, pin, began(state));
         let (paths, hosts) = match places(terms.as_ref(), arguments) {
             Ok(found) => found,
             Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
@@ -126,6 +127,9 @@ impl Kernel {
             paths,
             hosts,
         };
+        if let Some(why) = out_of_reach(&call) {
+            return Ok(Err(Unfit(why)));
+        }
         let action = Action::Call(call);
         Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
     }
@@ -171,8 +175,7 @@ impl Kernel {
             Some(server) if !server.is_unchanged(&server.key_of(call)) => "says something else of this now",
             Some(server)
                 if call.part.is_none()
-                    && server.record.terms(&call.name, call.tool_sha256, began(state))
-                        != call.terms.as_ref() =>
+                    && server.record.terms_for(&call.name, call.tool_sha256, began(state)) != call.terms =>
             {
                 "has other terms for this tool"
             }
@@ -198,8 +201,35 @@ fn places(terms: Option<&ToolTerms>, arguments: &str) -> Result<(Vec<RelPath>, V
             format!("`{pointer}` is `{}`, which is no place in the folder", text.escape_default())
         })?);
     }
-    let hosts = named(&value, &terms.hosts)?.into_iter().map(|(_, text)| text).collect();
+    let mut hosts = Vec::new();
+    for (pointer, text) in named(&value, &terms.hosts)? {
+        hosts.push(host_of(&text).ok_or_else(|| {
+            format!("`{pointer}` is `{}`, which is no host and no address of one", text.escape_default())
+        })?);
+    }
     Ok((paths, hosts))
+}
+
+/// Why a call cannot go where its arguments say, if it cannot.
+fn out_of_reach(call: &Call) -> Option<String> {
+    let host = call.out_of_reach()?;
+    let reaches = if call.reaches().is_empty() { "nothing".to_owned() } else { call.reaches().join(", ") };
+    Some(format!(
+        "`{}` would go to {host}, which its server may not reach; it may reach {reaches}",
+        offered_name(&call.server, &call.name)
+    ))
+}
+
+/// A host as `name:port`, of a name with or without a port, or of an address. Without a port it is the one of HTTPS.
+fn host_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.contains("://") {
+        return text.parse::<WebUrl>().ok().map(|url| url.server());
+    }
+    let (name, port) = text.rsplit_once(':').unwrap_or((text, "443"));
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let fits = !name.is_empty() && name.chars().all(letter) && port.parse::<u16>().is_ok_and(|port| port > 0);
+    fits.then(|| format!("{}:{port}", name.to_ascii_lowercase()))
 }
 
 /// Texts at these places of the arguments: one text, or a list of texts. What is not there names nothing.

@@ -150,14 +150,19 @@ fn check(call: &Proposed<'_>) -> Result<Digest, Error> {
 }
 
 impl Kernel {
-    /// The tools that an agent outside may call: those that a model is told of, but for those about servers of tools,
-    /// whose tools are offered to a model alone.
+    /// The tools that an agent outside may call: those that a model is told of, but for those about servers of tools and
+    /// skills, which are offered to a model alone, and for `delegate`: only a model gives parts of its task away.
     pub fn tools(&self) -> Vec<model::proposal::ToolSpec> {
         iteration::tools()
             .into_iter()
             .filter(|tool| {
-                ![super::offered::FIND, super::offered_parts::READ_RESOURCE, super::skills::USE_SKILL]
-                    .contains(&&*tool.name)
+                ![
+                    super::offered::FIND,
+                    super::offered_parts::READ_RESOURCE,
+                    super::skills::USE_SKILL,
+                    super::children::DELEGATE,
+                ]
+                .contains(&&*tool.name)
             })
             .collect()
     }

@@ -19,6 +19,9 @@ use model::proposal::Answer;
 use model::task::{Budget, ChildTask, ModelChoice, Origin, TaskStatus};
 use model::{ArtifactId, Sensitive, TaskId, limits};
 
+/// The tool by which a model gives parts of its task away.
+pub(super) const DELEGATE: &str = "delegate";
+
 impl Kernel {
     /// Gives parts of the task away, unless they are too many, too deep, or more than its budget holds.
     pub(super) fn delegate(&self, tx: &mut Tx<'_>, tasks: Vec<Part>, answer: &Answer) -> Result<Then, Error> {

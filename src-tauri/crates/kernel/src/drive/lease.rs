@@ -12,7 +12,7 @@ use model::body::{AttemptCreated, EnvironmentCaptured, LeaseAcquired, LeaseLost,
 use model::fault::Point;
 use model::limits;
 use model::policy::Profile;
-use model::task::{StepStatus, TaskStatus};
+use model::task::{Proposer, StepStatus, TaskStatus};
 use model::{LeaseId, ResourceId, Sensitive, Slot, StepId, transition};
 
 impl Kernel {
@@ -67,7 +67,7 @@ impl Kernel {
             finished_at: None,
             resume_from_ref,
             proposer: Some(proposer),
-            executor_mode: Some(lease_mode(tx.task.policy_profile_ref)),
+            executor_mode: Some(lease_mode(tx.task.policy_profile_ref, proposer)),
             policy_version: None,
             state_witness_ref: None,
             environment_ref: None,
@@ -97,7 +97,7 @@ impl Kernel {
             holder_principal_id: tx.actor().actor_id,
             acquired_at: tx.now(),
             expires_at: tx.now().plus_ms(limits::LEASE_MS_MAX),
-            mode: lease_mode(tx.task.policy_profile_ref),
+            mode: lease_mode(tx.task.policy_profile_ref, self.proposer(tx)?),
             resource_scope: vec![Sensitive::from(
                 ResourceId::File(workspace_id, model::RelPath::ROOT).to_string(),
             )],
@@ -126,8 +126,11 @@ impl Kernel {
     }
 }
 
-/// What a lease of this profile permits.
-const fn lease_mode(profile: Profile) -> LeaseMode {
+/// What a lease of this profile permits. A guest works on a copy of the folder, whatever else is permitted.
+const fn lease_mode(profile: Profile, proposer: Proposer) -> LeaseMode {
+    if matches!(proposer, Proposer::Guest) {
+        return LeaseMode::Isolated;
+    }
     match profile {
         Profile::ReadonlyAnalysis => LeaseMode::Readonly,
         Profile::LocalEditAllowed | Profile::DestructiveDenied | Profile::Service => {

@@ -4,7 +4,7 @@ use super::trial::Known;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::ports::Executors;
-use crate::state::{ObservedRef, TaskState};
+use crate::state::{AttemptState, ObservedRef, TaskState};
 use crate::tx::Tx;
 use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
@@ -99,7 +99,7 @@ impl Kernel {
         proposal: &Proposal,
         workspace: WorkspaceId,
     ) -> Result<Result<Action, Unfit>, Error> {
-        let observed = tx.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+        let observed = tx.attempt().map(AttemptState::seen).unwrap_or_default();
         Ok(Ok(match proposal {
             Proposal::Observe(items) => Action::Observe(acts::Observe { items: items.clone() }),
             Proposal::Change(items) => {
@@ -190,7 +190,7 @@ impl Kernel {
             reason: reason.chars().take(2_000).collect(),
             proposed_by: self.actor(PrincipalType::Agent)?.actor_id,
             proposed_at: tx.now(),
-            evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
+            evidence_refs: attempt.seen().iter().map(|o| o.artifact.artifact_id).collect(),
             staged: None,
             not_staged: None,
             reach,
@@ -387,10 +387,10 @@ pub(crate) fn evidence_refs(
     Ok(Ok(refs))
 }
 
-/// What this run has looked at, oldest first, with the paths that each look names.
+/// What this run had looked at when its model answered, oldest first, with the paths that each look names.
 fn looks(kernel: &Kernel, state: &TaskState) -> Result<Vec<(ArtifactId, BTreeSet<String>)>, Error> {
     let mut looks = Vec::new();
-    for look in state.attempt().map(|attempt| &attempt.observed).into_iter().flatten() {
+    for look in state.attempt().map(AttemptState::seen).unwrap_or_default() {
         let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
         // What is no such list names no path.
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();

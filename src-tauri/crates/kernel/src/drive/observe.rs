@@ -1,6 +1,7 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
 use super::judge::{Came, Judged};
+use super::several::{acted, rest_of};
 use super::{DriveOutcome, Then};
 use crate::command::partial_approval::is_part;
 use crate::kernel::{Cell, Kernel};
@@ -258,14 +259,14 @@ impl Kernel {
         }
         let (answer, proposals) = self.stored_answer(tx)?;
         let proposals = proposals.unwrap_or_default();
-        // Only what was acted on belongs to the record; calls behind it were dropped.
-        let acted = proposals.iter().position(|p| !p.is_said());
-        let acted: Vec<_> =
-            acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
-        let record = self.record(tx, &acted, &answer, Some(result), error)?;
+        // Only what was acted on belongs to the record; what is behind it comes next.
+        let rest = rest_of(tx, &proposals);
+        let mut record = self.record(tx, &acted(tx, proposals), &answer, Some(result), error)?;
+        let rest = self.goes_on_with(tx, rest, &mut record);
         tx.push(IterationCompleted { about_attempt_id: self.attempt_id(tx)?, record });
         self.renew_lease(tx);
-        tx.set_attempt(AttemptStatus::CompilingContext, "turn complete")
+        tx.set_attempt(AttemptStatus::CompilingContext, "turn complete")?;
+        self.take_next(tx, rest)
     }
 }
 

@@ -4,6 +4,7 @@
 use super::Then;
 use super::call::Usable;
 use super::offered_parts::READ_RESOURCE;
+use super::several::rest_in;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
@@ -181,9 +182,11 @@ impl Kernel {
             "found for `{}`, and offered from now on: {names}",
             acts::visible(&query)
         ));
+        let rest = self.goes_on_with(tx, rest_in(tx, answer), &mut record);
         let about_attempt_id = self.attempt_id(tx)?;
         tx.push(ToolsFound { about_attempt_id, query: Sensitive::from(query), tools: found });
         self.turn_is_over(tx, record, "turn complete")?;
+        self.take_next(tx, rest)?;
         Ok(Then::Commit)
     }
 }

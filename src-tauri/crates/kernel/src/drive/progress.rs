@@ -36,6 +36,45 @@ pub(super) struct Lasting<'k> {
     told: String,
     /// Whose server is at work, if one is.
     asker: Option<Asker>,
+    /// What is printed, as letters: a piece may end in the middle of one.
+    letters: [Letters; 2],
+    /// Bytes of what it printed or said that were told as they came.
+    told_bytes: usize,
+}
+
+/// Bytes as they come, as whole letters.
+#[derive(Default)]
+struct Letters {
+    begun: Vec<u8>,
+}
+
+impl Letters {
+    /// What can be read of it by now; the beginning of a letter waits for its end.
+    fn take(&mut self, bytes: &[u8]) -> String {
+        self.begun.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.begun) {
+            Ok(text) => text.len(),
+            Err(error) => whole_letters(&self.begun, error),
+        };
+        let rest = self.begun.split_off(whole);
+        let text = String::from_utf8_lossy(&std::mem::replace(&mut self.begun, rest)).into_owned();
+        text
+    }
+}
+
+/// How many of these bytes are whole letters, or none at all: all but an unfinished letter at their end.
+fn whole_letters(bytes: &[u8], first: std::str::Utf8Error) -> usize {
+    let mut error = first;
+    let mut at = 0_usize;
+    loop {
+        at = at.saturating_add(error.valid_up_to());
+        let Some(wrong) = error.error_len() else { return at };
+        at = at.saturating_add(wrong);
+        match std::str::from_utf8(bytes.get(at..).unwrap_or_default()) {
+            Ok(_) => return bytes.len(),
+            Err(next) => error = next,
+        }
+    }
 }
 
 impl<'k> Lasting<'k> {
@@ -58,6 +97,8 @@ impl<'k> Lasting<'k> {
             aloud,
             told,
             asker: None,
+            letters: Default::default(),
+            told_bytes: 0,
         }
     }
 
@@ -77,18 +118,13 @@ impl<'k> Lasting<'k> {
                 let (done, total) = (done as u64, of as u64);
                 self.kernel.ports.observer.notice(Notice::Progress { task_id, what, done, total });
             }
-            Progress::Stdout(bytes) | Progress::Stderr(bytes) => {
-                self.printed = self.printed.saturating_add(bytes.len() as u64);
-                if self.aloud && self.printed <= limits::COMMAND_OUTPUT_BYTES_MAX as u64 {
-                    let (task_id, text) = (self.task_id, String::from_utf8_lossy(bytes).into_owned());
-                    self.kernel.ports.observer.notice(Notice::Delta { task_id, text });
-                }
-            }
+            Progress::Stdout(bytes) => self.prints(0, "stdout", bytes),
+            Progress::Stderr(bytes) => self.prints(1, "stderr", bytes),
             Progress::AtWork => {}
             Progress::Told(words) => {
-                let (task_id, what) = (self.task_id, "the tool is at work");
-                self.kernel.ports.observer.notice(Notice::Progress { task_id, what, done: 0, total: 0 });
-                self.told = words.to_owned();
+                let words = self.kernel.ports.redactor.now().text(words).rest.into_owned();
+                self.tell("tool", format!("{words}\n"));
+                self.told = words;
             }
             Progress::Asks(asking) => return self.kernel.asked_by_server(self.cell, asking),
             Progress::Samples(sampling, over) => {
@@ -110,6 +146,35 @@ impl<'k> Lasting<'k> {
             self.reports = self.reports.saturating_add(1);
             self.report(&self.in_words(), None);
         }
+    }
+
+    /// What it prints is told as it comes; what could be the beginning of a secret has waited before it comes here.
+    fn prints(&mut self, at: usize, stream: &'static str, bytes: &[u8]) {
+        self.printed = self.printed.saturating_add(bytes.len() as u64);
+        let Some(letters) = self.letters.get_mut(at) else { return };
+        let text = letters.take(bytes);
+        if self.aloud && !text.is_empty() && self.printed <= limits::COMMAND_OUTPUT_BYTES_MAX as u64 {
+            let (task_id, text) = (self.task_id, text);
+            return self.kernel.ports.observer.notice(Notice::Delta { task_id, text });
+        }
+        self.tell(stream, text);
+    }
+
+    /// A piece of what it prints or says goes to whoever listens, as far as so much is told; all of it stands in its result.
+    fn tell(&mut self, stream: &'static str, mut text: String) {
+        let left = limits::OUTPUT_TOLD_BYTES_MAX.saturating_sub(self.told_bytes);
+        if text.is_empty() || left == 0 {
+            return;
+        }
+        if text.len() >= left {
+            text.truncate(text.floor_char_boundary(left));
+            text.push_str("\n[more was printed than is told here; its result holds the rest]\n");
+            self.told_bytes = limits::OUTPUT_TOLD_BYTES_MAX;
+        } else {
+            self.told_bytes = self.told_bytes.saturating_add(text.len());
+        }
+        let (task_id, act) = (self.task_id, self.act);
+        self.kernel.ports.observer.notice(Notice::Output { task_id, act, stream, text });
     }
 
     /// What it has come to, in words.
@@ -188,5 +253,20 @@ fn size(bytes: u64) -> String {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes / 1_000),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Letters;
+
+    #[test]
+    fn a_letter_that_comes_in_two_pieces_is_told_once_and_whole_and_what_is_none_is_shown_as_such() {
+        let mut letters = Letters::default();
+        let bytes = "Grüße 🌿".as_bytes();
+        let told: String = bytes.chunks(1).map(|one| letters.take(one)).collect();
+        assert_eq!(told, "Grüße 🌿");
+        assert_eq!(letters.take(b"a\xff\xfeb\xf0\x9f"), "a\u{fffd}\u{fffd}b", "the last is begun");
+        assert_eq!(letters.take(b"x"), "\u{fffd}x");
     }
 }

@@ -123,7 +123,11 @@ impl Kernel {
         };
         receipt.result_code = outcome.result_code;
         receipt.result_summary = Sensitive::from(super::observe::summary_of(request, outcome));
-        receipt.replay_class = request.action.as_tool().replay_class();
+        // What ran in a view is carried over byte for byte, as often as that is done.
+        receipt.replay_class = match request.staged {
+            Some(_) => ReplayClass::DeterministicReplay,
+            None => request.action.as_tool().replay_class(),
+        };
         receipt.sandbox_level = outcome.sandbox_level;
         receipt.idempotency_key = match outcome.result_code {
             ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),

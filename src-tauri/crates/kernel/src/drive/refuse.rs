@@ -4,6 +4,7 @@
 use super::Then;
 use super::answer::empty_answer;
 use super::judge::Judged;
+use super::several::acted;
 use crate::Error;
 use crate::command::partial_approval::is_part;
 use crate::kernel::Kernel;
@@ -46,7 +47,8 @@ impl Kernel {
             true => (empty_answer(), Ok(Vec::new())),
             false => self.stored_answer(tx)?,
         };
-        let record = self.record(tx, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
+        let acted = acted(tx, proposals.unwrap_or_default());
+        let record = self.record(tx, &acted, &answer, None, Some(reason))?;
         self.turn_is_over(tx, record, "denied by policy")?;
         tx.then(After::Unstage(judged.request.attempt_id));
         Ok(Then::Commit)
@@ -123,7 +125,8 @@ impl Kernel {
         if !plans_once {
             let (answer, proposals) = self.stored_answer(tx)?;
             let error = Some("what was approved has changed since".to_owned());
-            let record = self.record(tx, &proposals.unwrap_or_default(), &answer, Some(&result), error)?;
+            let acted = acted(tx, proposals.unwrap_or_default());
+            let record = self.record(tx, &acted, &answer, Some(&result), error)?;
             tx.push(IterationCompleted { about_attempt_id: self.attempt_id(tx)?, record });
         }
         let at = tx.attempt().map(|attempt| attempt.attempt.status);
@@ -183,8 +186,8 @@ impl Kernel {
         why: &str,
     ) -> Result<(), Error> {
         let (answer, proposals) = self.stored_answer(tx)?;
-        let proposals = proposals.unwrap_or_default();
-        let record = self.record(tx, &proposals, &answer, Some(result), Some(said.to_owned()))?;
+        let acted = acted(tx, proposals.unwrap_or_default());
+        let record = self.record(tx, &acted, &answer, Some(result), Some(said.to_owned()))?;
         self.turn_is_over(tx, record, why)
     }
 

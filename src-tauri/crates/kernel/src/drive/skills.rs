@@ -2,6 +2,7 @@
 //! byte for byte (memory.md 6). A skill gives no authority: what a model does with it is judged as everything else.
 
 use super::Then;
+use super::several::rest_in;
 use crate::Error;
 use crate::command::skills::{TRUSTED, standings};
 use crate::kernel::Kernel;
@@ -129,11 +130,13 @@ impl Kernel {
         let of = file.as_ref().map_or(String::new(), |file| format!(", its file `{}`", acts::visible(file)));
         record.model_decision =
             Sensitive::from(format!("read the skill `{name}`{of}; it stands in the context"));
+        let rest = self.goes_on_with(tx, rest_in(tx, answer), &mut record);
         let about_attempt_id = self.attempt_id(tx)?;
         let iteration = tx.attempt().map_or(0, |attempt| attempt.iteration);
         let skill_sha256 = read.version.sha256;
         tx.push(SkillLoaded { about_attempt_id, name, skill_sha256, file, text, iteration });
         self.turn_is_over(tx, record, "turn complete")?;
+        self.take_next(tx, rest)?;
         Ok(Then::Commit)
     }
 

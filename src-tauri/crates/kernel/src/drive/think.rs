@@ -151,19 +151,22 @@ impl Kernel {
         }
         let mut tools = iteration::tools();
         if !self.may_delegate(tx)? {
-            tools.retain(|tool| tool.name != "delegate");
+            tools.retain(|tool| tool.name != super::children::DELEGATE);
         }
         tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
         self.offer(tx, &mut tools, offered);
         let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
+        // What is read is the whole request: the context, the rules, and the words of every tool.
+        let whole = u64::from(knowledge::tokens::count_tokens(&String::from_utf8_lossy(&request)));
+        let read = whole.max(u64::from(pack.tokens));
         let reserve = match proposer.spends_tokens() {
             false => 0,
-            true => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),
+            true => read.saturating_add(u64::from(descriptor.answers())),
         };
         // A call without a price costs nothing: what is left of a budget of money is for the others.
         let cost = match reserve {
             0 => 0,
-            _ => descriptor.price(u64::from(pack.tokens), u64::from(descriptor.answers())),
+            _ => descriptor.price(read, u64::from(descriptor.answers())),
         };
         let taken = tx.attempt().map_or(0, |attempt| attempt.loop_state.iteration);
         let spending = Spending {

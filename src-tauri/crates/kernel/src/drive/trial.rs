@@ -4,9 +4,9 @@
 //! A trial has no effect. That it starts, and what policy said of the words alone, is on record before; a host that dies
 //! in between tries again. What it came to is in the request that is made of it, and the bytes wait in the spool.
 
-use super::answer::Plan;
 use super::normalise::Normalised;
 use super::progress::Lasting;
+use super::several::Plan;
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::may_be_tried;
@@ -177,7 +177,8 @@ impl Kernel {
             known => known,
         };
         let (answer, proposals) = self.stored_answer(tx)?;
-        let plan = Plan::of(proposals.map_err(Error::Broken)?);
+        let taken = tx.attempt().map_or(0, |attempt| attempt.taken);
+        let plan = Plan::of(&proposals.map_err(Error::Broken)?, taken);
         tx.hand.trial = match tx.attempt().map(|attempt| &attempt.turn) {
             Some(Turn::Trying { trial, .. }) => Some(trial.request.artifact_id),
             _ => None,

@@ -6,7 +6,7 @@ use crate::Error;
 use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::{Body, ChildEnded, ContextCompacted, SkillLoaded};
+use model::body::{Body, ChildEnded, ContextCompacted, ModelResponded, SkillLoaded};
 use model::{ClarificationId, Slot, transition};
 
 /// Something this attempt has seen, whole.
@@ -81,6 +81,8 @@ pub struct AttemptState {
     pub turns: Vec<(u32, String)>,
     /// The turn in hand.
     pub turn: Turn,
+    /// How many proposals of the answer in hand are behind it.
+    pub taken: usize,
     /// A model failed this many times since it last answered.
     pub model_failures: u32,
     /// What it has seen.
@@ -120,6 +122,7 @@ impl AttemptState {
             loop_state,
             turns: Vec::new(),
             turn: Turn::Thinking { last: None },
+            taken: 0,
             model_failures: 0,
             observed: Vec::new(),
             compacted: None,
@@ -153,6 +156,11 @@ impl AttemptState {
             Turn::Ended { answer, .. } => answer.as_ref(),
             _ => None,
         }
+    }
+
+    /// What its model had seen when it gave the answer in hand: what came of earlier requests of the same answer it had not.
+    pub fn seen(&self) -> Vec<ObservedRef> {
+        self.observed.iter().filter(|seen| seen.iteration < self.iteration).cloned().collect()
     }
 
     /// Whether an act was dispatched whose outcome is not established.
@@ -223,14 +231,10 @@ impl AttemptState {
                 self.asks_remote = b.remote;
                 self.turn = Turn::Asking { request: b.request.clone() };
             }
-            Body::ModelResponded(b) => {
-                if let Turn::Asking { request } = &self.turn
-                    && self.asks_remote
-                {
-                    self.remote_calls.push((request.clone(), b.response.clone()));
-                }
+            Body::ModelResponded(b) => self.answered(b),
+            Body::AnswerContinued(b) => {
                 self.turn = Turn::Answered { answer: b.answer.clone() };
-                self.model_failures = 0;
+                self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
             }
             Body::ModelFailed(_) => self.model_failures = self.model_failures.saturating_add(1),
             Body::TrialStarted(b) => {
@@ -280,6 +284,17 @@ impl AttemptState {
             }
             _ => {}
         }
+    }
+
+    /// The answer is in hand, from its beginning.
+    fn answered(&mut self, b: &ModelResponded) {
+        if let Turn::Asking { request } = &self.turn
+            && self.asks_remote
+        {
+            self.remote_calls.push((request.clone(), b.response.clone()));
+        }
+        self.turn = Turn::Answered { answer: b.answer.clone() };
+        (self.taken, self.model_failures) = (0, 0);
     }
 
     /// What a child task came to joins what the attempt has seen.

@@ -8,9 +8,14 @@ use model::proposal::ToolSpec;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What every model is told; short, because a small model reads it on a CPU.
-const RULES: &str = "You plan work on a person's folder. You cannot act: you propose one action at a time, it is \
-checked and done for you, and its result is shown to you.
+/// What every model is told; short, because a small model reads it on a CPU. One that answers by a grammar proposes one action
+/// in an answer; any other may call several tools at once.
+const BEGINNING: &str = "You plan work on a person's folder. You cannot act: you propose ";
+const ONE: &str = "one action at a time, it is checked and done for you, and its result is shown to you.";
+const SEVERAL: &str = "actions, each is checked and done for you, and its result is shown to you. Several calls of one answer \
+are done in their order, each for itself, up to the first that fails or is refused: make several only where none needs to know \
+what came of another.";
+const RULES: &str = "
 Rules:
 - Paths are relative to that folder; the folder itself is \".\".
 - Look before you change: list the folder, read every file the goal is about, one after another, and only then write.
@@ -91,7 +96,7 @@ pub fn actions(tools: &[ToolSpec]) -> Value {
 }
 
 fn system(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> String {
-    let mut text = RULES.to_owned();
+    let mut text = [BEGINNING, if by_schema { ONE } else { SEVERAL }, RULES].concat();
     if tools.iter().any(|tool| tool.name == "use_skill") {
         text.push_str(SKILL_RULE);
     }

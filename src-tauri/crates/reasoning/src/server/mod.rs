@@ -41,6 +41,11 @@ pub struct Prices {
 }
 
 impl Prices {
+    /// What a million tokens cost at most that are read, in whatever way.
+    pub fn most_read(&self) -> u64 {
+        self.input.max(self.cached.unwrap_or(0)).max(self.cache_written.unwrap_or(0))
+    }
+
     /// What a call cost, rounded up.
     pub fn of(&self, usage: &Usage) -> u64 {
         let kept = usage.tokens_cached.saturating_add(usage.tokens_cache_written);
@@ -378,7 +383,7 @@ impl Reasoner for ModelServer {
             prompt_tokens: self.prompt_tokens(),
             few_tools: !self.settings.offers_all(),
             answer_tokens: self.answer_tokens(),
-            cost_in_micros: self.settings.prices.input,
+            cost_in_micros: self.settings.prices.most_read(),
             cost_out_micros: self.settings.prices.output,
         }
     }

@@ -4,7 +4,9 @@ use super::{Lifecycle, Outcome, RunFold, shown, step};
 use crate::{Draft, Family};
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::body::{AnswerChecked, Body, ContextCompacted, ModelFailed, SkillLoaded, TaskStatusChanged};
+use model::body::{
+    AnswerChecked, AnswerContinued, Body, ContextCompacted, ModelFailed, SkillLoaded, TaskStatusChanged,
+};
 use model::event::Event;
 use model::task::{ChildTask, Origin, TaskStatus};
 use model::{ArtifactId, Sensitive};
@@ -46,7 +48,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::ChildEnded(b) => {
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
-        Body::SkillLoaded(_) | Body::ToolsFound(_) => found(event, body),
+        Body::SkillLoaded(_) | Body::ToolsFound(_) | Body::AnswerContinued(_) => found(event, body),
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
         Body::ContextCompacted(b) => vec![step(event, "context_compacted", summed_up(b))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
@@ -208,11 +210,12 @@ fn message(code: &str) -> &'static str {
     }
 }
 
-/// What a model has found beside the folder: tools of servers, and skills.
+/// What a model has found beside the folder, tools of servers and skills, and what more its answer asks for.
 fn found(event: &Event, body: &Body) -> Vec<Draft> {
     match body {
         Body::SkillLoaded(b) => vec![step(event, "skill_read", json!(skill_read(b)))],
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
+        Body::AnswerContinued(b) => vec![step(event, "answer_continued", more_of(b))],
         _ => Vec::new(),
     }
 }
@@ -222,6 +225,12 @@ fn skill_read(b: &SkillLoaded) -> String {
         Some(file) => format!("read {file} of the skill {}", b.name),
         None => format!("read the skill {}", b.name),
     }
+}
+
+fn more_of(b: &AnswerContinued) -> Value {
+    let requests =
+        if b.left == 1 { "one more request".to_owned() } else { format!("{} more requests", b.left) };
+    json!(format!("continues with {requests} of the same answer"))
 }
 
 fn summed_up(b: &ContextCompacted) -> Value {

@@ -331,5 +331,6 @@ export const REGISTRY = [
   "skill.untrusted",
   "attempt.skill_loaded",
   "store.history_read",
+  "attempt.answer_continued",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -1,0 +1,168 @@
+//! What a server of tools is not let do or be, what is told of it while it is at work, and what becomes of a call whose host
+//! dies.
+
+use super::attached::Served;
+use super::server;
+use super::stage::Stage;
+use super::tool_servers::{alive, classify, furnished, put, register, runs_there, state, work};
+use conforms::conforms;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
+
+#[conforms("RA-1.2-6")]
+#[test]
+fn what_a_tool_says_while_it_is_at_work_is_told_in_the_stream_of_its_run() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", "tells");
+    let served = Served::by(&stage);
+    let run = runs_there(&stage, &served, "toy__echo");
+    let (status, page) = served.ask(&stage, "GET", &format!("/v1/runs/{run}/events?limit=500"), &Value::Null);
+    assert_eq!(status, 200, "{page}");
+    let told = page["events"].as_array().expect("events");
+    let at = |family: &str| told.iter().position(|event| event["type"] == family).expect(family);
+    let (started, done) = (at("tool.started"), at("tool.done"));
+    let id = &told[started]["payload"]["tool_call_id"];
+    let said: Vec<&Value> = told.iter().filter(|event| event["type"] == "tool.updated").collect();
+    let said: Vec<&Value> =
+        said.iter().map(|event| &event["payload"]).filter(|p| &p["tool_call_id"] == id).collect();
+    let text: String = said.iter().filter_map(|p| p["data"]["text"].as_str()).collect();
+    assert!(said.iter().any(|p| p["data"]["stream"] == "tool"), "{said:?}");
+    assert!(text.contains("going on") && text.contains("of 50"), "its words are told: {text}");
+    assert!(started < at("tool.updated") && at("tool.updated") < done, "while it is at work");
+    drop(served);
+    stage.is_sound();
+}
+
+/// All that a model was told in a task in which it calls this tool once.
+fn told_of(stage: &Stage, tool: &str, arguments: &Value) -> (String, String) {
+    let call = json!({ "tool": tool, "arguments": arguments });
+    let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+    let chat = Chat::saying(Large::STRONG, vec![call, done]);
+    let (work, model) = (work(stage), chat.address());
+    let run = ["run", "--goal", "say it", "--workspace", &work, "--model", &model];
+    let task = stage.hermit(&run).ends(0).json()["row"]["task_id"].as_str().expect("a task").to_owned();
+    (task, chat.requests().last().expect("a request").to_string())
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_the_call_and_a_server_that_is_disabled_is_not_called() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    for wrong in [
+        json!({ "text": 7 }),
+        json!({}),
+        json!({ "text": "x", "more": 1 }),
+        json!({ "text": "x", "share": 0.75 }),
+    ] {
+        let (task, told) = told_of(&stage, "toy__echo", &wrong);
+        assert!(told.contains("do not fit"), "{wrong}: {told}");
+        assert_eq!(stage.count(&task, "effect.dispatched"), 0, "{wrong}: it was not called");
+    }
+    stage.hermit(&["tools", "disable", "toy", "--reason", "it tells tales"]).ends(0);
+    assert_eq!(state(&stage), "disabled");
+    let (task, told) = told_of(&stage, "toy__echo", &json!({ "text": "x" }));
+    assert!(told.contains("there is no tool `toy__echo` that can be used"), "{told}");
+    assert_eq!(stage.count(&task, "effect.dispatched"), 0);
+    register(&stage, &["--again"]);
+    assert_eq!(state(&stage), "ready", "a person brings it back");
+    stage.is_sound();
+}
+
+#[test]
+fn what_is_no_server_of_tools_is_not_registered_and_it_is_said_why() {
+    let stage = furnished();
+    let work = work(&stage);
+    put(&stage, "mode.txt", "bad_schema");
+    for (program, word) in [
+        (vec!["/usr/bin/python3", "server.py"], "echo"),
+        (vec!["./no-such-server"], "no-such-server"),
+        (vec!["/bin/cat"], "toy"),
+    ] {
+        let mut words = vec!["tools", "add", "toy", "--workspace", &work, "--"];
+        words.extend(&program);
+        let (code, said, _) = stage.hermit(&words).ends(2).complaint();
+        assert!(code == "usage" && said.contains(word), "{program:?}: {said}");
+        assert!(said.contains("was not registered"), "{program:?}: {said}");
+    }
+    assert_eq!((state(&stage), stage.waiting().len()), ("none".to_owned(), 0), "nobody is asked about it");
+    assert_eq!(alive(&stage), 0);
+    stage.is_sound();
+}
+
+#[test]
+fn after_its_host_was_killed_a_call_is_made_again_only_where_a_person_said_that_it_may_be() {
+    for repeatable in [true, false] {
+        let stage = furnished();
+        register(&stage, &[]);
+        classify(&stage, "echo", "read_local", if repeatable { &["--repeatable"] } else { &[] });
+        put(&stage, "mode.txt", "waits");
+        let served = Served::by(&stage);
+        let script = [
+            json!({ "tool": "toy__echo", "arguments": { "text": "hello" } }),
+            json!({ "tool": "done", "arguments": { "summary": "done" } }),
+        ];
+        let body = json!({
+            "message": "say it", "workspace": work(&stage), "profile": "local_edit_allowed",
+            "model": server::script(&script),
+        });
+        let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
+        assert_eq!(status, 200, "{told}");
+        let run = told["run_id"].as_str().expect("a run").to_owned();
+        let by = Instant::now() + Duration::from_secs(60);
+        while stage.count(&run, "effect.dispatched") == 0 || alive(&stage) == 0 {
+            assert!(Instant::now() < by, "the tool is not called");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        served.kill();
+        put(&stage, "mode.txt", "good");
+        let served = Served::by(&stage);
+        let by = Instant::now() + Duration::from_secs(60);
+        let stands = loop {
+            let (_, stands) = served.ask(&stage, "GET", &format!("/v1/runs/{run}"), &json!({}));
+            let told = stage.count(&run, "effect.observed") + stage.count(&run, "effect.uncertain");
+            if told > 0 && stands["status"] != "running" {
+                break stands;
+            }
+            assert!(Instant::now() < by, "{stands}");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let uncertain = stage.count(&run, "effect.uncertain");
+        assert_eq!(uncertain, usize::from(!repeatable), "{stands}");
+        assert_eq!(stands["status"] == "completed", repeatable, "{stands}");
+        drop(served);
+        stage.is_sound();
+    }
+}
+
+#[test]
+fn servers_of_another_programs_file_are_proposed_with_their_settings_and_without_their_secrets() {
+    let stage = furnished();
+    put(
+        &stage,
+        "mcp.json",
+        r#"{
+  // as an editor keeps it
+  "mcpServers": {
+    "Git Hub": { "command": "npx", "args": ["-y", "github mcp"], "cwd": "/srv/x",
+      "env": { "GITHUB_TOKEN": "ghp_0123456789abcdef0123", "LOG_LEVEL": "debug", "MODE": "a1b2c3d4e5f6g7h8i9" }, },
+    "wiki": { "url": "https://mcp.example.org/mcp", "headers": { "Authorization": "Bearer x" } },
+  },
+}"#,
+    );
+    let file = stage.work().join("mcp.json");
+    let told = stage.hermit(&["tools", "import", file.to_str().expect("UTF-8")]).ends(0).json();
+    let lines: Vec<&str> = told.as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        lines,
+        [
+            "hermit tools add git-hub --workspace /srv/x --secret GITHUB_TOKEN=NAME --host HOST --secret MODE=NAME \
+             --host HOST -- env LOG_LEVEL=debug npx -y 'github mcp'",
+            "hermit tools add wiki --url https://mcp.example.org/mcp --header Authorization=NAME",
+        ]
+    );
+    stage.is_sound();
+}
