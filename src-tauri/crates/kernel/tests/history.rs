@@ -441,3 +441,27 @@ fn a_card_that_nobody_answered_in_time_is_proposed_again_and_one_that_was_refuse
     world.drive(again);
     assert_eq!(read(&world).task_id, None, "a no stands");
 }
+
+#[test]
+fn what_was_struck_stays_struck_though_the_rest_lapsed_and_silence_is_asked_three_times() {
+    let world = World::new(8_410);
+    corrected(&world, "First", "Never round taxes", Channel::App);
+    corrected(&world, "Second", "Do not touch the vendor folder", Channel::App);
+    let both = read(&world).task_id.unwrap();
+    let at = card(&world, both);
+    choose(&world, both, at, &[1]).unwrap();
+    let _part = card(&world, both);
+    world.clock.advance(model::limits::APPROVAL_MS_MAX + 1);
+    world.drive(both);
+    assert!(state(&world, both).task.status.is_terminal());
+    assert_eq!(read(&world).task_id, None, "what a person struck does not come again");
+
+    corrected(&world, "Third", "Keep the logs for a year", Channel::App);
+    for _ in 0..3 {
+        let proposed = read(&world).task_id.expect("nobody has answered yet");
+        let _waits = card(&world, proposed);
+        world.clock.advance(model::limits::APPROVAL_MS_MAX + 1);
+        world.drive(proposed);
+    }
+    assert_eq!(read(&world).task_id, None, "three times is enough");
+}

@@ -4,10 +4,13 @@ use crate::story::{completed, die, events, state};
 use kernel::command::add_input::Note;
 use kernel::command::ingress::Saying;
 use kernel::{DriveOutcome, Error, Waiting};
-use model::ingress::Channel;
+use model::ingress::IngressResolution::PendingDisambiguation;
+use model::ingress::{Channel, IngressStatus};
 use model::receipt::{ItemOutcome, ResultCode};
 use model::task::TaskStatus;
 use model::{Body, ReceiptId, TaskId};
+use projections::query::Ask;
+use projections::rows::IngressRow;
 use serde_json::json;
 use testkit::{Edge, World, change, done, look, write};
 
@@ -216,8 +219,21 @@ fn words_to_a_waiting_undo_are_refused_in_words_and_its_card_stays() {
         assert!(matches!(&each, Err(Error::Conflict(why)) if why.contains("answer its card")), "{each:?}");
     }
     // Words that name nothing are not for it, whatever else is open, and nothing follows it.
-    let said = kernel.say(&Saying::of("make the title shorter", Channel::App, "open"));
-    assert!(!matches!(&said, Ok(bound) if bound.task_id == Some(undone)), "{said:?}");
+    let said = kernel.say(&Saying::of("make the title shorter", Channel::App, "open")).unwrap();
+    assert_eq!(
+        (said.resolution, said.task_id, &*said.candidates),
+        (PendingDisambiguation, None, &[task][..])
+    );
+    let part = Saying { part_of: Some(undone), ..Saying::of("and a part", Channel::App, "part") };
+    assert!(matches!(kernel.say(&part), Err(Error::Conflict(_))));
+    let here = state(&world, undone).task.conversation_id;
+    assert!(
+        matches!(kernel.turn_to(here, Some(undone)), Err(Error::Conflict(_))),
+        "nor does it take the focus"
+    );
+    let open = kernel.query().unwrap().ingress(here, Ask::ALL).unwrap().rows;
+    let waits = |row: &&IngressRow| row.status == IngressStatus::PendingDisambiguation;
+    assert_eq!(open.iter().filter(waits).count(), 1, "what was refused is not on record");
     assert_eq!(world.drive(undone), DriveOutcome::Waiting(Waiting::Approval(card)), "the same card");
     assert_eq!(events(kernel, undone).len(), before, "and nothing was written for them");
     world.person.allow(kernel, undone, card).unwrap();

@@ -54,11 +54,11 @@ pub fn words(texts: &[&str]) -> Vec<String> {
 
 /// The same for two kinds of texts, each of which has half of the room, and what the other leaves of its half.
 pub fn words_of_both(one: &[&str], other: &[&str]) -> Vec<String> {
-    let (one, mut other) = (words(one), words(other));
+    let (mut one, mut other) = (words(one), words(other));
+    let new = other.iter().filter(|word| !one.contains(word)).count();
+    one.truncate((WORDS_MAX / 2).max(WORDS_MAX.saturating_sub(new)));
     other.retain(|word| !one.contains(word));
-    let half = WORDS_MAX / 2;
-    let of_one = one.len().min(half.max(WORDS_MAX.saturating_sub(other.len())));
-    one.into_iter().take(of_one).chain(other).take(WORDS_MAX).collect()
+    one.into_iter().chain(other).take(WORDS_MAX).collect()
 }
 
 /// Candidates in their order: what is pinned, the rest of `in_force`, then `by_words`, which come the best match first; each

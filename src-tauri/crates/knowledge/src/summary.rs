@@ -88,9 +88,15 @@ pub fn extract(
             lines.extend(quotes(turn, seen, &wanted));
         }
     }
-    for line in &mut lines {
+    // What a person said is whole as far as half of the room goes, the newest first, and is there in any case.
+    let mut whole = tokens / 2;
+    for line in lines.iter_mut().rev() {
         let clean = redactor.text(&line.text);
-        line.text = one_line(&clean.rest, longest(line.kind));
+        let (full, brief) =
+            (one_line(&clean.rest, longest(line.kind)), one_line(&clean.rest, LINE_CHARS_MAX));
+        let more = count_tokens(&full).saturating_sub(count_tokens(&brief));
+        line.text = if more <= whole { full } else { brief };
+        whole = whole.saturating_sub(if line.text.len() > LINE_CHARS_MAX { more } else { 0 });
     }
     lines.retain(|line| !line.text.is_empty() && !line.events.is_empty());
     within(lines, &wanted, tokens)
@@ -145,7 +151,10 @@ fn told(turns: &[ClosedTurn]) -> Vec<SummaryLine> {
         if turn.denied.is_some() {
             // Nothing was done.
         } else if let Some((question, answer)) = &turn.asked {
-            lines.push(said(SummaryLineKind::Answer, format!("{question} The answer: {answer}")));
+            lines.push(said(
+                SummaryLineKind::Answer,
+                format!("{} The answer: {answer}", one_line(question, LINE_CHARS_MAX)),
+            ));
         } else if let Some(error) = &turn.error {
             let mended =
                 turns.iter().skip(at + 1).find(|later| later.tool == turn.tool && later.error.is_none());

@@ -27,8 +27,8 @@ export function targetsOf(conversation: Conversation, tasks: readonly TaskRow[],
   const roots = tasks.filter(isRoot);
   const open = roots.filter(isOpen);
   const input = (task: TaskRow): Target => ({ kind: "input", task });
-  const focus = tasks.find((task) => task.task_id === conversation.focus_task_id && isOpen(task));
-  const last = tasks.find((task) => task.task_id === conversation.last_focus) ?? roots.find((task) => !isOpen(task));
+  const focus = tasks.find((task) => task.task_id === conversation.focus_task_id && isOpen(task) && hearsWords(task));
+  const last = tasks.find((task) => task.task_id === conversation.last_focus && hearsWords(task)) ?? roots.find((task) => !isOpen(task));
   const rest = open.filter((task) => task !== focus).map(input);
   const begin: Target[] = conversation.folder !== null || last !== undefined || focus !== undefined ? [{ kind: "new" }] : [];
   const follow: Target[] = last !== undefined && !isOpen(last) && canFollow ? [{ kind: "follow", task: last }] : [];
@@ -85,7 +85,7 @@ export function useTasks(conversation: Conversation): Tasks {
   return {
     rows: list.data === undefined ? null : all,
     isWhole: list.data !== undefined && (!isAsked || found !== undefined),
-    canFollow: focus !== null || found === undefined || agentOf(found.row) === "Model",
+    canFollow: focus !== null || found === undefined || agentOf(found) === "Model",
     error: list.error ?? (isAsked ? one.error : null),
     again: () => {
       if (list.error !== null) void list.refetch();

@@ -42,7 +42,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   const log = useRef<HTMLDivElement>(null);
   const draft = useDraft(task.row.task_id, task.writing);
   const [shown, setShown] = useState(TAIL);
-  const agent = agentOf(task.row);
+  const agent = agentOf(task);
   // Between its first word and its last a playbook says only what it proposes, which stands there as what was done.
   const messages = useMemo(() => story.messages.filter((message) => agent === "Model" || message.who !== "agent" || message.final), [story.messages, agent]);
   const before = Math.max(0, messages.length - shown);
@@ -202,7 +202,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
   const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted, files });
   const follow = () => {
     // A playbook hears no words: what follows it is a task for a model, in the same folder.
-    if (agentOf(task.row) !== "Model") {
+    if (agentOf(task) !== "Model") {
       void navigate({ to: "/tasks/new", search: { folder: said(task.workspace), goal: text.trim() } });
       setText("");
       return;

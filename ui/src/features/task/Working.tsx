@@ -8,10 +8,11 @@ import { Words } from "~/primitives/Words";
 import styles from "./Task.module.css";
 
 /** Who proposes, as it is called on the screen. */
-export function agentOf({ proposer }: { proposer: Proposer | null }): "Model" | "Playbook" | "Hermit" | "Agent" {
-  if (proposer === "playbook") return "Playbook";
-  if (proposer === "guest") return "Agent";
-  return proposer !== null && !hearsWords({ proposer }) ? "Hermit" : "Model";
+export function agentOf({ reasoner, row }: { reasoner: string; row: { proposer: Proposer | null } }): "Model" | "Playbook" | "Hermit" | "Agent" {
+  // Before it begins, its contract's own line says who it will be.
+  if (row.proposer === "playbook" || reasoner.startsWith("playbook:")) return "Playbook";
+  if (row.proposer === "guest" || reasoner.startsWith("guest:")) return "Agent";
+  return hearsWords(row) ? "Model" : "Hermit";
 }
 
 /** Whether words reach a task: one that does what was asked for, in one plan, is answered by its card alone. */
@@ -19,7 +20,7 @@ export const hearsWords = ({ proposer }: { proposer: Proposer | null }): boolean
 
 /** What it is doing now: for how long, and the words as they come. */
 export function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
-  const agent = agentOf(task.row);
+  const agent = agentOf(task);
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
   // A model that answers in the form of a request has no words to read along.

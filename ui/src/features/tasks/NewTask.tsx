@@ -12,6 +12,7 @@ import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { agentOf } from "../task/Working";
 import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
@@ -72,7 +73,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
     if (usual === null) return;
     setProfile(profileOf(usual));
     setConstraint(usual.constraints.join("\n"));
-    setModel(usual.row.proposer === "openai" ? usual.reasoner : null);
+    setModel(agentOf(usual) === "Model" ? usual.reasoner : null);
   }, [usual]);
   /** A person set something of it themselves. */
   const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };

@@ -153,7 +153,12 @@ fn made_key(order: &Order<'_>) -> String {
 /// What a task's status refuses is refused before it is recorded.
 fn may_be_done(host: &dyn Host, command: SlashCommand, about: TaskId) -> Result<(), Error> {
     use SlashCommand::{Goal, Pause, Resume, Stop};
-    let status = task(host, about)?.status;
+    let row = task(host, about)?;
+    let status = row.status;
+    if command == Goal && !row.hears_words() {
+        let only = "the task does one thing that was asked for, and has no goal to edit; answer its card, or cancel it";
+        return Err(Error::new(Code::Conflict, only));
+    }
     let (may, only) = match command {
         Pause => (matches!(status, TaskStatus::Running | TaskStatus::Blocked), "is at work"),
         Resume => (status == TaskStatus::Paused, "is paused"),

@@ -138,6 +138,7 @@ impl Kernel {
             if state.task.status.is_terminal() {
                 return Err(Error::Conflict(format!("the task is {}", state.task.status)));
             }
+            self.hears_words(&state)?;
         }
         let sender = Sender::from(Channel::App);
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string(), sender)?;
@@ -192,6 +193,7 @@ impl Kernel {
             }
             Meant::Part(parent) => {
                 let why = "it was said to be a part of the task";
+                self.fits_behind(parent, 0)?;
                 let open = (Ranking::unranked(vec![parent]), why.to_owned());
                 let ingress_id = self.take_down(saying, &with, conversation_id, None, open)?;
                 let mut work = self.work_like(parent, text, sender, ingress_id)?;
@@ -252,11 +254,16 @@ impl Kernel {
         let row = query.conversation(conversation).map_err(broken)?;
         if let Some(focus) = row.as_ref().and_then(|row| row.focus_task_id)
             && !self.has_ended(focus)?
+            && self.heeds(focus)?
         {
             return self.one(&query, focus, "the task is in focus".to_owned());
         }
         let open = self.open_in(&query, conversation)?;
-        match (open.as_slice(), row.and_then(|row| row.last_focus)) {
+        let last = match row.and_then(|row| row.last_focus) {
+            Some(last) if self.heeds(last)? => Some(last),
+            _ => None,
+        };
+        match (open.as_slice(), last) {
             ([one], _) => self.one(&query, one.task_id, "no other task is open here".to_owned()),
             ([], Some(last)) => {
                 let why = "no task is open here; it may follow the last one, or be something new";
@@ -306,9 +313,22 @@ impl Kernel {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
         let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
         let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;
-        rows.retain(|row| row.parent_task_id.is_none() && row.hears_words());
-        rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
-        Ok(rows)
+        rows.retain(|row| row.parent_task_id.is_none());
+        let mut heed = Vec::new();
+        for row in rows {
+            if self.heeds(row.task_id)? {
+                heed.push(row);
+            }
+        }
+        heed.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+        Ok(heed)
+    }
+
+    /// Whether somebody in a task can do something with words, whether it has begun or not.
+    fn heeds(&self, task: TaskId) -> Result<bool, Error> {
+        let cell = self.cell(task)?;
+        let state = self.lock_task(&cell)?;
+        Ok(!self.contract(&state)?.model.proposer().plans_once())
     }
 
     pub(super) fn has_ended(&self, task: TaskId) -> Result<bool, Error> {

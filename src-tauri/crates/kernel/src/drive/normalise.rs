@@ -368,7 +368,13 @@ pub(crate) fn evidence_refs(
     for name in named {
         let id: Option<ArtifactId> = name.parse().ok();
         let known = id.and_then(|id| state.artifacts.get(&id));
-        let latest = || looks.iter().rev().find(|(_, paths)| paths.contains(name)).map(|(id, _)| *id);
+        let own: BTreeSet<_> = state
+            .attempt()
+            .map(|at| at.seen().iter().map(|o| o.artifact.artifact_id).collect())
+            .unwrap_or_default();
+        let latest = || {
+            looks.iter().rev().find(|(id, paths)| own.contains(id) && paths.contains(name)).map(|(id, _)| *id)
+        };
         let Some(artifact) = known.or_else(|| latest().and_then(|id| state.artifacts.get(&id))) else {
             return Ok(Err(Unfit(format!(
                 "`{name}` is no evidence this run has seen; name a path you have read"
@@ -387,10 +393,10 @@ pub(crate) fn evidence_refs(
     Ok(Ok(refs))
 }
 
-/// What this run had looked at when its model answered, oldest first, with the paths that each look names.
+/// What the task has looked at in any of its attempts, oldest first, with the paths that each look names.
 fn looks(kernel: &Kernel, state: &TaskState) -> Result<Vec<(ArtifactId, BTreeSet<String>)>, Error> {
     let mut looks = Vec::new();
-    for look in state.attempt().map(AttemptState::seen).unwrap_or_default() {
+    for look in state.attempts.values().flat_map(|attempt| &attempt.observed) {
         let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
         // What is no such list names no path.
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();

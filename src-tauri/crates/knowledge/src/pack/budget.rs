@@ -20,6 +20,9 @@ const fn weight(section: Section) -> u32 {
 /// Tokens below which a cut text says too little to be worth its place.
 const PART_TOKENS_MIN: u32 = 96;
 
+/// Tokens of one message for which what was seen gives room.
+const MESSAGE_TOKENS: u32 = 512;
+
 /// The tokens of each section: its share or less if it needs less; what is left over then goes to whoever needs
 /// more, in the order of precedence.
 pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Vec<u32> {
@@ -39,21 +42,23 @@ pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Ve
     shares
 }
 
-/// What people said comes before what was seen: their words may take three quarters of the room of artifacts.
+/// What a person said comes before what was seen: their messages may take three quarters of the room of artifacts, each so
+/// much of it as says what it is about. Words of others keep to the share that messages have.
 fn heed(sections: &[(Section, Vec<Candidate>)], tokens: u32, shares: &mut [u32]) {
     let at = |wanted: Section| sections.iter().position(|(section, _)| *section == wanted);
     let (Some(said), Some(seen)) = (at(Section::Ingress), at(Section::Artifacts)) else { return };
-    let need = sections
-        .get(said)
-        .map_or(0, |(_, all)| all.iter().fold(0, |sum: u32, c| sum.saturating_add(c.cost())));
+    let most_each = |c: &Candidate| c.cost().min(c.frame().saturating_add(MESSAGE_TOKENS));
+    let need = |(_, all): &(Section, Vec<Candidate>)| {
+        all.iter().filter(|c| !c.fenced).map(most_each).fold(0, u32::saturating_add)
+    };
+    let need = sections.get(said).map_or(0, need);
     let (Some(has), Some(room)) = (shares.get(said).copied(), shares.get(seen).copied()) else { return };
-    let most = (u64::from(tokens) * u64::from(weight(Section::Artifacts)) * 3 / 400).try_into().unwrap_or(0);
-    let more = need.saturating_sub(has).min(most).min(room);
-    if let Some(share) = shares.get_mut(said) {
-        *share = has + more;
-    }
-    if let Some(share) = shares.get_mut(seen) {
-        *share = room - more;
+    let most = u64::from(tokens) * u64::from(weight(Section::Artifacts)) * 3 / 400;
+    let more = need.saturating_sub(has).min(u32::try_from(most).unwrap_or(0)).min(room);
+    for (at, share) in [(said, has + more), (seen, room - more)] {
+        if let Some(to) = shares.get_mut(at) {
+            *to = share;
+        }
     }
 }
 

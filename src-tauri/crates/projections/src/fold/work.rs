@@ -175,7 +175,7 @@ fn attempt(seen: &Seen<'_>, a: &model::attempt::StepAttempt) -> Result<(), Error
     seen.touch_task(a.task_id, |task| {
         task.attempts += 1;
         (task.attempt_id, task.attempt_status) = (Some(a.attempt_id), Some(a.status));
-        (task.termination, task.proposer) = (None, a.proposer.or(task.proposer));
+        (task.termination, task.proposer) = (None, task.proposer.or(a.proposer));
     })?;
     refresh(seen, a.task_id)
 }

@@ -6,8 +6,9 @@ use crate::rows::{ConversationRow, ViewRow as _};
 use model::ConversationId;
 use rusqlite::params;
 
-/// When something was said last, and among those of one moment the place in the log: one number, which a cursor holds.
-const USED: &str = "((updated_at << 22) | (seq & 4194303))";
+/// When something was said last, and among those of one moment the place in the log: one number, which a cursor holds. A clock
+/// that was far off changes the order and loses no row.
+const USED: &str = "((max(0, min(updated_at, 8796093022207)) << 20) | (seq & 1048575))";
 
 impl Query {
     /// Conversations with their focus (HK-13.6-13).
