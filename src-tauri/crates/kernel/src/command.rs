@@ -17,6 +17,7 @@ pub mod copies;
 pub mod cosign;
 pub mod enclose;
 pub mod erase;
+mod follow;
 pub mod halt;
 pub mod historian;
 pub mod ingest;

@@ -1,0 +1,39 @@
+//! The card of what a server of tools is registered with.
+
+use super::*;
+use model::server_part::{ServerPrompt, ServerResource};
+use model::tool_server::ServerLaunch;
+
+fn lines(hosts: &[&str], resources: usize) -> Vec<Line> {
+    let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    let (argv, url, secrets) = (vec!["notes".to_owned()], None, BTreeMap::new());
+    let launch = ServerLaunch { argv, url, secrets, hosts, reads: Vec::new(), pins: Vec::new() };
+    let resource = |at: usize| {
+        let (title, description, media_type) = (None, None, None);
+        ServerResource {
+            uri: format!("note://{at}"),
+            name: "note".to_owned(),
+            title,
+            description,
+            media_type,
+        }
+    };
+    let (title, description, arguments) = (None, None, Vec::new());
+    let prompts = vec![ServerPrompt { name: "review".to_owned(), title, description, arguments }];
+    let resources = (0..resources).map(resource).collect();
+    let manifest = ToolManifest { resources, prompts, ..ToolManifest::default() };
+    of_server(&ServerRegistration { server: "notes".to_owned(), launch, manifest }, None, &BTreeMap::new())
+}
+
+#[test]
+fn a_card_says_what_is_registered_beside_tools_and_that_resources_are_read_without_asking() {
+    let risks = |hosts: &[&str], resources| -> Vec<String> {
+        let risks = lines(hosts, resources).into_iter().filter(|line| line.kind == LineKind::Risk);
+        risks.map(|line| line.text).collect()
+    };
+    let first = "let tasks use 0 tools and 2 resources and 1 prompt of the server \"notes\"";
+    assert_eq!(risks(&[], 2), [first, "tasks read its 2 resources without asking you"]);
+    let over = "tasks read its 2 resources as your profile allows looks over the network";
+    assert_eq!(risks(&["notes.example:443"], 2), [first, over]);
+    assert_eq!(risks(&[], 0), ["let tasks use 0 tools and 1 prompt of the server \"notes\""]);
+}
