@@ -120,7 +120,7 @@ fn an_approval_to_sign_looks_like_this() {
             "surface": null, "feedback": { "erased": "00ff" }, "reason": "", "origin": "person",
         },
         "title": "write one file", "lines": [{ "kind": "destructive", "text": "OVERWRITE a" }], "act_lines": 1, "lines_left": 0, "asked_each_time": null,
-        "outline": { "a": 1 }, "resources": 1, "checked": 0, "packet_sha256": "ab", "packet_bytes": 2, "packet": "e30=", "nonce": "cd", "person_id": "prn_1", "approval_keyid": null,
+        "outline": { "a": 1 }, "resources": 1, "hosts": ["api.example.org:443"], "checked": 0, "packet_sha256": "ab", "packet_bytes": 2, "packet": "e30=", "nonce": "cd", "person_id": "prn_1", "approval_keyid": null,
         "receipt_id": null,
     });
     let read: wire::approvals::Approval = serde_json::from_value(golden.clone()).unwrap();
