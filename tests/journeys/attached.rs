@@ -88,12 +88,6 @@ impl Served {
         (status, head.to_owned(), body.to_owned())
     }
 
-    /// Ends it as a power cut does.
-    pub(super) fn kill(mut self) {
-        self.child.kill().expect("it is there");
-        self.child.wait().expect("it ends");
-    }
-
     /// Waits for its end; its exit code.
     fn end(mut self) -> Option<i32> {
         self.child.wait().expect("it ends").code()

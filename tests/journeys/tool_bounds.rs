@@ -1,13 +1,10 @@
-//! What a server of tools is not let do or be, what is told of it while it is at work, and what becomes of a call whose host
-//! dies.
+//! What a server of tools is not let do, what is told of it while it is at work, and how servers of other programs are proposed.
 
 use super::attached::Served;
-use super::server;
 use super::stage::Stage;
-use super::tool_servers::{alive, classify, furnished, put, register, runs_there, state, work};
+use super::tool_servers::{classify, furnished, put, register, runs_there, state, work};
 use conforms::conforms;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
 
 #[conforms("RA-1.2-6")]
@@ -70,72 +67,6 @@ fn what_does_not_fit_is_refused_before_the_call_and_a_server_that_is_disabled_is
     register(&stage, &["--again"]);
     assert_eq!(state(&stage), "ready", "a person brings it back");
     stage.is_sound();
-}
-
-#[test]
-fn what_is_no_server_of_tools_is_not_registered_and_it_is_said_why() {
-    let stage = furnished();
-    let work = work(&stage);
-    put(&stage, "mode.txt", "bad_schema");
-    for (program, word) in [
-        (vec!["/usr/bin/python3", "server.py"], "echo"),
-        (vec!["./no-such-server"], "no-such-server"),
-        (vec!["/bin/cat"], "toy"),
-    ] {
-        let mut words = vec!["tools", "add", "toy", "--workspace", &work, "--"];
-        words.extend(&program);
-        let (code, said, _) = stage.hermit(&words).ends(2).complaint();
-        assert!(code == "usage" && said.contains(word), "{program:?}: {said}");
-        assert!(said.contains("was not registered"), "{program:?}: {said}");
-    }
-    assert_eq!((state(&stage), stage.waiting().len()), ("none".to_owned(), 0), "nobody is asked about it");
-    assert_eq!(alive(&stage), 0);
-    stage.is_sound();
-}
-
-#[test]
-fn after_its_host_was_killed_a_call_is_made_again_only_where_a_person_said_that_it_may_be() {
-    for repeatable in [true, false] {
-        let stage = furnished();
-        register(&stage, &[]);
-        classify(&stage, "echo", "read_local", if repeatable { &["--repeatable"] } else { &[] });
-        put(&stage, "mode.txt", "waits");
-        let served = Served::by(&stage);
-        let script = [
-            json!({ "tool": "toy__echo", "arguments": { "text": "hello" } }),
-            json!({ "tool": "done", "arguments": { "summary": "done" } }),
-        ];
-        let body = json!({
-            "message": "say it", "workspace": work(&stage), "profile": "local_edit_allowed",
-            "model": server::script(&script),
-        });
-        let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
-        assert_eq!(status, 200, "{told}");
-        let run = told["run_id"].as_str().expect("a run").to_owned();
-        let by = Instant::now() + Duration::from_secs(60);
-        while stage.count(&run, "effect.dispatched") == 0 || alive(&stage) == 0 {
-            assert!(Instant::now() < by, "the tool is not called");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        served.kill();
-        put(&stage, "mode.txt", "good");
-        let served = Served::by(&stage);
-        let by = Instant::now() + Duration::from_secs(60);
-        let stands = loop {
-            let (_, stands) = served.ask(&stage, "GET", &format!("/v1/runs/{run}"), &json!({}));
-            let told = stage.count(&run, "effect.observed") + stage.count(&run, "effect.uncertain");
-            if told > 0 && stands["status"] != "running" {
-                break stands;
-            }
-            assert!(Instant::now() < by, "{stands}");
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        let uncertain = stage.count(&run, "effect.uncertain");
-        assert_eq!(uncertain, usize::from(!repeatable), "{stands}");
-        assert_eq!(stands["status"] == "completed", repeatable, "{stands}");
-        drop(served);
-        stage.is_sound();
-    }
 }
 
 #[test]
