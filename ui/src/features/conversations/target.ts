@@ -1,9 +1,9 @@
 // Where words go that name nothing themselves: said before they are sent, and never guessed.
 import { useMemo } from "react";
-import { agentOf, hearsWords } from "~/features/task/Working";
 import { useAsk } from "~/ipc/client";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { TaskRow } from "~/ipc/generated/task";
+import { agentOf, hearsWords } from "~/screen/proposer";
 import { said } from "~/screen/words";
 
 export type Target =

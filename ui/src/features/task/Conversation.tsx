@@ -11,6 +11,7 @@ import { bytes } from "~/primitives/Diff";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
+import { agentOf, hearsWords } from "~/screen/proposer";
 import { checkOf, isBare } from "~/screen/answer";
 import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
@@ -28,7 +29,7 @@ import { textOf } from "./quoted";
 import type { Part } from "./parts";
 import { EditGoal } from "./Goal";
 import { Plan } from "./Plan";
-import { Working, agentOf, hearsWords } from "./Working";
+import { Working } from "./Working";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 

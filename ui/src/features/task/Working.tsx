@@ -2,21 +2,10 @@
 import { useEffect, useState } from "react";
 import { useOutput, useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
-import type { Proposer } from "~/ipc/generated/words";
 import { Mark } from "~/primitives/Icon";
 import { Words } from "~/primitives/Words";
+import { agentOf } from "~/screen/proposer";
 import styles from "./Task.module.css";
-
-/** Who proposes, as it is called on the screen. */
-export function agentOf({ reasoner, row }: { reasoner: string; row: { proposer: Proposer | null } }): "Model" | "Playbook" | "Hermit" | "Agent" {
-  // Before it begins, its contract's own line says who it will be.
-  if (row.proposer === "playbook" || reasoner.startsWith("playbook:")) return "Playbook";
-  if (row.proposer === "guest" || reasoner.startsWith("guest:")) return "Agent";
-  return hearsWords(row) ? "Model" : "Hermit";
-}
-
-/** Whether words reach a task: one that does what was asked for, in one plan, is answered by its card alone. */
-export const hearsWords = ({ proposer }: { proposer: Proposer | null }): boolean => proposer !== "rollback" && proposer !== "tools";
 
 /** What it is doing now: for how long, and the words as they come. */
 export function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {

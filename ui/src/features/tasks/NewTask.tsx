@@ -1,6 +1,7 @@
 // A goal, or a playbook, in a folder.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { agentOf } from "~/screen/proposer";
 import { Screen } from "~/screen/Screen";
 import { brief, capital, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
@@ -12,7 +13,6 @@ import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import { agentOf } from "../task/Working";
 import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
