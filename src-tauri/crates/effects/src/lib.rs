@@ -82,7 +82,7 @@ pub use outcome::{
 pub use project::remote;
 pub use sandbox::Sandbox;
 pub use server::{
-    Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
+    Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
     ToolServers, ToolSession, Unspoken, dialled, words_of,
 };
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};

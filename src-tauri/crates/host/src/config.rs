@@ -117,19 +117,25 @@ impl ModelSettings {
     }
 }
 
+/// The address that settings of a model are kept under.
+fn known_by(address: &str) -> &str {
+    match address.split_once(reasoning::model_box::PIN) {
+        Some((name, _)) if name.starts_with(reasoning::model_box::URL) => name,
+        _ => address,
+    }
+}
+
 impl Config {
     /// What is set for a model. A model in the box is known by its name, whichever weights it has.
     pub fn model(&self, address: &str) -> Option<&ModelSettings> {
-        let address = match address.split_once(reasoning::model_box::PIN) {
-            Some((name, _)) if name.starts_with(reasoning::model_box::URL) => name,
-            _ => address,
-        };
+        let address = known_by(address);
         self.models.iter().find(|one| one.address == address)
     }
 
     /// Takes what is set for a model in place of what was; an entry that sets nothing is left out.
-    pub fn set_model(&mut self, settings: ModelSettings) {
-        self.models.retain(|one| one.address != settings.address);
+    pub fn set_model(&mut self, mut settings: ModelSettings) {
+        settings.address = known_by(&settings.address).to_owned();
+        self.models.retain(|one| known_by(&one.address) != settings.address);
         let nothing = ModelSettings { address: settings.address.clone(), ..ModelSettings::default() };
         if settings != nothing {
             self.models.push(settings);
@@ -194,5 +200,30 @@ impl Config {
             .map(PathBuf::from)
             .filter(|p| !p.as_os_str().is_empty())
             .or_else(|| self.ca_file.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_under_weights_of_a_model_in_the_box_is_set_for_its_name() {
+        let pinned = format!("box:tiny@sha256:{}", "a".repeat(64));
+        let mut config = Config::default();
+        let set = |address: &str, context| ModelSettings {
+            address: address.to_owned(),
+            context: Some(context),
+            ..ModelSettings::default()
+        };
+        config.set_model(set(&pinned, 4_096));
+        for address in ["box:tiny", &pinned] {
+            assert_eq!(config.model(address).and_then(|own| own.context), Some(4_096), "{address}");
+        }
+        config.set_model(set("box:tiny", 2_048));
+        assert_eq!(
+            (config.models.len(), config.model(&pinned).and_then(|own| own.context)),
+            (1, Some(2_048))
+        );
     }
 }

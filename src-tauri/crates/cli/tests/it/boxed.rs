@@ -186,6 +186,22 @@ fn a_sidecar_that_is_missing_or_ends_in_the_middle_is_told_with_what_to_do() {
 }
 
 #[test]
+fn weights_that_were_changed_answer_nothing_until_they_are_got_again() {
+    let boxed = Boxed::new(":");
+    let path = boxed.bench.home().join(format!("models/{}.gguf", boxed.digest));
+    let mut bytes = std::fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let refused = boxed.goal(GOAL);
+    let told = format!("{}{}", refused.out, refused.err);
+    assert!(![0, 4].contains(&refused.code) && told.contains("the weights are damaged"), "{told}");
+    assert!(told.contains("hermit models get tiny"), "{told}");
+    let from = boxed.bench.path("w.gguf");
+    boxed.run(&["models", "get", "tiny", "--from", from.to_str().unwrap()]).ends_with(0);
+    boxed.goal(GOAL).ends_with(4);
+}
+
+#[test]
 fn no_sidecar_outlives_a_host_that_is_killed() {
     let boxed = Boxed::new(r#"while :; do read -r line || exit 0; done"#);
     let mark = format!("{}", boxed.sidecar().display());

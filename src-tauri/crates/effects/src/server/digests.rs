@@ -1,4 +1,4 @@
-//! Digests of the programs of servers, which are asked for before every call: a file is read again when anything that its
+//! Digests of the programs of servers and of weights, which are asked for before every call: a file is read again when anything that its
 //! system says of it has changed.
 
 use crate::command::run::digest_file;
@@ -15,7 +15,7 @@ const SETTLED_MS: i64 = 2_000;
 
 /// Files by their paths, as they were when they were read.
 #[derive(Default)]
-pub(super) struct Digests(Mutex<BTreeMap<PathBuf, (Stamp, Digest)>>);
+pub struct Digests(Mutex<BTreeMap<PathBuf, (Stamp, Digest)>>);
 
 /// Everything by which a file is known to be the same, without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ struct Stamp {
 
 impl Digests {
     /// The digest of a file as it is now; none where it cannot be read.
-    pub(super) fn of(&self, path: &Path, now: UnixMs) -> Option<Digest> {
+    pub fn of(&self, path: &Path, now: UnixMs) -> Option<Digest> {
         let before = stamp(&path.metadata().ok()?);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
         if let (Some(stamp), Some((known, digest))) = (before, known)

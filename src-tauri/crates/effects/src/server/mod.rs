@@ -15,6 +15,7 @@ pub(crate) mod staged;
 
 pub(crate) use alive::hidden;
 pub(crate) use called::{call, settle};
+pub use digests::Digests;
 pub use lone::Lone;
 pub(crate) use process::hidden_from;
 pub use reached::{Endpoint, dialled};

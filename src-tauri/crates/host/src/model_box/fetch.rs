@@ -1,13 +1,13 @@
 //! Weights come here over HTTPS or out of a file: what was begun goes on where it stopped, and nothing has a name before
 //! its digest is right.
 
-use super::files::{Files, Kept, catalogue};
+use super::files::{Files, Kept, catalogue, removed};
 use super::header;
+use super::part::{self, Part};
 use crate::{Config, Error, Home};
 use reasoning::model_box;
-use seal::Hasher;
 use std::fs::File;
-use std::io::{Read, Seek as _, SeekFrom, Write as _};
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// How often a source that broke off is asked on, as long as something came each time.
 const TRIES: u32 = 20;
 /// Bytes read at a time.
-const CHUNK: usize = 256 * 1024;
+pub(super) const CHUNK: usize = 256 * 1024;
 /// Bytes of weights; beyond it no machine that asks for this could use them.
 const BYTES_MAX: u64 = 512 << 30;
 /// Bytes that stay free for everything else.
@@ -53,6 +53,7 @@ pub enum Step {
 
 /// What is to come.
 struct Wanted {
+    name: String,
     sha256: Option<String>,
     bytes: Option<u64>,
 }
@@ -62,9 +63,11 @@ pub(super) struct Fetch<'a> {
     files: &'a Files,
     told: &'a mut dyn FnMut(Step),
     silence: Duration,
+    /// Bytes that are free on the disk of a folder, where it is known.
+    free: &'a dyn Fn(&Path) -> Option<u64>,
 }
 
-fn said(message: impl Into<String>, hint: impl Into<String>) -> Error {
+pub(super) fn said(message: impl Into<String>, hint: impl Into<String>) -> Error {
     Error::Said(wire::Error::new(Code::Failed, message).hint(hint))
 }
 
@@ -74,7 +77,7 @@ fn usage(message: impl Into<String>, hint: impl Into<String>) -> Error {
 
 const NOTHING: &str =
     "look at the network; where there is none, bring the file and name it with `--from FILE`";
-const AGAIN: &str = "give the same command again: it goes on where it stopped";
+pub(super) const AGAIN: &str = "give the same command again: it goes on where it stopped";
 
 /// Gets a model, or takes its name for weights that are here.
 ///
@@ -82,15 +85,23 @@ const AGAIN: &str = "give the same command again: it goes on where it stopped";
 /// [`Error::Said`] with what to do; nothing counts that is not whole.
 pub fn get(home: &Home, config: &Config, wish: &Wish, told: &mut dyn FnMut(Step)) -> Result<Kept, Error> {
     let files = Files::of(home);
-    Fetch { files: &files, told, silence: SILENCE }.get(config, wish)
+    Fetch { files: &files, told, silence: SILENCE, free: &part::free }.get(config, wish)
 }
 
-/// Takes a model away; the bytes that are free again.
+/// Takes a model away, with what was begun of it; the bytes that are free again.
 ///
 /// # Errors
-/// [`Error::Said`] when it is not here.
+/// [`Error::Said`] when nothing of it is here.
 pub fn forget(home: &Home, name: &str) -> Result<u64, Error> {
-    Files::of(home).forget(name)
+    let files = Files::of(home);
+    let known = catalogue().into_iter().find(|entry| entry.name == name).map(|entry| entry.sha256);
+    let digest = files.card_of(name).map(|kept| kept.sha256).or(known);
+    let begun = digest.map_or(Ok(0), |digest| part::forget(&files, &digest))?;
+    match files.forget(name) {
+        Ok(freed) => Ok(freed.saturating_add(begun)),
+        Err(_) if begun > 0 && files.card_of(name).is_none() => Ok(begun),
+        Err(error) => Err(error),
+    }
 }
 
 /// All models whose weights are here.
@@ -105,6 +116,7 @@ impl Fetch<'_> {
         if let Some(digest) = &digest {
             let whole = model_box::pinned(&wish.name, digest);
             model_box::named(&whole).map_err(|why| usage(why, "such a name is `qwen2.5-coder-1.5b`"))?;
+            self.files.may_name(&wish.name, digest)?;
         } else if !model_box::is_name(&wish.name) {
             return Err(usage(
                 format!("`{}` is no name of a model in the box", wish.name),
@@ -114,8 +126,12 @@ impl Fetch<'_> {
         std::fs::create_dir_all(self.files.folder())
             .map_err(|e| Error::io("make", self.files.folder(), &e))?;
         let same = known.as_ref().filter(|entry| Some(&entry.sha256) == digest.as_ref());
-        let wanted = Wanted { sha256: digest.clone(), bytes: same.map(|entry| entry.bytes) };
-        let here = digest.filter(|digest| self.files.weights(digest).is_file());
+        let wanted =
+            Wanted { name: wish.name.clone(), sha256: digest.clone(), bytes: same.map(|entry| entry.bytes) };
+        let here = match digest {
+            Some(digest) => self.is_whole(&digest)?.then_some(digest),
+            None => None,
+        };
         let sha256 = match (here, &wish.from, &known) {
             (Some(digest), ..) => digest,
             (None, Some(from), _) if is_address(from) => self.from_address(config, from, &wanted)?,
@@ -132,25 +148,46 @@ impl Fetch<'_> {
         Ok(kept)
     }
 
+    /// Whether weights are here as their digest says. What else is in their place is removed: it is of no use.
+    fn is_whole(&mut self, digest: &str) -> Result<bool, Error> {
+        let path = self.files.weights(digest);
+        let Ok(there) = std::fs::symlink_metadata(&path) else { return Ok(false) };
+        if there.is_file() {
+            (self.told)(Step::Checking);
+            if part::is_of(&path, digest).map_err(|e| Error::io("read", &path, &e))? {
+                return Ok(true);
+            }
+        }
+        removed(&path)?;
+        Ok(false)
+    }
+
     /// Copies a file; it is read once, and its digest is that of what was written.
     fn from_file(&mut self, from: &Path, wanted: &Wanted) -> Result<String, Error> {
         let mut source = File::open(from).map_err(|e| Error::io("read", from, &e))?;
         let bytes = source.metadata().map_err(|e| Error::io("read", from, &e))?.len();
-        header::read(from)
+        header::of(&source, from)
             .map_err(|why| said(why, "name the file of the weights; its name ends in `.gguf`"))?;
+        source.rewind().map_err(|e| Error::io("read", from, &e))?;
+        let mut part = Part::anew(self.files, "file")?;
+        if let Err(error) = self.copy(&mut source, (from, bytes), &mut part) {
+            part.drop_it()?;
+            return Err(error);
+        }
+        self.whole(part, wanted)
+    }
+
+    fn copy(&mut self, source: &mut File, (from, bytes): (&Path, u64), part: &mut Part) -> Result<(), Error> {
         self.room(bytes)?;
-        let mut part = Part::open(self.files, "file")?;
-        part.begin_anew()?;
         let mut buffer = vec![0; CHUNK];
         loop {
             let read = source.read(&mut buffer).map_err(|e| Error::io("read", from, &e))?;
             if read == 0 {
-                break;
+                return Ok(());
             }
             part.take(buffer.get(..read).unwrap_or_default())?;
             (self.told)(Step::Bytes(part.length, bytes));
         }
-        self.whole(part, wanted)
     }
 
     fn from_address(&mut self, config: &Config, url: &str, wanted: &Wanted) -> Result<String, Error> {
@@ -189,12 +226,19 @@ impl Fetch<'_> {
             .name("weights".to_owned())
             .spawn(move || talk(&agent, &at, from, &|piece| send.send(piece).is_ok()))
             .map_err(|e| Broke::Off(e.to_string()))?;
-        let mut total = None;
+        let (mut total, mut is_anew) = (None, false);
         loop {
             match receive.recv_timeout(self.silence) {
-                Ok(Piece::Head { begins, bytes }) => total = Some(self.begin(part, begins, bytes, wanted)?),
+                Ok(Piece::Head { begins, bytes }) => {
+                    total = Some(self.begin(part, begins, bytes, wanted)?);
+                    is_anew = begins == 0;
+                }
                 Ok(Piece::Bytes(bytes)) => {
                     let total = total.unwrap_or_default();
+                    if std::mem::take(&mut is_anew) {
+                        // It does not go on in the middle of a file: what is here gives way to weights, and not to a page.
+                        part::begins(&bytes).and_then(|()| part.begin_anew()).map_err(Broke::Because)?;
+                    }
                     if part.length.saturating_add(bytes.len() as u64) > total {
                         part.begin_anew().map_err(Broke::Because)?;
                         return Err(Broke::Because(said(
@@ -219,7 +263,7 @@ impl Fetch<'_> {
     }
 
     /// Where what comes belongs, and how many bytes the whole has.
-    fn begin(&self, part: &mut Part, begins: u64, total: u64, wanted: &Wanted) -> Result<u64, Broke> {
+    fn begin(&self, part: &Part, begins: u64, total: u64, wanted: &Wanted) -> Result<u64, Broke> {
         if let Some(bytes) = wanted.bytes.filter(|bytes| *bytes != total) {
             return Err(Broke::Because(said(
                 format!("it has {total} bytes there, and {bytes} are wanted"),
@@ -232,10 +276,7 @@ impl Fetch<'_> {
                 "choose a smaller one",
             )));
         }
-        if begins == 0 {
-            // It does not go on in the middle of a file: what is here is of no use.
-            part.begin_anew().map_err(Broke::Because)?;
-        } else if begins != part.length {
+        if begins != 0 && begins != part.length {
             return Err(Broke::Because(said(
                 format!("it sends from byte {begins}, and was asked from byte {}", part.length),
                 "try another address with `--from URL`",
@@ -247,7 +288,7 @@ impl Fetch<'_> {
 
     /// Whether there is room for so many more bytes.
     fn room(&self, bytes: u64) -> Result<(), Error> {
-        let Some(free) = free(self.files.folder()) else { return Ok(()) };
+        let Some(free) = (self.free)(self.files.folder()) else { return Ok(()) };
         let needed = bytes.saturating_add(ROOM);
         if free >= needed {
             return Ok(());
@@ -272,79 +313,16 @@ impl Fetch<'_> {
                 "nothing of it was kept; get it again, or from elsewhere with `--from`",
             ));
         }
-        if let Err(why) = header::read(&part.path) {
+        if let Err(why) = part.header() {
             part.drop_it()?;
             return Err(said(why, "name the file of the weights; its name ends in `.gguf`"));
         }
+        if let Err(error) = self.files.may_name(&wanted.name, &digest) {
+            part.drop_it()?;
+            return Err(error);
+        }
         part.becomes(&self.files.weights(&digest))?;
         Ok(digest)
-    }
-}
-
-/// What is here of weights that are not whole.
-struct Part {
-    path: std::path::PathBuf,
-    file: File,
-    length: u64,
-    hasher: Hasher,
-}
-
-impl Part {
-    /// Opens what was begun, and reads it for its digest.
-    fn open(files: &Files, name: &str) -> Result<Self, Error> {
-        let path = files.folder().join(format!("{name}.part"));
-        let mut options = File::options();
-        let opened =
-            ledger::owner_only::open(options.read(true).write(true).create(true).truncate(false), &path);
-        let mut file = opened.map_err(|e| Error::io("write", &path, &e))?;
-        if file.try_lock().is_err() {
-            return Err(said("another `hermit models get` is at it", "wait until it is done"));
-        }
-        let (mut hasher, mut length, mut buffer) = (Hasher::new(), 0, vec![0; CHUNK]);
-        loop {
-            let read = file.read(&mut buffer).map_err(|e| Error::io("read", &path, &e))?;
-            if read == 0 {
-                break;
-            }
-            hasher.update(buffer.get(..read).unwrap_or_default());
-            length += read as u64;
-        }
-        Ok(Self { path, file, length, hasher })
-    }
-
-    fn begin_anew(&mut self) -> Result<(), Error> {
-        let failed = |e: std::io::Error| Error::io("write", &self.path, &e);
-        self.file.set_len(0).map_err(failed)?;
-        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        (self.length, self.hasher) = (0, Hasher::new());
-        Ok(())
-    }
-
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let magic = header::MAGIC;
-        if self.length == 0 && bytes.len() >= magic.len() && !bytes.starts_with(magic) {
-            return Err(said("what comes is no GGUF file", "name the address of the weights themselves"));
-        }
-        self.file.write_all(bytes).map_err(|e| match e.kind() {
-            std::io::ErrorKind::StorageFull => said("the disk is full", format!("make room; then {AGAIN}")),
-            _ => Error::io("write", &self.path, &e),
-        })?;
-        self.hasher.update(bytes);
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn digest(&self) -> String {
-        self.hasher.clone().finish().to_string()
-    }
-
-    fn drop_it(self) -> Result<(), Error> {
-        std::fs::remove_file(&self.path).map_err(|e| Error::io("remove", &self.path, &e))
-    }
-
-    fn becomes(self, path: &Path) -> Result<(), Error> {
-        self.file.sync_all().map_err(|e| Error::io("write", &self.path, &e))?;
-        disk::rename(&self.path, path).map_err(|e| Error::io("name", path, &e))
     }
 }
 
@@ -471,18 +449,6 @@ fn head(reply: &ureq::http::Response<ureq::Body>, url: &str, from: u64) -> Resul
             "give another address with `--from URL`, or a file with `--from FILE`",
         ))),
     }
-}
-
-#[cfg(unix)]
-fn free(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-/// Where it is not known the disk says so itself, when it is full.
-#[cfg(not(unix))]
-fn free(_: &Path) -> Option<u64> {
-    None
 }
 
 #[cfg(test)]

@@ -87,24 +87,69 @@ impl Files {
         self.0.join(format!("{name}.json"))
     }
 
-    /// A model by name; none when it is not here, or its weights are gone.
-    pub(crate) fn kept(&self, name: &str) -> Option<Kept> {
+    /// What a name means, whatever is left of its weights.
+    pub(super) fn card_of(&self, name: &str) -> Option<Kept> {
         if !model_box::is_name(name) {
             return None;
         }
         let kept: Kept = serde_json::from_slice(&std::fs::read(self.card(name)).ok()?).ok()?;
-        let there =
-            std::fs::metadata(self.weights(&kept.sha256)).is_ok_and(|there| there.len() == kept.bytes);
-        (there && kept.name == name).then_some(kept)
+        (kept.name == name && model_box::named(&model_box::pinned(name, &kept.sha256)).is_ok())
+            .then_some(kept)
+    }
+
+    /// Why weights cannot be those that a name means, as far as it is seen without reading them.
+    fn trouble(&self, kept: &Kept) -> Option<String> {
+        match std::fs::symlink_metadata(self.weights(&kept.sha256)) {
+            Err(error) => Some(format!("they cannot be read ({error})")),
+            Ok(there) if !there.is_file() => Some("a link or a folder is in their place".to_owned()),
+            Ok(there) if there.len() != kept.bytes => {
+                Some(format!("they have {} bytes, and {} are right", there.len(), kept.bytes))
+            }
+            Ok(_) => None,
+        }
+    }
+
+    /// The model that a name means, where it means weights of this digest.
+    ///
+    /// # Errors
+    /// [`Error::Said`], with the command that gets it.
+    pub(super) fn meant(&self, name: &str, digest: Option<&str>) -> Result<Kept, Error> {
+        let kept = self.card_of(name).filter(|kept| digest.is_none_or(|digest| digest == kept.sha256));
+        let kept = kept.ok_or_else(|| not_here(name))?;
+        match self.trouble(&kept) {
+            None => Ok(kept),
+            Some(why) => {
+                let message = format!("the weights of `{name}` are of no use: {why}");
+                Err(Error::Said(wire::Error::new(Code::NotFound, message).hint(again(name))))
+            }
+        }
+    }
+
+    /// Whether a name may be given to weights.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when it is the name of others: tasks keep to them.
+    pub(super) fn may_name(&self, name: &str, sha256: &str) -> Result<(), Error> {
+        let Some(kept) = self.card_of(name).filter(|kept| kept.sha256 != sha256) else { return Ok(()) };
+        let message = format!("`{name}` is the name of other weights, with SHA-256 {}", kept.sha256);
+        let hint = format!("choose another name, or take them away first: `hermit models rm {name}`");
+        Err(Error::Said(wire::Error::new(Code::Usage, message).hint(hint)))
     }
 
     /// All models whose weights are here, by name.
     pub(crate) fn all(&self) -> Vec<Kept> {
+        let mut all = self.cards();
+        all.retain(|kept| self.trouble(kept).is_none());
+        all
+    }
+
+    /// All names, whatever is left of their weights.
+    fn cards(&self) -> Vec<Kept> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| {
             entry.file_name().to_str().and_then(|name| name.strip_suffix(".json")).map(str::to_owned)
         });
-        let mut all: Vec<Kept> = names.filter_map(|name| self.kept(&name)).collect();
+        let mut all: Vec<Kept> = names.filter_map(|name| self.card_of(&name)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
@@ -127,19 +172,17 @@ impl Files {
         disk::replace(&path, &text).map_err(|e| Error::io("write", &path, &e))
     }
 
-    /// Forgets a name, and the weights where no other name has them; the bytes that are free again.
+    /// Forgets a name, and the weights where no other name has them, damaged ones too; the bytes that are free again.
     ///
     /// # Errors
     /// [`Error::Said`] when there is no such name.
     pub(super) fn forget(&self, name: &str) -> Result<u64, Error> {
-        let kept = self.kept(name).ok_or_else(|| not_here(name))?;
-        let remove = |path: PathBuf| std::fs::remove_file(&path).map_err(|e| Error::io("remove", &path, &e));
-        remove(self.card(name))?;
-        if self.all().iter().any(|other| other.sha256 == kept.sha256) {
-            return Ok(0);
-        }
-        remove(self.weights(&kept.sha256))?;
-        Ok(kept.bytes)
+        let kept = self.card_of(name).ok_or_else(|| not_here(name))?;
+        let others = self.cards().into_iter().any(|other| other.sha256 == kept.sha256 && other.name != name);
+        // The weights first: what cannot be removed now has a name by which it is removed later.
+        let freed = if others { 0 } else { removed(&self.weights(&kept.sha256))? };
+        removed(&self.card(name))?;
+        Ok(freed)
     }
 
     /// The model that a name means now, with the digest of its weights.
@@ -147,14 +190,26 @@ impl Files {
     /// # Errors
     /// [`Error::Said`], with the command that gets it.
     pub(crate) fn pin(&self, name: &str, digest: Option<&str>) -> Result<String, Error> {
-        match digest {
-            Some(digest) if self.weights(digest).is_file() => Ok(model_box::pinned(name, digest)),
-            Some(_) => Err(not_here(name)),
-            None => self
-                .kept(name)
-                .map(|kept| model_box::pinned(name, &kept.sha256))
-                .ok_or_else(|| not_here(name)),
-        }
+        self.meant(name, digest).map(|kept| model_box::pinned(name, &kept.sha256))
+    }
+}
+
+/// Removes a file, where there is one; the bytes that it had.
+pub(super) fn removed(path: &Path) -> Result<u64, Error> {
+    let failed = |e: std::io::Error| Error::io("remove", path, &e);
+    let bytes = match std::fs::symlink_metadata(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        found => found.map_err(failed)?.len(),
+    };
+    std::fs::remove_file(path).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// How damaged weights are made whole.
+pub(super) fn again(name: &str) -> String {
+    match catalogue().iter().any(|entry| entry.name == name) {
+        true => format!("get them again with `hermit models get {name}`"),
+        false => format!("get them again with `hermit models get {name} --from FILE`"),
     }
 }
 

@@ -12,6 +12,8 @@ const PAIRS_MAX: u64 = 4_096;
 const TEXT_BYTES_MAX: u64 = 4_096;
 /// Elements of one list, such as the tokens of a vocabulary.
 const ELEMENTS_MAX: u64 = 4_000_000;
+/// Bytes for a context, whatever a header says.
+const CONTEXT_BYTES_MAX: u64 = 64 << 30;
 
 /// What is of use.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -22,6 +24,24 @@ pub(super) struct Header {
     pub(super) billions: Option<f64>,
     /// Its licence.
     pub(super) license: Option<String>,
+    layers: Option<u64>,
+    width: Option<u64>,
+    heads: Option<u64>,
+    heads_kv: Option<u64>,
+    key: Option<u64>,
+    value: Option<u64>,
+}
+
+impl Header {
+    /// Bytes that so many tokens take beside the weights: a key and a value of two bytes a number in each layer. None of
+    /// them where it does not say enough.
+    pub(super) fn context_bytes(&self, tokens: u32) -> u64 {
+        let head = self.width.unwrap_or_default() / self.heads.unwrap_or(1).max(1);
+        let both = self.key.unwrap_or(head).saturating_add(self.value.unwrap_or(head));
+        let layer = self.heads_kv.or(self.heads).unwrap_or_default().saturating_mul(both).saturating_mul(2);
+        let token = layer.saturating_mul(self.layers.unwrap_or_default());
+        token.saturating_mul(u64::from(tokens)).min(CONTEXT_BYTES_MAX)
+    }
 }
 
 /// Reads the beginning of a file of weights.
@@ -30,12 +50,21 @@ pub(super) struct Header {
 /// In words, when it is none.
 pub(super) fn read(path: &Path) -> Result<Header, String> {
     let file = File::open(path).map_err(|e| format!("`{}` cannot be read: {e}", path.display()))?;
+    of(&file, path)
+}
+
+/// Reads the beginning of a file that is open: a second one of a file that is locked reads nothing on some systems.
+///
+/// # Errors
+/// In words, when it is none.
+pub(super) fn of(mut file: &File, path: &Path) -> Result<Header, String> {
+    file.rewind().map_err(|e| format!("`{}` cannot be read: {e}", path.display()))?;
     let mut from = Source { bytes: BufReader::new(file) };
     from.header().map_err(|why| format!("`{}` is no GGUF file that can be used: {why}", path.display()))
 }
 
-struct Source {
-    bytes: BufReader<File>,
+struct Source<'f> {
+    bytes: BufReader<&'f File>,
 }
 
 enum Value {
@@ -44,7 +73,7 @@ enum Value {
     Other,
 }
 
-impl Source {
+impl Source<'_> {
     fn header(&mut self) -> Result<Header, String> {
         if self.take::<4>().is_ok_and(|magic| magic != *MAGIC) {
             return Err("it does not begin with `GGUF`".to_owned());
@@ -64,6 +93,18 @@ impl Source {
             match (name.as_str(), self.value(kind)?) {
                 (name, Value::Number(n)) if name.ends_with(".context_length") => {
                     header.context = u32::try_from(n).ok();
+                }
+                (name, Value::Number(n)) if name.ends_with(".block_count") => header.layers = Some(n),
+                (name, Value::Number(n)) if name.ends_with(".embedding_length") => header.width = Some(n),
+                (name, Value::Number(n)) if name.ends_with(".attention.head_count") => {
+                    header.heads = Some(n);
+                }
+                (name, Value::Number(n)) if name.ends_with(".attention.head_count_kv") => {
+                    header.heads_kv = Some(n);
+                }
+                (name, Value::Number(n)) if name.ends_with(".attention.key_length") => header.key = Some(n),
+                (name, Value::Number(n)) if name.ends_with(".attention.value_length") => {
+                    header.value = Some(n);
                 }
                 ("general.size_label", Value::Text(label)) => header.billions = billions(&label),
                 ("general.license", Value::Text(license)) => header.license = Some(license),
@@ -163,6 +204,12 @@ pub(super) mod tests {
 
     use super::*;
 
+    impl Header {
+        pub(in crate::model_box) fn of_tests() -> Self {
+            Self { layers: Some(2), width: Some(64), heads: Some(4), heads_kv: Some(2), ..Self::default() }
+        }
+    }
+
     fn text(text: &str) -> Vec<u8> {
         let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
         bytes.extend_from_slice(text.as_bytes());
@@ -174,7 +221,16 @@ pub(super) mod tests {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(3_u32.to_le_bytes());
         bytes.extend(0_u64.to_le_bytes());
-        bytes.extend(4_u64.to_le_bytes());
+        bytes.extend(8_u64.to_le_bytes());
+        for (name, number) in [
+            ("block_count", 2_u32),
+            ("embedding_length", 64),
+            ("attention.head_count", 4),
+            ("attention.head_count_kv", 2),
+        ] {
+            bytes.extend(text(&format!("qwen2.{name}")));
+            bytes.extend([4_u32.to_le_bytes(), number.to_le_bytes()].concat());
+        }
         bytes.extend([text("general.size_label"), 8_u32.to_le_bytes().to_vec(), text("1.5B")].concat());
         bytes.extend([text("tokens"), 9_u32.to_le_bytes().to_vec(), 8_u32.to_le_bytes().to_vec()].concat());
         bytes.extend([2_u64.to_le_bytes().to_vec(), text("a"), text("b")].concat());
@@ -194,6 +250,10 @@ pub(super) mod tests {
         };
         let header = reads(&weights()).unwrap();
         assert_eq!((header.context, header.billions), (Some(32_768), Some(1.5)));
+        // Two layers of two heads with 16 numbers each, for a key and a value, of two bytes.
+        assert_eq!(header.context_bytes(1_000), 2 * 2 * (16 + 16) * 2 * 1_000);
+        let lies = Header { layers: Some(u64::MAX), heads: Some(1), width: Some(u64::MAX), ..header };
+        assert_eq!((lies.context_bytes(1), Header::default().context_bytes(8)), (CONTEXT_BYTES_MAX, 0));
         assert!(reads(b"<html>").unwrap_err().contains("does not begin with `GGUF`"));
         let cut = weights();
         assert!(reads(&cut[..cut.len() - 2]).unwrap_err().contains("ends in the middle"));

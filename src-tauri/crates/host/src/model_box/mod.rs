@@ -4,6 +4,7 @@
 mod fetch;
 mod files;
 mod header;
+mod part;
 mod process;
 
 pub use fetch::{Step, Wish, forget, get, kept};
@@ -31,6 +32,11 @@ const GET_IT: &str =
 const VARIABLE: &str = "HERMIT_MODEL_BOX";
 /// How long a sidecar that nobody asks is kept, in seconds.
 const IDLE_S: u64 = 5 * 60;
+
+/// Bytes beside the weights and the context: what is calculated.
+const MEMORY_BESIDE: u64 = 3 << 30;
+/// What is to be known where Hermit has no walls.
+const NO_WALLS: &str = "this system has no walls for it: its program runs as any other of yours";
 
 /// Where a package of the app has put the sidecar.
 static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
@@ -85,9 +91,19 @@ pub(crate) fn served(home: &Home) -> Option<wire::models::Server> {
         name: "The model in the box".to_owned(),
         url: model_box::URL.to_owned(),
         models,
-        trouble: sidecar().err(),
+        trouble: trouble(sidecar().err(), cfg!(target_os = "linux")),
     };
     (!server.models.is_empty()).then_some(server)
+}
+
+/// What a person is told of the sidecar.
+fn trouble(missing: Option<String>, has_walls: bool) -> Option<String> {
+    missing.or_else(|| (!has_walls).then(|| NO_WALLS.to_owned()))
+}
+
+/// Bytes that a sidecar may fill.
+fn memory(bytes: u64, says: &header::Header, context: u32) -> u64 {
+    bytes.saturating_add(says.context_bytes(context)).saturating_add(MEMORY_BESIDE)
 }
 
 /// The way to the model in the box, and out to every other.
@@ -132,25 +148,17 @@ impl WithBox {
         let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
         let (name, digest) = model_box::named(model).map_err(|why| refused(Failure::Request, why))?;
         let files = Files::of(&self.home);
-        let gone = || {
-            let why = format!("the weights of `{name}` are not on this machine any more");
-            HttpReply { status: 404, ..refused(Failure::Weights, &why) }
-        };
-        let known = files.kept(name).map(|kept| kept.sha256);
-        let sha256 = digest.map(str::to_owned).or(known).ok_or_else(gone)?;
-        let weights = files.weights(&sha256);
-        if !weights.is_file() {
-            return Err(gone());
-        }
+        let not_found = |why: String| HttpReply { status: 404, ..refused(Failure::Weights, &why) };
+        let kept = files.meant(name, digest).map_err(|why| not_found(why.to_wire().message))?;
         let config = Config::in_force(&self.home);
         let set = config.model(&format!("{}{name}", model_box::URL)).and_then(|own| own.context);
-        let standard =
-            || files.all().iter().find(|kept| kept.sha256 == sha256).map(|kept| files.context(kept));
-        let context = set.or(config.context_tokens).or_else(standard).unwrap_or(4_096);
-        let program =
-            sidecar().map_err(|why| HttpReply { status: 404, ..refused(Failure::Weights, &why) })?;
+        let context = set.or(config.context_tokens).unwrap_or_else(|| files.context(&kept));
+        let program = sidecar().map_err(not_found)?;
+        let weights = files.weights(&kept.sha256);
+        let written = std::fs::metadata(&weights).and_then(|found| found.modified()).ok();
         let idle = Duration::from_secs(config.box_idle_s.unwrap_or(IDLE_S).max(1));
-        Ok(Load { program, sha256, weights, context, idle })
+        let memory = memory(kept.bytes, &files.says(&kept), context);
+        Ok(Load { program, sha256: kept.sha256, weights, bytes: kept.bytes, written, memory, context, idle })
     }
 }
 
@@ -193,5 +201,25 @@ impl ModelHttp for WithBox {
 
     fn wait(&self, ms: u64, goes_on: &dyn Fn() -> bool) -> bool {
         self.out.wait(ms, goes_on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_that_of_the_weights_and_the_context_that_is_asked_for() {
+        let says = header::Header::of_tests();
+        assert_eq!(memory(5, &says, 0), 5 + MEMORY_BESIDE);
+        assert_eq!(memory(5, &says, 1_000) - memory(5, &says, 0), says.context_bytes(1_000));
+        assert!(says.context_bytes(1_000) > 0);
+    }
+
+    #[test]
+    fn where_there_are_no_walls_it_is_said() {
+        assert_eq!(trouble(None, true), None);
+        assert!(trouble(None, false).is_some_and(|why| why.contains("no walls")));
+        assert_eq!(trouble(Some("missing".to_owned()), false).as_deref(), Some("missing"));
     }
 }

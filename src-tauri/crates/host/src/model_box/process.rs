@@ -1,7 +1,9 @@
 //! The sidecar of one model: started behind walls when it is asked, shared by all tasks one after the other, ended when
 //! nobody asks it for a while.
 
-use effects::{Lone, Pipes, Sandbox, ServerSessions};
+use crate::chance::SystemClock;
+use effects::{Digests, Lone, Pipes, Sandbox, ServerSessions};
+use model::Clock as _;
 use reasoning::model_box::protocol::{Ask, Because, Failure, SAID_BYTES_MAX, Said};
 use reasoning::model_box::{self, Heard};
 use reasoning::{HttpReply, ModelHttpError};
@@ -11,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often somebody who waits is asked whether they still do.
 const TICK: Duration = Duration::from_millis(200);
@@ -21,8 +23,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const LOADING: Duration = Duration::from_secs(10 * 60);
 /// How long a sidecar that is called off may take to say that it heard.
 const CALLED_OFF: Duration = Duration::from_secs(5);
-/// Bytes beside the weights: the context, and what is calculated.
-const MEMORY_BESIDE: u64 = 3 << 30;
+/// How long one that closed its streams may take to end.
+const ENDING: Duration = Duration::from_millis(500);
 
 /// A model and how it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,11 @@ pub(super) struct Load {
     pub(super) program: PathBuf,
     pub(super) sha256: String,
     pub(super) weights: PathBuf,
+    /// Bytes of the weights, and when they were written: other ones are read before they are loaded.
+    pub(super) bytes: u64,
+    pub(super) written: Option<SystemTime>,
+    /// Bytes of memory that it may fill, the weights among them.
+    pub(super) memory: u64,
     pub(super) context: u32,
     pub(super) idle: Duration,
 }
@@ -38,10 +45,18 @@ pub(super) struct Load {
 pub(super) type Listener<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
 /// All sidecars of a host, by the digest of their weights.
-#[derive(Default)]
 pub(super) struct Pool {
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
     sessions: ServerSessions,
+    digests: Arc<Digests>,
+    /// Bytes of memory that are free, where it is known.
+    free: fn() -> Option<u64>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { slots: Mutex::default(), sessions: ServerSessions::default(), digests: Arc::default(), free }
+    }
 }
 
 #[derive(Default)]
@@ -55,6 +70,8 @@ struct State {
     waiting: VecDeque<u64>,
     next: u64,
     is_taken: bool,
+    /// Bytes of weights of the one that is asked.
+    busy: u64,
     running: Option<Running>,
 }
 
@@ -63,6 +80,8 @@ struct Running {
     stdin: ChildStdin,
     lines: Receiver<Result<Said, String>>,
     loaded: Load,
+    /// Tokens that it has room for.
+    room: u32,
     next: u64,
     used: Instant,
 }
@@ -83,24 +102,94 @@ impl Pool {
     ) -> Result<HttpReply, ModelHttpError> {
         let slot = Arc::clone(lock(&self.slots).entry(load.sha256.clone()).or_default());
         let turn = Turn::wait(&slot, on_chunk)?;
+        lock(&slot.state).busy = load.bytes;
+        let kept = lock(&slot.state).running.take();
         // One that is loaded otherwise is ended before another takes memory.
-        let kept = lock(&slot.state).running.take().filter(|running| running.loaded == *load);
+        let kept = kept.filter(|running| running.loaded == *load);
         let kept = kept.and_then(|mut running| running.lone.over().is_none().then_some(running));
         let mut running = match kept {
             Some(running) => running,
-            None => match Running::start(walls, &self.sessions, load, on_chunk)? {
-                Ok(running) => running,
-                Err(refused) => return Ok(refused),
-            },
+            None => {
+                if let Some(refused) = self.damaged(load, on_chunk)? {
+                    return Ok(refused);
+                }
+                self.make_room(load);
+                match Running::start(walls, &self.sessions, load, on_chunk)? {
+                    Ok(running) => running,
+                    Err(refused) => return Ok(refused),
+                }
+            }
         };
         let (answer, goes_on) = running.answer(request, timeout, on_chunk);
         if goes_on {
             running.used = Instant::now();
             lock(&slot.state).running = Some(running);
             self.watch(&slot, load);
+        } else {
+            // It gives its memory back before the next one starts another.
+            drop(running);
         }
         drop(turn);
         answer
+    }
+
+    /// A refusal when the weights are not those that they are called by. They are read where anything that the system says
+    /// of them has changed.
+    fn damaged(&self, load: &Load, on_chunk: Listener<'_>) -> Result<Option<HttpReply>, ModelHttpError> {
+        let (tell, found) = sync_channel(1);
+        let (digests, path) = (Arc::clone(&self.digests), load.weights.clone());
+        std::thread::Builder::new()
+            .name("weights".to_owned())
+            .spawn(move || tell.send(digests.of(&path, SystemClock.now())).is_ok())
+            .map_err(|e| ModelHttpError::Unreachable(e.to_string()))?;
+        loop {
+            match found.recv_timeout(TICK) {
+                Ok(Some(digest)) if digest.to_string() == load.sha256 => return Ok(None),
+                Ok(Some(digest)) => {
+                    let why = format!(
+                        "the weights are damaged: their SHA-256 is {digest}, and {} is right",
+                        load.sha256
+                    );
+                    return Ok(Some(HttpReply { status: 404, ..model_box::refused(Failure::Weights, &why) }));
+                }
+                Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+                    let why = "the weights cannot be read";
+                    return Ok(Some(HttpReply { status: 404, ..model_box::refused(Failure::Weights, why) }));
+                }
+                Err(RecvTimeoutError::Timeout) if !on_chunk(&[]) => return Err(ModelHttpError::Stopped),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Ends sidecars of other weights that nobody asks, first the one that was asked longest ago, until there is room for
+    /// one more; all of them where it is not known how much memory is free.
+    fn make_room(&self, load: &Load) {
+        loop {
+            let all = lock(&self.slots);
+            let others = all.iter().filter(|(sha256, _)| **sha256 != load.sha256);
+            let others: Vec<Arc<Slot>> = others.map(|(_, slot)| Arc::clone(slot)).collect();
+            drop(all);
+            let (mut held, mut idle) = (0_u64, None::<(Instant, Arc<Slot>)>);
+            for slot in others {
+                let state = lock(&slot.state);
+                // The system counts weights that are mapped as free.
+                let bytes = state.running.as_ref().map_or(state.busy, |running| running.loaded.bytes);
+                held = held.saturating_add(bytes);
+                let used = state.running.as_ref().filter(|_| !state.is_taken).map(|running| running.used);
+                drop(state);
+                if let Some(used) = used.filter(|used| idle.as_ref().is_none_or(|(oldest, _)| used < oldest))
+                {
+                    idle = Some((used, slot));
+                }
+            }
+            if (self.free)().is_some_and(|free| free.saturating_sub(held) >= load.memory) {
+                return;
+            }
+            let Some((used, slot)) = idle else { return };
+            let ended = lock(&slot.state).running.take_if(|running| running.used <= used);
+            tracing::info!(was_there = ended.is_some(), "a model in the box gives way to another");
+        }
     }
 
     /// Ends a sidecar that nobody has asked for a while.
@@ -163,7 +252,9 @@ impl<'a> Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        lock(&self.0.state).is_taken = false;
+        let mut state = lock(&self.0.state);
+        (state.is_taken, state.busy) = (false, 0);
+        drop(state);
         self.0.turn.notify_all();
     }
 }
@@ -176,10 +267,8 @@ impl Running {
         load: &Load,
         on_chunk: Listener<'_>,
     ) -> Result<Result<Self, HttpReply>, ModelHttpError> {
-        let bytes = std::fs::metadata(&load.weights).map_or(0, |found| found.len());
-        let memory = bytes.saturating_add(MEMORY_BESIDE);
         let reads = [load.weights.clone()];
-        let mut lone = Lone::start(walls, sessions, &load.program, &reads, memory)
+        let mut lone = Lone::start(walls, sessions, &load.program, &reads, load.memory)
             .map_err(ModelHttpError::Unreachable)?;
         let none = || ModelHttpError::Unreachable("the model in the box has no standard streams".to_owned());
         let Pipes { stdin, stdout } = lone.pipes().ok_or_else(none)?;
@@ -188,7 +277,8 @@ impl Running {
             .name("model box lines".to_owned())
             .spawn(move || hear(stdout, &send))
             .map_err(|e| ModelHttpError::Unreachable(e.to_string()))?;
-        let mut running = Self { lone, stdin, lines, loaded: load.clone(), next: 0, used: Instant::now() };
+        let (loaded, used) = (load.clone(), Instant::now());
+        let mut running = Self { lone, stdin, lines, loaded, room: load.context, next: 0, used };
         // Half of them: more wait for each other as soon as anything else is at work, and then nobody gets anywhere.
         let threads = std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2));
         let ask: Ask<()> = Ask::Load {
@@ -204,6 +294,7 @@ impl Running {
             match running.next(until, LOADING, on_chunk)? {
                 Said::Loaded { context, parameters, ms } => {
                     tracing::info!(context, parameters, ms, "the model in the box is loaded");
+                    running.room = context;
                     return Ok(Ok(running));
                 }
                 Said::Failed { kind, why, .. } => return Ok(Err(model_box::refused(kind, &why))),
@@ -217,8 +308,16 @@ impl Running {
         written.map_err(|e| ModelHttpError::Cut(self.over(&format!("it takes no line ({e})"))))
     }
 
+    /// Why it is over; its streams may be closed a moment before it has ended.
     fn over(&mut self, otherwise: &str) -> String {
-        let why = self.lone.over().unwrap_or_else(|| otherwise.to_owned());
+        let until = Instant::now() + ENDING;
+        let why = loop {
+            match self.lone.over() {
+                Some(why) => break why,
+                None if Instant::now() > until => break otherwise.to_owned(),
+                None => std::thread::sleep(ENDING / 50),
+            }
+        };
         format!("the model in the box did not go on: {why}")
     }
 
@@ -229,10 +328,19 @@ impl Running {
         timeout: Duration,
         on_chunk: Listener<'_>,
     ) -> Result<Said, ModelHttpError> {
+        let gone = |why: &str| ModelHttpError::Cut(format!("the model in the box did not go on: {why}"));
         loop {
-            match self.lines.recv_timeout(TICK) {
+            let heard = self.lines.recv_timeout(TICK);
+            // Its bounds hold while it says something, too.
+            if Instant::now() > until {
+                return Err(ModelHttpError::TimedOut(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)));
+            }
+            if let Some(why) = self.lone.too_large() {
+                return Err(gone(&why));
+            }
+            match heard {
                 Ok(Ok(said)) => return Ok(said),
-                Ok(Err(why)) => return Err(ModelHttpError::Cut(self.over(&why))),
+                Ok(Err(why)) => return Err(gone(&why)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ModelHttpError::Cut(self.over("it closed its output")));
                 }
@@ -243,10 +351,7 @@ impl Running {
                 if let Ok(Ok(said)) = self.lines.try_recv() {
                     return Ok(said);
                 }
-                return Err(ModelHttpError::Cut(format!("the model in the box did not go on: {why}")));
-            }
-            if Instant::now() > until {
-                return Err(ModelHttpError::TimedOut(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)));
+                return Err(gone(&why));
             }
             if !on_chunk(&[]) {
                 return Err(ModelHttpError::Stopped);
@@ -264,8 +369,9 @@ impl Running {
         let id = self.next;
         self.next += 1;
         let Some(line) = model_box::generate(id, request) else {
-            let why = "the request is too long for the model in the box";
-            return (Ok(model_box::refused(Failure::TooLong, why)), true);
+            let why =
+                format!("the request is too long for the model in the box, with its {} tokens", self.room);
+            return (Ok(self.too_long(&why)), true);
         };
         if let Err(error) = self.write(&line) {
             return (Err(error), false);
@@ -283,6 +389,11 @@ impl Running {
                 let speed = u64::from(took.tokens_out) * 1000 / took.answer_ms.max(1);
                 tracing::info!(?took, tokens_per_second = speed, "the model in the box has answered");
             }
+            if let Said::Failed { id: Some(of), kind: Failure::TooLong, why } = &said
+                && *of == id
+            {
+                return (Ok(self.too_long(why)), true);
+            }
             match model_box::heard(id, &said) {
                 Heard::Nothing if on_chunk(&[]) => {}
                 Heard::Piece(bytes) if on_chunk(&bytes) => {}
@@ -296,6 +407,11 @@ impl Running {
                 Heard::Stopped => return (Err(ModelHttpError::Stopped), true),
             }
         }
+    }
+
+    /// What it has room for, and whether it could have more.
+    fn too_long(&self, why: &str) -> HttpReply {
+        model_box::too_long(why, self.room, self.room >= self.loaded.context)
     }
 
     /// Calls an answer off; whether it was heard.
@@ -343,6 +459,14 @@ fn hear(stdout: ChildStdout, tell: &SyncSender<Result<Said, String>>) {
             return;
         }
     }
+}
+
+/// Bytes of memory that programs can still take.
+fn free() -> Option<u64> {
+    let all = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = all.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib.saturating_mul(1024))
 }
 
 #[cfg(test)]

@@ -109,6 +109,13 @@ fn event(value: &Value) -> Vec<u8> {
     format!("data: {value}\n\n").into_bytes()
 }
 
+/// The refusal of a prompt that is too long, with the tokens that there is room for, and whether a person can give more.
+pub fn too_long(why: &str, context: u32, more: bool) -> HttpReply {
+    let error = json!({ "message": why, "context": context, "more": more });
+    let body = json!({ "error": error }).to_string().into_bytes();
+    HttpReply { body, ..refused(Failure::TooLong, why) }
+}
+
 /// As a server says it.
 pub fn refused(kind: Failure, why: &str) -> HttpReply {
     let status = match kind {

@@ -124,12 +124,21 @@ fn for_status(status: u16, words: &str, address: &str, model: &str) -> String {
 }
 
 /// The same of the model in the box, which has no server that a person could look at.
-fn in_box(status: u16, name: &str) -> String {
+fn in_box(status: u16, name: &str, said: Option<&Value>) -> String {
+    let room = said.and_then(|said| said.pointer("/error/context")?.as_u64());
+    let more = said.and_then(|said| said.pointer("/error/more")?.as_bool());
     match status {
-        413 => format!(
-            "give it more context, which takes memory: `hermit models set box:{name} --context 16384`"
+        413 if more == Some(false) => format!(
+            "it knows no more than {} tokens: give the task less to read, or use another model (`hermit models get`)",
+            room.unwrap_or_default()
         ),
-        404 => "fetch it: `hermit models get`".to_owned(),
+        413 => format!(
+            "give it more context, which takes memory: `hermit models set box:{name} --context {}`",
+            room.unwrap_or(8_192).saturating_mul(2).clamp(2_048, 1_000_000)
+        ),
+        404 => {
+            format!("get it again: `hermit models get {name}`, with `--from FILE` where it came from a file")
+        }
         409 => format!(
             "use a smaller model, or a smaller context: `hermit models set box:{name} --context 4096`"
         ),
@@ -143,7 +152,7 @@ pub fn every(address: &str, model: &str) -> Vec<String> {
     let statuses = [301, 400, 401, 403, 404, 413, 422, 429, 500, 503, 418];
     let all = statuses.iter().flat_map(|status| words.iter().map(move |word| (*status, *word)));
     let said: BTreeSet<String> = all.map(|(status, word)| for_status(status, word, address, model)).collect();
-    let boxed = [404, 409, 413, 500].map(|status| in_box(status, "qwen2.5-coder-1.5b"));
+    let boxed = [404, 409, 413, 500].map(|status| in_box(status, "qwen2.5-coder-1.5b", None));
     said.into_iter().chain(boxed).chain([slow(address)]).collect()
 }
 
@@ -164,7 +173,7 @@ pub fn refused(
     let why = value.as_ref().map_or_else(|| text.clone().into_owned(), said);
     let why = if why.trim().is_empty() { "it gave no reason".to_owned() } else { shorten(&why) };
     let advice = match address.in_box() {
-        Some((name, _)) => in_box(status, name),
+        Some((name, _)) => in_box(status, name, value.as_ref()),
         None => for_status(status, &why.to_lowercase(), &address.to_string(), model),
     };
     let retry_after_ms = retry_after_ms.or_else(|| retry_delay(value.as_ref()?));

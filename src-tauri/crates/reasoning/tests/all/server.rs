@@ -197,3 +197,56 @@ fn exactly_the_encoded_bytes_are_sent() {
     assert!(seen.starts_with(b"POST /v1/chat/completions HTTP/1.1"));
     assert!(seen.ends_with(&request));
 }
+
+/// Answers as the host does for the model in the box.
+struct Refuses(reasoning::HttpReply);
+
+impl reasoning::ModelHttp for Refuses {
+    fn post(
+        &self,
+        _: &str,
+        _: &reasoning::Head<'_>,
+        _: &[u8],
+        _: u64,
+        _: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<reasoning::HttpReply, reasoning::ModelHttpError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// What went wrong, and what was learned from it.
+fn refused_in_the_box(reply: reasoning::HttpReply) -> (Error, Vec<String>) {
+    let address: Address = "box:tiny".parse().unwrap();
+    let learned = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = Arc::clone(&learned);
+    let server = ModelServer::new(&address, Settings::default(), Arc::new(Refuses(reply))).unwrap();
+    let server = server.learning(Box::new(move |name| told.lock().unwrap().push(name.to_owned())));
+    let pack = pack(Vec::new());
+    let request = server.encode(&pack, &iteration::tools()).unwrap();
+    let input = Input { request: &request, pack: &pack, observed: &[], iteration: 1, wait_ms_max: 0 };
+    let error = server.propose(&input, &mut |_| {}, &|| false).unwrap_err();
+    let learned = learned.lock().unwrap().clone();
+    (error, learned)
+}
+
+#[test]
+fn the_model_in_the_box_keeps_its_grammar_whatever_it_refuses() {
+    use reasoning::model_box::{protocol::Failure, refused};
+    let (error, learned) =
+        refused_in_the_box(refused(Failure::Request, "response_format: the grammar cannot be used"));
+    assert!(matches!(error, Error::Refused { status: 400, .. }), "{error:?}");
+    assert_eq!(learned, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_the_model_in_the_box_is_told_with_what_it_has_room_for() {
+    let advice = |more| {
+        let (error, _) = refused_in_the_box(reasoning::model_box::too_long("too long", 32_768, more));
+        match error {
+            Error::Refused { status: 413, advice, .. } => advice,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(advice(true).contains("--context 65536"), "{}", advice(true));
+    assert!(advice(false).contains("no more than 32768 tokens"), "{}", advice(false));
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model_box::header::tests::weights;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -92,6 +92,8 @@ struct Bench {
     dir: TempDir,
     bytes: Vec<u8>,
     digest: String,
+    /// Bytes of the disk, where they are few.
+    disk: Option<u64>,
 }
 
 impl Bench {
@@ -99,7 +101,7 @@ impl Bench {
         let mut bytes = weights();
         bytes.extend((0..100_000_u32).flat_map(u32::to_le_bytes));
         let digest = seal::Digest::of(&bytes).to_string();
-        Self { dir: TempDir::new().unwrap(), bytes, digest }
+        Self { dir: TempDir::new().unwrap(), bytes, digest, disk: None }
     }
 
     fn home(&self) -> Home {
@@ -116,7 +118,12 @@ impl Bench {
             Wish { name: "tiny".to_owned(), from: Some(from.to_owned()), sha256: digest.map(str::to_owned) };
         let files = self.files();
         let mut told = |step| steps.push(step);
-        let mut fetch = Fetch { files: &files, told: &mut told, silence: Duration::from_millis(300) };
+        let free = |folder: &Path| {
+            let there = std::fs::read_dir(folder).unwrap().flatten().map(|one| one.metadata().unwrap().len());
+            self.disk.map(|disk| disk.saturating_sub(there.sum()))
+        };
+        let silence = Duration::from_millis(300);
+        let mut fetch = Fetch { files: &files, told: &mut told, silence, free: &free };
         let got = fetch.get(&Config::default(), &wish).map_err(Error::to_wire)?;
         Ok((got, steps))
     }
@@ -238,11 +245,10 @@ fn another_file_than_the_one_that_is_wanted_is_told_and_nothing_of_it_is_kept() 
     let page = bench.from(&Source::new(b"<html>no such model</html>".to_vec(), Way::Well)).unwrap_err();
     assert!(page.message.contains("no GGUF file"), "{page:?}");
     let files = bench.files();
-    let fetch = Fetch { files: &files, told: &mut |_| {}, silence: SILENCE };
-    let wanted = Wanted { sha256: None, bytes: Some(5) };
-    let mut part = Part::open(&files, "other").unwrap();
-    let size =
-        fetch.begin(&mut part, 0, 6, &wanted).map_err(|broke| broke.into_error().to_wire()).unwrap_err();
+    let fetch = Fetch { files: &files, told: &mut |_| {}, silence: SILENCE, free: &part::free };
+    let wanted = Wanted { name: "tiny".to_owned(), sha256: None, bytes: Some(5) };
+    let part = Part::open(&files, "other").unwrap();
+    let size = fetch.begin(&part, 0, 6, &wanted).map_err(|broke| broke.into_error().to_wire()).unwrap_err();
     assert!(size.message.contains("6 bytes there, and 5 are wanted"), "{size:?}");
     let gone = bench.from(&Source::new(Vec::new(), Way::Says(404))).unwrap_err();
     assert!(gone.message.contains("status 404") && gone.hint.contains("--from"), "{gone:?}");
@@ -271,13 +277,98 @@ fn an_address_needs_a_digest_and_a_safe_way() {
 
 #[test]
 fn room_on_the_disk_is_asked_for_before_anything_is_written() {
+    let mut bench = Bench::new();
+    let path = bench.dir.path().join("w.gguf");
+    std::fs::write(&path, &bench.bytes).unwrap();
+    let from = path.to_str().unwrap().to_owned();
+    let source = Source::new(bench.bytes.clone(), Way::Well);
+    let half = bench.files().folder().join("file.part");
+    bench.disk = Some(ROOM + bench.bytes.len() as u64 - 1);
+    for got in [bench.get(&from, None), bench.from(&source)] {
+        let error = got.unwrap_err();
+        assert!(error.message.contains("there is no room") && error.hint.contains("models rm"), "{error:?}");
+        bench.has_none();
+        assert!(!half.exists() && bench.part() == 0, "nothing stays");
+    }
+    // What a copy that was killed left is no room that is missing.
+    bench.disk = Some(ROOM + bench.bytes.len() as u64);
+    std::fs::write(&half, &bench.bytes[..1_000]).unwrap();
+    bench.get(&from, None).unwrap();
+    assert!(!half.exists());
+    // What was begun of weights goes with their name.
+    let part = bench.files().folder().join(format!("{}.part", bench.digest));
+    std::fs::write(&part, &bench.bytes[..1_000]).unwrap();
+    assert_eq!(forget(&bench.home(), "tiny").unwrap(), bench.bytes.len() as u64 + 1_000);
+    assert!(!part.exists());
+}
+
+#[test]
+fn damaged_weights_are_got_anew_and_can_be_taken_away() {
+    let bench = Bench::new();
+    let source = Source::new(bench.bytes.clone(), Way::Well);
+    bench.from(&source).unwrap();
+    let weights = bench.files().weights(&bench.digest);
+    let mut damaged = bench.bytes.clone();
+    damaged[90_000] ^= 1;
+    std::fs::write(&weights, &damaged).unwrap();
+    let (kept, _) = bench.from(&source).unwrap();
+    assert_eq!((source.asked().len(), kept.bytes), (2, bench.bytes.len() as u64));
+    assert_eq!(std::fs::read(&weights).unwrap(), bench.bytes);
+    // Some of it, and a link to it.
+    std::fs::write(&weights, &bench.bytes[..1_000]).unwrap();
+    let cut = bench.files().pin("tiny", None).map_err(Error::to_wire).unwrap_err();
+    assert!(cut.message.contains("1000 bytes") && cut.hint.contains("models get tiny"), "{cut:?}");
+    let elsewhere = bench.dir.path().join("elsewhere");
+    std::fs::write(&elsewhere, &bench.bytes).unwrap();
+    std::fs::remove_file(&weights).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &weights).unwrap();
+    let link = bench.files().pin("tiny", None).map_err(Error::to_wire).unwrap_err();
+    assert!(link.message.contains("a link"), "{link:?}");
+    bench.from(&source).unwrap();
+    assert!(std::fs::symlink_metadata(&weights).unwrap().is_file() && elsewhere.exists());
+    std::fs::write(&weights, &bench.bytes[..1_000]).unwrap();
+    assert_eq!(forget(&bench.home(), "tiny").unwrap(), 1_000);
+    assert!(!weights.exists() && bench.files().card_of("tiny").is_none());
+}
+
+#[test]
+fn a_name_keeps_its_weights_until_it_is_taken_away() {
+    let bench = Bench::new();
+    let path = bench.dir.path().join("w.gguf");
+    let from = path.to_str().unwrap();
+    std::fs::write(&path, &bench.bytes).unwrap();
+    bench.get(from, None).unwrap();
+    let others = [bench.bytes.as_slice(), b"more"].concat();
+    let other = seal::Digest::of(&others).to_string();
+    std::fs::write(&path, &others).unwrap();
+    for digest in [None, Some(other.as_str())] {
+        let error = bench.get(from, digest).unwrap_err();
+        assert!(error.message.contains("other weights") && error.hint.contains("rm tiny"), "{error:?}");
+        assert!(!bench.files().weights(&other).exists(), "no weights without a name");
+        assert!(bench.files().pin("tiny", Some(&bench.digest)).is_ok());
+    }
+    // Weights that the name never meant are not asked under it.
+    let files = bench.files();
+    std::fs::write(files.weights(&other), &others).unwrap();
+    assert!(files.pin("tiny", Some(&other)).is_err());
+    // Weights that cannot be removed now keep the name by which they are removed later.
+    std::fs::remove_file(files.weights(&bench.digest)).unwrap();
+    std::fs::create_dir(files.weights(&bench.digest)).unwrap();
+    assert!(forget(&bench.home(), "tiny").is_err());
+    assert!(files.card_of("tiny").is_some());
+}
+
+#[test]
+fn a_page_in_place_of_weights_leaves_what_was_begun() {
     let bench = Bench::new();
     std::fs::create_dir_all(bench.files().folder()).unwrap();
-    let files = bench.files();
-    let fetch = Fetch { files: &files, told: &mut |_| {}, silence: SILENCE };
-    let error = fetch.room(1 << 60).map_err(Error::to_wire).unwrap_err();
-    assert!(error.message.contains("there is no room") && error.hint.contains("models rm"), "{error:?}");
-    assert!(fetch.room(1).is_ok());
+    let part = bench.files().folder().join(format!("{}.part", bench.digest));
+    std::fs::write(part, &bench.bytes[..1_000]).unwrap();
+    let page = Source::new(b"<html>log in to this network</html>".to_vec(), Way::Whole);
+    let error = bench.from(&page).unwrap_err();
+    assert!(error.message.contains("no GGUF file"), "{error:?}");
+    assert_eq!(bench.part(), 1_000);
+    bench.from(&Source::new(bench.bytes.clone(), Way::Well)).unwrap();
 }
 
 #[test]

@@ -6,9 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 /// Says how often it was asked. A request for `slow` says one word and waits until it is called off; one for `flood`
-/// writes a line without an end.
+/// writes a line without an end, one for `talk` words without an end, and one for `grow` does so from processes that fill
+/// memory.
 const SIDECAR: &str = r#"#!/bin/sh
 asked=0
+grow() { s=aaaaaaaa; i=0; while [ $i -lt 21 ]; do s="$s$s"; i=$((i + 1)); done; }
+talk() { while :; do printf '{"piece":{"id":%s,"text":"more"}}\n' "$1"; done; }
 end() { printf '{"end":{"id":%s,"because":"%s","took":{"tokens_in":1,"tokens_cached":0,"tokens_out":1,"prompt_ms":1,"answer_ms":1}}}\n' "$1" "$2"; }
 while IFS= read -r line; do
   case "$line" in
@@ -18,6 +21,8 @@ while IFS= read -r line; do
       printf '{"piece":{"id":%s,"text":"asked %s"}}\n' "$id" "$asked"
       case "$line" in
         *slow*) ;;
+        *talk*) talk "$id" ;;
+        *grow*) for one in 1 2 3 4 5 6; do (grow; while :; do read -r x || exit; done) & done; talk "$id" ;;
         *flood*) while :; do printf '%s' "$line$line$line$line$line$line$line$line"; done ;;
         *) end "$id" ended ;;
       esac ;;
@@ -41,7 +46,9 @@ impl Bench {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::write(&weights, "weights").unwrap();
         let walls = Sandbox::probe(&crate::executors::executor().unwrap());
-        let load = Load { program, sha256: "a".repeat(64), weights, context: 8, idle };
+        let sha256 = seal::Digest::of(b"weights").to_string();
+        let load =
+            Load { program, sha256, weights, bytes: 7, written: None, memory: 3 << 30, context: 8, idle };
         Self { _dir: dir, walls, load, pool: Arc::default() }
     }
 
@@ -51,20 +58,36 @@ impl Bench {
         words: &str,
         goes_on: &dyn Fn(&str) -> bool,
     ) -> (Result<HttpReply, ModelHttpError>, String) {
+        self.ask_for(words, Duration::from_secs(30), goes_on)
+    }
+
+    fn ask_for(
+        &self,
+        words: &str,
+        timeout: Duration,
+        goes_on: &dyn Fn(&str) -> bool,
+    ) -> (Result<HttpReply, ModelHttpError>, String) {
         let mut heard = Vec::new();
         let mut on_chunk = |bytes: &[u8]| {
             heard.extend_from_slice(bytes);
             goes_on(&String::from_utf8_lossy(&heard))
         };
         let request = format!("{{\"words\":\"{words}\"}}");
-        let timeout = Duration::from_secs(30);
         let reply = self.pool.ask(&self.walls, &self.load, request.as_bytes(), timeout, &mut on_chunk);
         (reply, String::from_utf8(heard).unwrap())
     }
 
-    fn is_running(&self) -> bool {
+    fn running(&self) -> Vec<String> {
         let slots = lock(&self.pool.slots);
-        slots.values().any(|slot| lock(&slot.state).running.is_some())
+        let running = slots.iter().filter(|(_, slot)| lock(&slot.state).running.is_some());
+        running.map(|(sha256, _)| sha256.clone()).collect()
+    }
+
+    /// The same with other weights beside them.
+    fn turn_to(&mut self, weights: &str) {
+        self.load.weights = self._dir.path().join(weights);
+        std::fs::write(&self.load.weights, weights).unwrap();
+        self.load.sha256 = seal::Digest::of(weights.as_bytes()).to_string();
     }
 }
 
@@ -110,7 +133,7 @@ fn a_sidecar_that_nobody_asks_is_ended_and_started_again() {
     let bench = Bench::new(Duration::from_millis(300));
     assert!(bench.ask("first", &|_| true).1.contains("asked 1"));
     let begun = Instant::now();
-    while bench.is_running() {
+    while !bench.running().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(20), "it is still there");
         std::thread::yield_now();
     }
@@ -123,4 +146,85 @@ fn a_sidecar_that_writes_without_an_end_is_ended() {
     let (reply, _) = bench.ask("flood", &|_| true);
     assert!(matches!(&reply, Err(ModelHttpError::Cut(why)) if why.contains("a line of over")), "{reply:?}");
     assert!(bench.ask("again", &|_| true).1.contains("asked 1"), "it is another one");
+}
+
+/// As long as a test waits for what must end by itself.
+fn patient() -> impl Fn(&str) -> bool {
+    let begun = Instant::now();
+    move |_| begun.elapsed() < Duration::from_secs(25)
+}
+
+#[test]
+fn the_time_of_a_call_ends_while_words_come_too() {
+    let bench = Bench::new(Duration::from_secs(60));
+    let (reply, heard) = bench.ask_for("talk", Duration::from_secs(1), &patient());
+    assert_eq!(reply, Err(ModelHttpError::TimedOut(1_000)));
+    assert!(heard.contains("more"), "it said something all the time");
+    assert!(bench.ask("again", &|_| true).1.contains("asked 1"), "it is another one");
+}
+
+#[test]
+fn the_memory_that_it_may_fill_is_a_bound_while_words_come_too() {
+    let mut bench = Bench::new(Duration::from_secs(60));
+    bench.load.memory = 64 << 20;
+    let (reply, _) = bench.ask("grow", &patient());
+    assert!(matches!(&reply, Err(ModelHttpError::Cut(why)) if why.contains("filled more than")), "{reply:?}");
+}
+
+#[test]
+fn weights_that_are_damaged_are_not_loaded() {
+    let mut bench = Bench::new(Duration::from_secs(60));
+    std::fs::write(&bench.load.weights, "Weights").unwrap();
+    let (reply, heard) = bench.ask("first", &|_| true);
+    let reply = reply.unwrap();
+    assert_eq!((reply.status, heard.as_str()), (404, ""));
+    assert!(String::from_utf8_lossy(&reply.body).contains("damaged"), "{reply:?}");
+    assert!(bench.running().is_empty());
+    std::fs::write(&bench.load.weights, "weights").unwrap();
+    assert!(bench.ask("first", &|_| true).1.contains("asked 1"));
+    // What is written while it is loaded is read before the next answer.
+    std::fs::write(&bench.load.weights, "Weights").unwrap();
+    bench.load.written = Some(SystemTime::UNIX_EPOCH);
+    assert_eq!(bench.ask("second", &|_| true).0.unwrap().status, 404);
+}
+
+#[test]
+fn one_that_nobody_asks_gives_way_to_another_where_memory_is_short() {
+    for (free, stays) in [(Some(0), false), (None, false), (Some(u64::MAX), true)] {
+        let mut bench = Bench::new(Duration::from_secs(60));
+        let free: fn() -> Option<u64> = match free {
+            None => || None,
+            Some(0) => || Some(0),
+            Some(_) => || Some(u64::MAX),
+        };
+        bench.pool = Arc::new(Pool { free, ..Pool::default() });
+        let first = bench.load.sha256.clone();
+        assert_eq!(bench.ask("first", &|_| true).0.unwrap().status, 200);
+        bench.turn_to("others");
+        assert_eq!(bench.ask("second", &|_| true).0.unwrap().status, 200);
+        let running = bench.running();
+        assert!(running.contains(&bench.load.sha256));
+        assert_eq!(running.contains(&first), stays, "{stays}");
+    }
+    assert!(super::free().is_some_and(|bytes| bytes > 1 << 20));
+}
+
+#[test]
+fn what_one_that_does_not_start_complains_of_is_told() {
+    let bench = Bench::new(Duration::from_secs(60));
+    let says = |code: u8| {
+        let script = format!("#!/bin/sh\necho 'libgomp.so.1: no such file' >&2\nexit {code}\n");
+        std::fs::write(&bench.load.program, script).unwrap();
+        match bench.ask("first", &|_| true).0 {
+            Err(ModelHttpError::Cut(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let never = says(127);
+    assert!(
+        never.contains("could not be started") && never.contains("libgomp.so.1: no such file"),
+        "{never}"
+    );
+    let ended = says(3);
+    assert!(ended.contains("ended by itself") && ended.contains("libgomp.so.1: no such file"), "{ended}");
 }
