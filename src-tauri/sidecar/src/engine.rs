@@ -1,8 +1,9 @@
 //! llama.cpp: weights, the context with what was read last, and one answer after the other.
 
-use crate::protocol::{Because, Failure, Said, Took};
+use crate::protocol::{Because, Failure, PROTOCOL, Said, Took};
 use crate::request::Request;
-use crate::{Cancelled, failed, say};
+use crate::{Cancelled, failed, say, text};
+use llama_cpp_4::TokenToStringError;
 use llama_cpp_4::chat::{ChatApplyParams, ChatParams, ChatTemplates, json_schema_to_grammar};
 use llama_cpp_4::common_sampler::{CommonSampler, CommonSamplerParams, GrammarSource};
 use llama_cpp_4::context::LlamaContext;
@@ -91,7 +92,7 @@ pub fn load(path: &str, context: u32, threads: u32, work: &mut dyn FnMut(&mut En
             return failed(None, Failure::Weights, format!("it has no template for a conversation: {error}"));
         }
     };
-    say(&Said::Loaded { context, parameters: model.n_params(), ms: ms(begun) });
+    say(&Said::Loaded { protocol: PROTOCOL, context, parameters: model.n_params(), ms: ms(begun) });
     let room = context as usize;
     work(&mut Engine { model: &model, templates, context: made, room, known: Vec::new() });
 }
@@ -114,26 +115,12 @@ impl Writing<'_> {
             return;
         }
         let rest = &self.text[self.told..];
-        let whole = match std::str::from_utf8(rest) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
-        };
-        let held = if last { 0 } else { self.held(whole) };
-        let text = &whole[..whole.len() - held];
-        if !text.is_empty() {
-            say(&Said::Piece { id: self.id, text: text.to_owned() });
-            self.told += text.len();
+        let bytes = text::whole(rest, &self.stops, last);
+        if !bytes.is_empty() {
+            // What is no text is marked as such, and what comes after it is told.
+            say(&Said::Piece { id: self.id, text: String::from_utf8_lossy(bytes).into_owned() });
+            self.told += bytes.len();
         }
-    }
-
-    /// Bytes at the end of a text that may become a stop.
-    fn held(&self, text: &str) -> usize {
-        let begins = |stop: &String| {
-            (1..=stop.len().min(text.len()))
-                .rev()
-                .find(|n| stop.is_char_boundary(*n) && text.ends_with(&stop[..*n]))
-        };
-        self.stops.iter().filter_map(begins).max().unwrap_or(0)
     }
 
     /// Cuts at a stop that stands at the end.
@@ -309,7 +296,11 @@ impl Engine<'_> {
             }
             took.tokens_out += 1;
             let special = if writing.parsed { Special::Tokenize } else { Special::Plaintext };
-            writing.text.extend(self.model.token_to_raw_bytes(token, special).map_err(engine)?);
+            writing.text.extend(match self.model.token_to_raw_bytes(token, special) {
+                // A control token in free text is no text, which the binding tells as an error.
+                Err(TokenToStringError::UnknownTokenType) => Vec::new(),
+                bytes => bytes.map_err(engine)?,
+            });
             if writing.stopped() {
                 return Ok(Because::Ended);
             }

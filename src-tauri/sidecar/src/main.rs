@@ -8,9 +8,10 @@ mod engine;
 #[path = "../../crates/reasoning/src/model_box/protocol.rs"]
 mod protocol;
 mod request;
+mod text;
 
 use engine::Engine;
-use protocol::{ASKED_BYTES_MAX, Ask, Failure, Said};
+use protocol::{ASKED_BYTES_MAX, Ask, Failure, PROTOCOL, Said};
 use request::Request;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, Read as _, Write as _};
@@ -78,7 +79,14 @@ fn main() {
 fn serve(asked: &Receiver<Ask<Request>>, cancelled: &Cancelled) {
     while let Ok(ask) = asked.recv() {
         match ask {
-            Ask::Load { path, context, threads } => {
+            Ask::Load { protocol, .. } if protocol != PROTOCOL => failed(
+                None,
+                Failure::Request,
+                format!(
+                    "this program speaks protocol {PROTOCOL}, and is asked in {protocol}: build it again"
+                ),
+            ),
+            Ask::Load { path, context, threads, .. } => {
                 return engine::load(&path, context, threads, &mut |engine| work(engine, asked, cancelled));
             }
             Ask::Generate { id, .. } => failed(Some(id), Failure::Request, "no weights are loaded"),

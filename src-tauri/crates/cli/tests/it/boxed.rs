@@ -17,7 +17,7 @@ while IFS= read -r line; do
   case "$line" in
     '{"load":'*)
       case "$line" in *'"context":8192'*) context=8192 ;; *'"context":4096'*) context=4096 ;; *) context=1 ;; esac
-      printf '{"loaded":{"context":%s,"parameters":1500000000,"ms":1}}\n' "$context" ;;
+      printf '{"loaded":{"protocol":1,"context":%s,"parameters":1500000000,"ms":1}}\n' "$context" ;;
     '{"generate":'*)
       asked=$((asked + 1))
       id=${line#*'"id":'}; id=${id%%,*}

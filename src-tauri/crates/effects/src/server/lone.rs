@@ -86,7 +86,7 @@ impl Lone {
 /// How it ended, with what it complained of last. These three codes say that it never began.
 fn ended(status: ExitStatus, last: &str) -> String {
     let how = match status.code() {
-        Some(code @ 125..=127) => format!("it could not be started behind its walls (status {code})"),
+        Some(code @ 125..=127) => format!("it could not be started in its sandbox (status {code})"),
         _ => format!("it ended by itself ({status})"),
     };
     if last.is_empty() { how } else { format!("{how}: {last}") }

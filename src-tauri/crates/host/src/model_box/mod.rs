@@ -35,8 +35,8 @@ const IDLE_S: u64 = 5 * 60;
 
 /// Bytes beside the weights and the context: what is calculated.
 const MEMORY_BESIDE: u64 = 3 << 30;
-/// What is to be known where Hermit has no walls.
-const NO_WALLS: &str = "this system has no walls for it: its program runs as any other of yours";
+/// What is to be known where Hermit has no sandbox.
+const NO_SANDBOX: &str = "this system has no sandbox for it: its program runs as any other of yours";
 
 /// Where a package of the app has put the sidecar.
 static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
@@ -97,8 +97,8 @@ pub(crate) fn served(home: &Home) -> Option<wire::models::Server> {
 }
 
 /// What a person is told of the sidecar.
-fn trouble(missing: Option<String>, has_walls: bool) -> Option<String> {
-    missing.or_else(|| (!has_walls).then(|| NO_WALLS.to_owned()))
+fn trouble(missing: Option<String>, has_sandbox: bool) -> Option<String> {
+    missing.or_else(|| (!has_sandbox).then(|| NO_SANDBOX.to_owned()))
 }
 
 /// Bytes that a sidecar may fill.
@@ -217,9 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_no_walls_it_is_said() {
+    fn where_there_is_no_sandbox_it_is_said() {
         assert_eq!(trouble(None, true), None);
-        assert!(trouble(None, false).is_some_and(|why| why.contains("no walls")));
+        assert!(trouble(None, false).is_some_and(|why| why.contains("no sandbox")));
         assert_eq!(trouble(Some("missing".to_owned()), false).as_deref(), Some("missing"));
     }
 }

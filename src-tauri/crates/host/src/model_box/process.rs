@@ -4,7 +4,7 @@
 use crate::chance::SystemClock;
 use effects::{Digests, Lone, Pipes, Sandbox, ServerSessions};
 use model::Clock as _;
-use reasoning::model_box::protocol::{Ask, Because, Failure, SAID_BYTES_MAX, Said};
+use reasoning::model_box::protocol::{Ask, Because, Failure, PROTOCOL, SAID_BYTES_MAX, Said};
 use reasoning::model_box::{self, Heard};
 use reasoning::{HttpReply, ModelHttpError};
 use std::collections::{BTreeMap, VecDeque};
@@ -282,6 +282,7 @@ impl Running {
         // Half of them: more wait for each other as soon as anything else is at work, and then nobody gets anywhere.
         let threads = std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2));
         let ask: Ask<()> = Ask::Load {
+            protocol: PROTOCOL,
             path: load.weights.to_string_lossy().into_owned(),
             context: load.context,
             threads: u32::try_from(threads).unwrap_or(1),
@@ -292,11 +293,14 @@ impl Running {
         let until = Instant::now() + LOADING;
         loop {
             match running.next(until, LOADING, on_chunk)? {
-                Said::Loaded { context, parameters, ms } => {
+                Said::Loaded { protocol, .. } if protocol != PROTOCOL => return Ok(Err(other_protocol())),
+                Said::Loaded { context, parameters, ms, .. } => {
                     tracing::info!(context, parameters, ms, "the model in the box is loaded");
                     running.room = context;
                     return Ok(Ok(running));
                 }
+                // One of another protocol does not understand what it is asked.
+                Said::Failed { kind: Failure::Request, .. } => return Ok(Err(other_protocol())),
                 Said::Failed { kind, why, .. } => return Ok(Err(model_box::refused(kind, &why))),
                 _ => {}
             }
@@ -436,6 +440,12 @@ impl Running {
         }
         false
     }
+}
+
+/// The refusal of a sidecar that was built for another Hermit.
+fn other_protocol() -> HttpReply {
+    let why = "the program of the model in the box is of another version than this Hermit";
+    HttpReply { status: 501, ..model_box::refused(Failure::Engine, why) }
 }
 
 /// Reads its lines for as long as it lives. One that is too long, or is none of the protocol, is the last.

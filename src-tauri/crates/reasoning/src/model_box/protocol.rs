@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The number of this protocol; it goes up with every change that the other side has to know.
+pub const PROTOCOL: u32 = 1;
 /// Bytes of one line to the sidecar: a request, with its context, tools and schema.
 pub const ASKED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of one line of the sidecar: a piece of an answer, or a whole call of a tool.
@@ -14,6 +16,9 @@ pub const SAID_BYTES_MAX: usize = 1024 * 1024;
 pub enum Ask<R> {
     /// First, and once: the weights it is to answer with.
     Load {
+        /// The protocol that the host speaks; 0 of one that did not say it.
+        #[serde(default)]
+        protocol: u32,
         /// A GGUF file.
         path: String,
         /// Tokens that prompt and answer together may have.
@@ -41,6 +46,9 @@ pub enum Ask<R> {
 pub enum Said {
     /// The weights are there.
     Loaded {
+        /// The protocol that the sidecar speaks; 0 of one that does not say it.
+        #[serde(default)]
+        protocol: u32,
         /// Tokens that prompt and answer together may have.
         context: u32,
         /// Weights.

@@ -139,6 +139,7 @@ fn in_box(status: u16, name: &str, said: Option<&Value>) -> String {
         404 => {
             format!("get it again: `hermit models get {name}`, with `--from FILE` where it came from a file")
         }
+        501 => "build it again: `cargo xtask model-box` in a checkout of this Hermit".to_owned(),
         409 => format!(
             "use a smaller model, or a smaller context: `hermit models set box:{name} --context 4096`"
         ),
@@ -152,7 +153,7 @@ pub fn every(address: &str, model: &str) -> Vec<String> {
     let statuses = [301, 400, 401, 403, 404, 413, 422, 429, 500, 503, 418];
     let all = statuses.iter().flat_map(|status| words.iter().map(move |word| (*status, *word)));
     let said: BTreeSet<String> = all.map(|(status, word)| for_status(status, word, address, model)).collect();
-    let boxed = [404, 409, 413, 500].map(|status| in_box(status, "qwen2.5-coder-1.5b", None));
+    let boxed = [404, 409, 413, 500, 501].map(|status| in_box(status, "qwen2.5-coder-1.5b", None));
     said.into_iter().chain(boxed).chain([slow(address)]).collect()
 }
 

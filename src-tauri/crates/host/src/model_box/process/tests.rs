@@ -15,7 +15,7 @@ talk() { while :; do printf '{"piece":{"id":%s,"text":"more"}}\n' "$1"; done; }
 end() { printf '{"end":{"id":%s,"because":"%s","took":{"tokens_in":1,"tokens_cached":0,"tokens_out":1,"prompt_ms":1,"answer_ms":1}}}\n' "$1" "$2"; }
 while IFS= read -r line; do
   case "$line" in
-    '{"load":'*) printf '{"loaded":{"context":8,"parameters":1,"ms":1}}\n' ;;
+    '{"load":'*) printf '{"loaded":{"protocol":1,"context":8,"parameters":1,"ms":1}}\n' ;;
     '{"generate":'*)
       asked=$((asked + 1)); id=${line#*'"id":'}; id=${id%%,*}
       printf '{"piece":{"id":%s,"text":"asked %s"}}\n' "$id" "$asked"
@@ -227,4 +227,20 @@ fn what_one_that_does_not_start_complains_of_is_told() {
     );
     let ended = says(3);
     assert!(ended.contains("ended by itself") && ended.contains("libgomp.so.1: no such file"), "{ended}");
+}
+
+#[test]
+fn one_that_was_built_for_another_hermit_is_to_be_built_again() {
+    let bench = Bench::new(Duration::from_secs(60));
+    for says in [
+        r#"{"loaded":{"context":8,"parameters":1,"ms":1}}"#,
+        r#"{"loaded":{"protocol":2,"context":8,"parameters":1,"ms":1}}"#,
+        r#"{"failed":{"id":null,"kind":"request","why":"unknown field `protocol`"}}"#,
+    ] {
+        let script = format!("#!/bin/sh\nread -r line\nprintf '%s\\n' '{says}'\nread -r line\n");
+        std::fs::write(&bench.load.program, script).unwrap();
+        let reply = bench.ask("first", &|_| true).0.unwrap();
+        assert_eq!(reply.status, 501, "{says}");
+        assert!(bench.running().is_empty());
+    }
 }
