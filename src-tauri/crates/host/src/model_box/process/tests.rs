@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// memory.
 const SIDECAR: &str = r#"#!/bin/sh
 asked=0
-grow() { s=aaaaaaaa; i=0; while [ $i -lt 21 ]; do s="$s$s"; i=$((i + 1)); done; }
+grow() { s=aaaaaaaa; i=0; while [ $i -lt 20 ]; do s="$s$s"; i=$((i + 1)); done; }
 talk() { while :; do printf '{"piece":{"id":%s,"text":"more"}}\n' "$1"; done; }
 end() { printf '{"end":{"id":%s,"because":"%s","took":{"tokens_in":1,"tokens_cached":0,"tokens_out":1,"prompt_ms":1,"answer_ms":1}}}\n' "$1" "$2"; }
 while IFS= read -r line; do
@@ -22,7 +22,7 @@ while IFS= read -r line; do
       case "$line" in
         *slow*) ;;
         *talk*) talk "$id" ;;
-        *grow*) for one in 1 2 3 4 5 6; do (grow; while :; do read -r x || exit; done) & done; talk "$id" ;;
+        *grow*) for one in 1 2 3 4 5 6 7 8 9 10 11 12; do (grow; while :; do sleep 1; done) & done; talk "$id" ;;
         *flood*) while :; do printf '%s' "$line$line$line$line$line$line$line$line"; done ;;
         *) end "$id" ended ;;
       esac ;;
@@ -151,7 +151,7 @@ fn a_sidecar_that_writes_without_an_end_is_ended() {
 /// As long as a test waits for what must end by itself.
 fn patient() -> impl Fn(&str) -> bool {
     let begun = Instant::now();
-    move |_| begun.elapsed() < Duration::from_secs(25)
+    move |_| begun.elapsed() < Duration::from_secs(60)
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn the_time_of_a_call_ends_while_words_come_too() {
 fn the_memory_that_it_may_fill_is_a_bound_while_words_come_too() {
     let mut bench = Bench::new(Duration::from_secs(60));
     bench.load.memory = 64 << 20;
-    let (reply, _) = bench.ask("grow", &patient());
+    let (reply, _) = bench.ask_for("grow", Duration::from_secs(90), &patient());
     assert!(matches!(&reply, Err(ModelHttpError::Cut(why)) if why.contains("filled more than")), "{reply:?}");
 }
 
