@@ -343,7 +343,9 @@ CREATE TABLE view_memories (
   invalidation   TEXT,
   expires_at     INTEGER,
   uses           INTEGER NOT NULL,
-  last_used_at   INTEGER
+  last_used_at   INTEGER,
+  state_leaf     TEXT    NOT NULL,
+  ended_seq      INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_memories_by_status ON view_memories (status, seq);
 CREATE INDEX view_memories_by_expiry ON view_memories (expires_at) WHERE status = 'active' AND expires_at IS NOT NULL;
@@ -406,7 +408,7 @@ CREATE TABLE view_conversations (
   focus_at         INTEGER,
   last_focus       TEXT,
   open_tasks       INTEGER NOT NULL CHECK (open_tasks >= 0),
-  workspace_id     TEXT
+  workspace_id     TEXT, last_message INTEGER NOT NULL, edge BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_conversations_by_focus ON view_conversations (focus_task_id) WHERE focus_task_id IS NOT NULL;
 

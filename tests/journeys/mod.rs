@@ -34,6 +34,7 @@ mod keys;
 mod killed;
 mod large;
 mod logins;
+mod memory_then;
 mod own_rules;
 mod programs;
 mod reach;

@@ -33,6 +33,7 @@ mod notice;
 pub mod page_approval;
 pub mod runs;
 mod source;
+mod state_proof;
 mod suggest;
 mod writers;
 

@@ -1,12 +1,13 @@
 //! What a proof is made of, handed over from ledger and artifacts byte for byte.
 
-use crate::{Wire as _, fold};
+use crate::{Wire as _, fold, state_proof};
 use kernel::keyring::KeyHistory;
 use ledger::{Checkpoint, CheckpointKind, Reader};
 use model::audit::AuditEntry;
 use model::body::KeyPurpose;
 use model::{Body, Digest, TaskId};
-use proof::{Head, PublicKeys, Source};
+use projections::Query;
+use proof::{Head, PublicKeys, Source, StateProof};
 use seal::succession::{Revocation, Succession};
 use seal::{PublicKey, Signature};
 use std::collections::BTreeSet;
@@ -25,6 +26,8 @@ pub(crate) struct StoreSource<'a> {
     /// Which witnesses are asked for, and what they signed of the newest head.
     policy: Option<String>,
     cosignatures: Vec<String>,
+    /// The views, where roots of state go along.
+    query: Option<Query>,
 }
 
 impl<'a> StoreSource<'a> {
@@ -42,7 +45,13 @@ impl<'a> StoreSource<'a> {
             manifest: key(KeyPurpose::Manifest),
             approval: key(KeyPurpose::Approval),
         };
-        Self { reader, artifacts, keys, history, made, policy: None, cosignatures: Vec::new() }
+        Self { reader, artifacts, keys, history, made, policy: None, cosignatures: Vec::new(), query: None }
+    }
+
+    /// With the roots of the task's conversation and of the memory that holds in its project.
+    pub(crate) fn with_roots(mut self, query: Query) -> Self {
+        self.query = Some(query);
+        self
     }
 
     /// With what witnesses have signed of the newest head.
@@ -104,7 +113,7 @@ impl<'a> StoreSource<'a> {
     }
 }
 
-fn of_checkpoint(made: &Checkpoint) -> Head {
+pub(crate) fn of_checkpoint(made: &Checkpoint) -> Head {
     Head { note: made.note.clone(), leaf_index: made.leaf_index, made_at: made.made_at }
 }
 
@@ -150,6 +159,15 @@ impl Source for StoreSource<'_> {
 
     fn policy(&self) -> Result<Option<String>, String> {
         Ok(self.policy.clone())
+    }
+
+    fn state(&self, task: TaskId) -> Result<Option<StateProof>, String> {
+        match (&self.query, self.head(CheckpointKind::Global, None)) {
+            (Some(query), Some(global)) => {
+                state_proof::of(&self.reader, query, global.size, task).map_err(|e| e.to_string())
+            }
+            _ => Ok(None),
+        }
     }
 
     fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Vec<u8>>, String> {

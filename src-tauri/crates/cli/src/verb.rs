@@ -18,6 +18,7 @@ mod logs;
 mod mcp;
 mod mcp_install;
 mod memory;
+mod memory_then;
 mod models;
 mod models_get;
 mod own_rules;

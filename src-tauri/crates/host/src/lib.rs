@@ -81,6 +81,7 @@ mod run_stream_thread;
 pub mod secrets;
 mod session;
 mod small_artifacts;
+mod state_roots;
 mod task_drivers;
 pub mod trust;
 

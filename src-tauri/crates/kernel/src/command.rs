@@ -44,6 +44,7 @@ pub mod rules;
 pub mod secret;
 pub mod skills;
 pub mod standing;
+pub mod state_roots;
 pub mod submit;
 pub mod tools;
 mod unbound;

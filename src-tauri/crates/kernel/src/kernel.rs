@@ -87,6 +87,8 @@ pub struct Kernel {
     pub(crate) calls: Mutex<HashMap<TaskId, Arc<Mutex<Calls>>>>,
     /// The historian looks once at a time.
     pub(crate) looking: Mutex<()>,
+    /// Roots of state are stated once at a time.
+    pub(crate) rooting: Mutex<()>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

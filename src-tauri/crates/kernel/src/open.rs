@@ -94,6 +94,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         halted_unrecorded: Mutex::default(),
         calls: Mutex::default(),
         looking: Mutex::default(),
+        rooting: Mutex::default(),
         folders: Arc::default(),
         began,
     })

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
+use crate::command::state_roots::RootedState;
 use crate::logins::Logins;
 use crate::skill_registry::SkillRegistry;
 use crate::tool_registry::ToolRegistry;
@@ -59,6 +60,8 @@ pub struct StoreState {
     pub rules: Option<ArtifactRef>,
     /// How far the historian has read, and what it marked.
     pub history: History,
+    /// The newest roots of conversations and memory.
+    pub rooted: RootedState,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -119,6 +122,7 @@ impl StoreState {
             }
             Body::SkillTrusted(_) | Body::SkillUntrusted(_) => self.skills.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
+            Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other => self.tools.apply(other),
         }
     }

@@ -59,6 +59,7 @@ mod senders;
 mod several;
 mod skills;
 mod standing;
+mod state_roots;
 mod statuses;
 mod steps;
 mod story;

@@ -29,6 +29,7 @@ mod check;
 mod checkpoint;
 mod commit_queue;
 mod content;
+mod covers;
 mod engine;
 mod error;
 mod insert;

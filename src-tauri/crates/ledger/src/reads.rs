@@ -374,10 +374,10 @@ fn number(conn: &Connection, text: &str) -> rusqlite::Result<u64> {
     conn.prepare_cached(text)?.query_row([], |row| row.get::<_, i64>(0)).map(count)
 }
 
-const CHECKPOINT: &str =
+pub(crate) const CHECKPOINT: &str =
     "SELECT kind, task_id, size, root, leaf_index, made_at, note, epoch FROM checkpoints";
 
-fn checkpoint(row: &Row<'_>, log_id: &str) -> rusqlite::Result<Checkpoint> {
+pub(crate) fn checkpoint(row: &Row<'_>, log_id: &str) -> rusqlite::Result<Checkpoint> {
     let kind: String = row.get(0)?;
     let kind: CheckpointKind = kind.parse().map_err(|e| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(e))

@@ -45,6 +45,7 @@ pub mod server_part;
 pub mod skill;
 pub mod slot;
 pub mod standing;
+pub mod state_root;
 pub mod task;
 pub mod tool_server;
 pub mod transition;

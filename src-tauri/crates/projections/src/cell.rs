@@ -3,6 +3,7 @@
 
 use crate::fold::disclosed;
 use model::approval::ApprovalScope;
+use model::state_root::{Frontier, StateSubject};
 use model::{Digest, Sensitive, UnixMs};
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -84,6 +85,7 @@ text_cells!(
     model::ActionRequestId,
     model::PolicyResultId,
     model::WitnessId,
+    StateSubject,
 );
 
 /// A name, which is spelled in the program.
@@ -221,6 +223,17 @@ impl Cell for ApprovalScope {
 
     fn write(&self) -> ToSqlOutput<'_> {
         to_json(self).into()
+    }
+}
+
+impl Cell for Frontier {
+    fn read(value: ValueRef<'_>, _: Option<&Connection>) -> Result<Self, String> {
+        let bytes = value.as_blob().map_err(|_| wrong(value, "the edge of a tree"))?;
+        Self::from_bytes(bytes).map_err(|e| e.to_string())
+    }
+
+    fn write(&self) -> ToSqlOutput<'_> {
+        self.to_bytes().into()
     }
 }
 

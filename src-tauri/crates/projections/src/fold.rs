@@ -2,6 +2,7 @@
 
 mod act;
 mod knowledge;
+mod roots;
 mod rows;
 mod search;
 mod talk;
@@ -11,8 +12,10 @@ use crate::rebuild::{Flow, Progress, rebuild};
 use crate::rows::Rows;
 use crate::{Error, schema};
 use ledger::{Placed, Projector};
+use model::state_root::leaf_hash;
 use model::{Body, Digest, Event, UnixMs};
 use rusqlite::{Connection, Params};
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 
 pub(crate) use rows::Held;
@@ -83,9 +86,11 @@ impl Projector for Fold {
             for one in placed {
                 let opened: Vec<(Digest, &[u8])> =
                     one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
-                let Typed { event, body, leaves } = Typed::read(one.log_seq, &one.bytes, &opened)?;
-                let (seq, event) = (one.log_seq, &event);
-                let seen = Seen { conn: tx, seq, event, docs: None, rows: &rows, forgotten: &forgotten };
+                let Typed { event, body, leaves, bytes } =
+                    Typed::read(one.log_seq, one.bytes.as_slice().into(), &opened)?;
+                let (seq, event, bytes) = (one.log_seq, &event, &*bytes);
+                let seen =
+                    Seen { conn: tx, seq, event, bytes, docs: None, rows: &rows, forgotten: &forgotten };
                 fold(&seen, &body, leaves)?;
             }
             rows.write(tx)?;
@@ -103,6 +108,8 @@ pub(crate) struct Seen<'a> {
     pub conn: &'a Connection,
     pub seq: u64,
     pub event: &'a Event,
+    /// Its exact bytes.
+    pub bytes: &'a [u8],
     /// Where documents of the search wait to be written together; nowhere while the log is live.
     pub docs: Option<&'a Docs>,
     /// Rows that wait to be written.
@@ -112,26 +119,29 @@ pub(crate) struct Seen<'a> {
 }
 
 /// An event as the fold takes it: its body typed, its sensitive leaves found.
-pub(crate) struct Typed {
+pub(crate) struct Typed<'a> {
     /// The event without its body.
     pub event: Event,
     pub body: Body,
     pub leaves: Vec<Leaf>,
+    /// The event as it is stored.
+    pub bytes: Cow<'a, [u8]>,
 }
 
-impl Typed {
+impl<'a> Typed<'a> {
     /// Reads stored bytes.
-    pub fn read(log_seq: u64, bytes: &[u8], opened: Opened<'_>) -> Result<Self, Error> {
-        let read = || -> Result<Self, model::Error> {
-            let (event, payload) = Event::apart(bytes)?;
+    pub fn read(log_seq: u64, bytes: Cow<'a, [u8]>, opened: Opened<'_>) -> Result<Self, Error> {
+        let read = || -> Result<_, model::Error> {
+            let (event, payload) = Event::apart(&bytes)?;
             let body = Body::read(
                 &event.event_type,
                 event.schema_version,
                 &mut serde_json::Deserializer::from_str(payload),
             )?;
-            Ok(Self { event, body, leaves: search::leaves(payload, opened) })
+            Ok((event, body, search::leaves(payload, opened)))
         };
-        read().map_err(|e| Error::Event { log_seq, why: e.to_string() })
+        let (event, body, leaves) = read().map_err(|e| Error::Event { log_seq, why: e.to_string() })?;
+        Ok(Self { event, body, leaves, bytes })
     }
 }
 
@@ -142,6 +152,7 @@ pub(crate) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     act::fold(seen, body)?;
     knowledge::fold(seen, body)?;
     talk::fold(seen, body)?;
+    roots::fold(seen, body)?;
     search::fold(seen, body, leaves)?;
     Ok(())
 }
@@ -154,6 +165,11 @@ impl Seen<'_> {
 
     fn at(&self) -> UnixMs {
         self.event.occurred_at
+    }
+
+    /// The event as a leaf of a root of state.
+    fn leaf(&self) -> Digest {
+        leaf_hash(self.bytes)
     }
 }
 

@@ -7,6 +7,7 @@ mod lists;
 mod memories;
 mod refused;
 mod search;
+mod state_roots;
 mod talk;
 
 pub use groups::{FolderUse, TaskCounts, TaskFilter, TaskGroup};
@@ -14,6 +15,7 @@ pub use ids::Named;
 pub use lists::{ArtifactFilter, GateState, MemoryFilter, Waiting};
 pub use refused::RefusedBy;
 pub use search::Hit;
+pub use state_roots::{MemoryPoint, MemoryThen, RootsSince};
 
 use crate::rows::ViewRow;
 use crate::{Error, schema};
@@ -125,6 +127,10 @@ pub(crate) enum Is {
     OneOf(&'static str, Vec<String>),
     /// A column holds more than this.
     Over(&'static str, i64),
+    /// A column holds this at most.
+    UpTo(&'static str, i64),
+    /// A column holds more than this, or nothing.
+    OverOrEmpty(&'static str, i64),
     /// A column holds nothing.
     Empty(&'static str),
     /// This holds, which names columns only.
@@ -158,6 +164,15 @@ impl Is {
             Self::Over(column, value) => {
                 text.push_str(column);
                 text.push_str(" > ?");
+                values.push(Value::Integer(value));
+            }
+            Self::UpTo(column, value) => {
+                text.push_str(column);
+                text.push_str(" <= ?");
+                values.push(Value::Integer(value));
+            }
+            Self::OverOrEmpty(column, value) => {
+                text.push_str(&format!("({column} IS NULL OR {column} > ?)"));
                 values.push(Value::Integer(value));
             }
             Self::Empty(column) => {

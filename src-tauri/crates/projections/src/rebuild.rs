@@ -63,8 +63,8 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
         }
         last = seq;
         let seq = u64::try_from(seq).unwrap_or(0);
-        let event = &typed.event;
-        let seen = Seen { conn, seq, event, docs: Some(&docs), rows: &waiting, forgotten: &forgotten };
+        let (event, bytes) = (&typed.event, &*typed.bytes);
+        let seen = Seen { conn, seq, event, bytes, docs: Some(&docs), rows: &waiting, forgotten: &forgotten };
         fold::fold(&seen, &typed.body, typed.leaves)?;
         done += 1;
         Ok(())
@@ -95,16 +95,16 @@ struct Stored {
 }
 
 impl Stored {
-    fn typed(self) -> (i64, Result<Typed, Error>) {
+    fn typed(self) -> (i64, Result<Typed<'static>, Error>) {
         let opened: Vec<(Digest, &[u8])> =
             self.opened.iter().map(|(digest, bytes)| (*digest, bytes.as_slice())).collect();
-        (self.seq, Typed::read(u64::try_from(self.seq).unwrap_or(0), &self.bytes, &opened))
+        (self.seq, Typed::read(u64::try_from(self.seq).unwrap_or(0), self.bytes.into(), &opened))
     }
 }
 
 /// Reads every event in order. Typing it costs more than folding it, and needs no table: threads beside do it, each a
 /// heap in turn, and what they made is taken up in the same turn.
-fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error>) -> Result<(), Error> {
+fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed<'_>) -> Result<(), Error>) -> Result<(), Error> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(THREADS_MAX));
     std::thread::scope(|scope| {
         let hand = |_| {
@@ -125,7 +125,7 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
         let mut turns = executors.iter().cycle();
         let mut fold = || -> Result<(), Error> {
             let (_, typed) = turns.next().ok_or_else(broken)?;
-            let heap: Vec<(i64, Result<Typed, Error>)> = typed.recv().map_err(|_| broken())?;
+            let heap: Vec<(i64, Result<Typed<'static>, Error>)> = typed.recv().map_err(|_| broken())?;
             heap.into_iter().try_for_each(|(seq, one)| take(seq, one?))
         };
         let skipped = unreadable(conn)?;

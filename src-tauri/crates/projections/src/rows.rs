@@ -18,6 +18,7 @@ use model::knowledge::{BeliefStatus, InvalidationPolicy, MemoryRetention, Memory
 use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
+use model::state_root::{Frontier, StateSubject};
 use model::task::{Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
@@ -324,9 +325,9 @@ views! {
         status: MemoryStatus, evidence: Vec<EvidenceRef>, promoted_by: PrincipalId,
         from_belief: Option<BeliefId>, supersedes: Option<MemoryId>, created_at: UnixMs,
         project_hash: Option<Digest>, memory_type: Option<MemoryType>, retention: Option<MemoryRetention>,
-        invalidation: Option<InvalidationPolicy>, expires_at: Option<UnixMs>,
+        invalidation: Option<InvalidationPolicy>, expires_at: Option<UnixMs>, state_leaf: Digest,
     } later {
-        superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>, uses: u32,
+        ended_seq: Option<u64>, superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>, uses: u32,
         last_used_at: Option<UnixMs>,
     }
 
@@ -354,7 +355,7 @@ views! {
         updated_at: UnixMs, workspace_id: Option<WorkspaceId>,
     } later {
         focus_task_id: Option<TaskId>, focus_reason: String, focus_at: Option<UnixMs>,
-        last_focus: Option<TaskId>, open_tasks: u32,
+        last_focus: Option<TaskId>, open_tasks: u32, last_message: u64, edge: Option<Frontier>,
     }
 
     /// Session and chat (HK-13.6-12): one line.
@@ -383,6 +384,12 @@ views! {
     } later {
         resolved_at: Option<UnixMs>, answered_by: Option<IngressId>,
     }
+
+    /// A root of state, as an event of the log says it (HV-3.6-1).
+    StateRootRow from NewStateRoot in "view_state_roots" as state_roots by (number: u64, subject: StateSubject) {
+        number: u64, subject: StateSubject, size: u64, root: Digest, through: u64, state_root: Digest,
+        task_seq: u64, at: UnixMs,
+    } later {}
 
     /// One principal.
     PrincipalRow from NewPrincipal in "view_principals" as principals by (principal_id: PrincipalId) {

@@ -165,7 +165,8 @@ impl History {
         let at = self.roll(self.talks.len());
         let (conversation_id, inbox) = (self.talks[at].id, self.talks[at].inbox);
         let system = Place::task(crate::world::id("task", 1));
-        let body: Body = match self.roll(6) {
+        let body: Body = match self.roll(7) {
+            5 => self.world.rooted(conversation_id),
             0 => WorkspaceRegistered { workspace_id: self.world.fresh("wsp"), root_path: words("/home/", 1) }
                 .into(),
             1 => GateHalted { session: "s".into(), reason: words("fire", 1), by_person: true }.into(),

@@ -45,6 +45,15 @@ impl Place {
 }
 
 impl World {
+    /// Roots of state: what they are over is nothing to the fold.
+    pub fn rooted(&self, conversation: ConversationId) -> Body {
+        let subject = model::state_root::StateSubject::Conversation(conversation);
+        let (number, root) = (self.n, Digest::of(&self.n.to_be_bytes()));
+        let roots = vec![model::state_root::StateRoot { subject, size: number, root }];
+        StateRooted { store_id: "s".into(), number, through: number, state_root: root, subjects: 1, roots }
+            .into()
+    }
+
     pub fn new() -> Self {
         Self { n: 100, now: 1_000_000 }
     }

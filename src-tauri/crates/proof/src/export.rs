@@ -5,6 +5,7 @@ mod ground;
 mod heads;
 mod preview;
 mod prov;
+mod state;
 mod write;
 
 pub use preview::{Kind, Leaf, Preview, preview};

@@ -28,6 +28,13 @@ pub(crate) const TASK_CHECKPOINT_PROOF: &str = "task/checkpoint.tlog-proof";
 pub(crate) const GATE_ENTRIES: &str = "gate/entries.jsonl";
 pub(crate) const GATE_CHECKPOINT: &str = "gate/checkpoint";
 pub(crate) const GATE_CHECKPOINT_PROOF: &str = "gate/checkpoint.tlog-proof";
+/// The event that states roots of conversations and memory, and its place in the store's own stream.
+pub(crate) const STATE_ROOTED: &str = "state/rooted.json";
+pub(crate) const STATE_ROOTED_PROOF: &str = "state/rooted.tlog-proof";
+/// The place of that stream's head in the global log.
+pub(crate) const STATE_CHECKPOINT_PROOF: &str = "state/checkpoint.tlog-proof";
+/// Roots, a line each, with their leaves and their places under the root over all.
+pub(crate) const STATE_SUBJECTS: &str = "state/subjects.jsonl";
 pub(crate) const STATEMENT: &str = "statement.dsse.json";
 /// The statement of a store without keys, which nobody signed.
 pub(crate) const STATEMENT_BARE: &str = "statement.json";
@@ -52,7 +59,7 @@ pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 /// An event, a gate entry or a disclosure is at most this long; a line that is longer is not read on.
 pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-const FIXED: [&str; 24] = [
+const FIXED: [&str; 28] = [
     README,
     SUMS,
     SUMS_ED25519,
@@ -74,6 +81,10 @@ const FIXED: [&str; 24] = [
     GATE_ENTRIES,
     GATE_CHECKPOINT,
     GATE_CHECKPOINT_PROOF,
+    STATE_ROOTED,
+    STATE_ROOTED_PROOF,
+    STATE_CHECKPOINT_PROOF,
+    STATE_SUBJECTS,
     STATEMENT,
     STATEMENT_BARE,
     PROV,

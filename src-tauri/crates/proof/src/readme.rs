@@ -67,6 +67,8 @@ receipts/          what was meant, allowed, done, changed (in-toto Statement in 
 gate/              what the gate let through, with its place in the gate's tree
 disclosures/       [salt, pointer, value] whose SHA-256 stands as {\"$sd\": ...}; no file: the value is withheld or erased
 artifacts/         content by its SHA-256
+state/             roots over the messages of the conversation and over the memory in force, as hashes of the events that
+                   said each (leaves: SHA-256 of 0x00 and the event), stated by an event of the store's own stream
 statement          what this bundle is about; prov.json is derived from the events and, like this text, binds nobody
 ";
 

@@ -1,5 +1,6 @@
 //! What a bundle is made of. A source gives bytes as they are stored and decides nothing.
 
+use crate::state::SubjectProof;
 use model::{TaskId, UnixMs};
 use seal::{Digest, PublicKey, Signer};
 use std::io::Read;
@@ -45,6 +46,16 @@ pub trait Source {
     /// # Errors
     /// In words, as in every method here.
     fn task_head(&self, task: TaskId) -> Result<Option<Head>, String>;
+
+    /// The roots of the task's conversation and of the memory that holds in its project, as of the global head; `None`
+    /// where none was stated or signed.
+    ///
+    /// # Errors
+    /// In words.
+    fn state(&self, task: TaskId) -> Result<Option<StateProof>, String> {
+        let _ = task;
+        Ok(None)
+    }
 
     /// The signed head of the gate's tree and its place in the global log; `None` without keys or entries.
     ///
@@ -118,6 +129,21 @@ pub struct Head {
     pub leaf_index: Option<u64>,
     /// When it was made; the bundle's `exported_at_ms` is the global head's.
     pub made_at: UnixMs,
+}
+
+/// Roots of state with all that proves them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateProof {
+    /// Exact bytes of the event that states them.
+    pub event: Vec<u8>,
+    /// Its path to the root of the store's own stream.
+    pub path: Vec<Digest>,
+    /// The signed head of that stream.
+    pub head: Head,
+    /// The roots, in the order of their subjects.
+    pub subjects: Vec<SubjectProof>,
+    /// What could not go along, in words.
+    pub left_out: Vec<String>,
 }
 
 /// Public keys by purpose (proof.md 3).

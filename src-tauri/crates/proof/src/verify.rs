@@ -10,6 +10,7 @@ mod heads;
 mod manifest;
 mod receipts;
 mod rotations;
+mod state;
 mod version;
 mod words;
 
@@ -99,6 +100,9 @@ struct Check<'a> {
     objects: authority::Objects,
     /// Artifacts that receipts name.
     named: BTreeSet<Digest>,
+    /// Events of this bundle that may be leaves of a root of state, and the roots that were checked.
+    leaves: BTreeSet<Digest>,
+    roots: Vec<state::Rooted>,
     counts: Counts,
     missing: Vec<String>,
     not_shown: Vec<String>,
@@ -124,6 +128,8 @@ impl<'a> Check<'a> {
             has_named_manifest: false,
             objects: authority::Objects::default(),
             named: BTreeSet::new(),
+            leaves: BTreeSet::new(),
+            roots: Vec::new(),
             counts: Counts::default(),
             missing: Vec::new(),
             not_shown: Vec::new(),
@@ -147,6 +153,7 @@ impl<'a> Check<'a> {
         self.history(held)?;
         self.events(&predicate)?;
         self.gate(&predicate)?;
+        self.state()?;
         self.disclosed_lines()?;
         self.receipts(&predicate)?;
         self.decisions()?;

@@ -21,6 +21,7 @@ mod mutants;
 mod nouns;
 mod program;
 mod redaction;
+mod roots;
 mod splices;
 mod standing;
 mod stock;

@@ -67,7 +67,7 @@ fn said(report: &Value) -> Value {
 }
 
 /// Asks the twin about every bundle and compares; how many of them were valid.
-fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
+pub fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
     agree_since(zips, trust, None)
 }
 

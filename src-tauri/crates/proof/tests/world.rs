@@ -6,6 +6,7 @@ pub mod answers;
 pub mod flat;
 pub mod kinds;
 pub mod mutations;
+mod roots;
 pub mod standing;
 pub mod tools;
 
@@ -22,7 +23,7 @@ use model::chance::{Clock, Entropy};
 use model::event::{Actor, Draft};
 use model::principal::PrincipalType;
 use model::*;
-use proof::{Head, Include, Options, PublicKeys, Signers, Source};
+use proof::{Head, Include, Options, PublicKeys, Signers, Source, StateProof};
 use seal::merkle::{Tree, leaf_hash};
 use seal::note::{Checkpoint, Note};
 use seal::{Digest, SeedSigner, Signer};
@@ -95,6 +96,8 @@ pub struct World {
     pub sample: Option<usize>,
     /// What an export asked for, counted.
     pub asked: Cell<u64>,
+    /// The roots of state that the log covers, once they are said.
+    rooted: Option<StateProof>,
 }
 
 struct Log<'a>(&'a mut Vec<AuditEntry>);
@@ -162,6 +165,7 @@ impl World {
             is_of_before: false,
             sample: None,
             asked: Cell::new(0),
+            rooted: None,
         };
         world.boot();
         for n in 0..5 {
@@ -367,6 +371,10 @@ impl Source for World {
 
     fn artifact(&self, digest: &Digest) -> Result<Option<Box<dyn std::io::Read + '_>>, String> {
         Ok(self.artifacts.get(digest).map(|bytes| Box::new(bytes.as_slice()) as Box<dyn std::io::Read>))
+    }
+
+    fn state(&self, task: TaskId) -> Result<Option<StateProof>, String> {
+        Ok(self.rooted.clone().filter(|_| self.with_keys && task == self.task))
     }
 
     fn gate_entries(&self, _task: TaskId) -> Result<Vec<u64>, String> {

@@ -229,7 +229,7 @@ const fn part(body: &Body) -> Part {
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
         | ToolSamplingSet(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
-        | SkillTrusted(_) | SkillUntrusted(_) | HistoryRead(_)
+        | SkillTrusted(_) | SkillUntrusted(_) | HistoryRead(_) | StateRooted(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

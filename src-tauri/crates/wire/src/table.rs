@@ -92,6 +92,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.login", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
     ("knowledge.memories", "folder", Use::Works),
+    ("knowledge.memory_then", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
     ("tools.prompt", "workspace", Use::Works),
     ("skills.list", "folder", Use::Works),
@@ -189,6 +190,8 @@ macro_rules! with_commands {
         "lists what a belief was from revision to revision" knowledge.history(History) -> RevisionList, read [knowledge];
         "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
+        "shows what was remembered at a point of the past, and how far that is proven" knowledge.memory_then(MemoryThen) -> MemoryThenList, read [knowledge, store];
+        "lists the points of the past at which a root of memory was stated" knowledge.memory_points(MemoryPoints) -> MemoryPointList, read [knowledge, store];
         "makes the task that asks a person whether to remember something" knowledge.remember(Remember) -> Submitted, write [];
         "takes a memory record back" knowledge.forget(Forget) -> Forgotten, write [];
         "marks a memory record as wrong" knowledge.invalidate(Invalidate) -> Invalidated, write [];

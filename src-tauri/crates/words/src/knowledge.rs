@@ -281,3 +281,15 @@ crate::names! {
         Unverified = "unverified",
     }
 }
+
+crate::names! {
+    /// How far memory of a point of the past is proven.
+    pub enum RootStanding ("standing of a root") {
+        /// Its root follows from its records, and a signed checkpoint of the log covers it.
+        Proven = "proven",
+        /// Its root follows from its records, and nothing that covers it is signed yet.
+        Unsigned = "unsigned",
+        /// What is shown does not give the root that was stated, or its checkpoint is not signed by this store.
+        Differs = "differs",
+    }
+}

@@ -16,6 +16,7 @@ import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { EvidenceList, Refute } from "./Evidence";
+import { Past, TimeSlider, usePoints } from "./Past";
 import { Suggested } from "./Suggested";
 import styles from "./Knowledge.module.css";
 
@@ -35,6 +36,8 @@ export function Memories() {
   const [kind, setKind] = useState<MemoryType | null>(null);
   const [folder, setFolder] = useState("");
   const [writes, setWrites] = useState(false);
+  const [at, setAt] = useState<number | null>(null);
+  const points = usePoints();
   const folders = useAsk("workspaces.list", {});
   const asked = usePages("knowledge.memories", { status: "any", memory_type: kind, folder: folder === "" ? null : folder, limit: LIMIT });
   const named = (folders.data?.workspaces ?? []).map((one) => ({ folder: said(one.folder), project: one.project_hash })).filter((one) => one.folder !== "");
@@ -45,14 +48,16 @@ export function Memories() {
         <Select label="Type" value={kind ?? ""} onChange={(event) => setKind(kindOf(event.target.value))} options={[{ value: "", label: "All types" }, ...KINDS]} />
         <Button onClick={() => setWrites(true)}>Add a memory</Button>
       </div>
+      <TimeSlider points={points} at={at} choose={setAt} />
       {writes && <Remember folders={named} done={() => setWrites(false)} />}
-      <Suggested />
-      <Answer
+      {at !== null && <Past number={at} kind={kind} folder={folder} />}
+      {at === null && <Suggested />}
+      {at === null && <Answer
         asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0}
         empty={kind === null && folder === "" ? <Empty title="No memory yet">Tasks of a project are told what is remembered for it. Add something yourself, or allow it when an agent asks.</Empty> : <Empty title="Nothing is remembered here" small />}
       >
         {(page) => <MemoryTable page={page} further={asked.further} folders={named} />}
-      </Answer>
+      </Answer>}
     </div>
   );
 }

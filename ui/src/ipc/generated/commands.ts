@@ -162,6 +162,10 @@ export interface Commands {
   "knowledge.revoke": { params: knowledge.Revoke; answer: knowledge.Revoked };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
+  /** shows what was remembered at a point of the past, and how far that is proven */
+  "knowledge.memory_then": { params: knowledge.MemoryThen; answer: knowledge.MemoryThenList };
+  /** lists the points of the past at which a root of memory was stated */
+  "knowledge.memory_points": { params: knowledge.MemoryPoints; answer: knowledge.MemoryPointList };
   /** makes the task that asks a person whether to remember something */
   "knowledge.remember": { params: knowledge.Remember; answer: knowledge.Submitted };
   /** takes a memory record back */
@@ -386,6 +390,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.history": { access: "read", topics: ["knowledge"] },
   "knowledge.revoke": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
+  "knowledge.memory_then": { access: "read", topics: ["knowledge", "store"] },
+  "knowledge.memory_points": { access: "read", topics: ["knowledge", "store"] },
   "knowledge.remember": { access: "write", topics: [] },
   "knowledge.forget": { access: "write", topics: [] },
   "knowledge.invalidate": { access: "write", topics: [] },

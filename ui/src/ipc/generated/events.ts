@@ -130,5 +130,6 @@ export const EVENT_NAME = [
   "attempt.skill_loaded",
   "store.history_read",
   "attempt.answer_continued",
+  "store.state_rooted",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { BeliefStatus, DecisionClass, EntityType, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, RiskBand, TrustTier } from "./words";
+import type { BeliefStatus, DecisionClass, EntityType, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, RiskBand, RootStanding, TrustTier } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -29,6 +29,26 @@ export interface Memories {
   memory_type?: string | null;
   /** Only what holds in the project of this folder; what holds everywhere is among it. */
   folder?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** What was remembered at a point of the past: one of checkpoint, number and time, else the newest point. */
+export interface MemoryThen {
+  /** A checkpoint of the log: the number of its notes, or the signed note itself as text. */
+  checkpoint?: string | null;
+  /** The number of a point of the list. */
+  number?: number | null;
+  /** The newest point until this instant. */
+  at?: number | null;
+  memory_type?: string | null;
+  folder?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** Points of the past at which a root of memory was stated, the newest first. */
+export interface MemoryPoints {
   after?: string | null;
   limit?: number | null;
 }
@@ -220,6 +240,48 @@ export interface Reviewed {
   waiting: number;
   /** Whether more is left that ended and was not read: another look goes on with it. */
   more: boolean;
+}
+
+/** A point of the past at which a root of memory was stated. */
+export interface MemoryPoint {
+  /** Its number, from 0. */
+  number: number;
+  /** When it was stated. */
+  at: number;
+  /** The root over all conversations and all memory. */
+  state_root: string;
+  /** The oldest checkpoint of the log that covers it: the number of its notes. */
+  checkpoint: number | null;
+}
+
+/** A part of the list. */
+export interface MemoryPointList {
+  rows: MemoryPoint[];
+  next: string | null;
+}
+
+/** The root of a project's memory. */
+export interface MemoryRoot {
+  /** The project; none for the memory that holds in every one. */
+  project: Project | null;
+  /** Records in force. */
+  size: number;
+  root: string;
+  /** Whether it follows from the records as they stand here. */
+  matches: boolean;
+}
+
+/** Memory as it was. The rows say of themselves what became of them since. */
+export interface MemoryThenList {
+  point: MemoryPoint;
+  standing: RootStanding;
+  roots: MemoryRoot[];
+  rows: Memory[];
+  next: string | null;
+  /** What was added since, the newest first. */
+  added: Memory[];
+  /** Whether more than these were. */
+  added_more: boolean;
 }
 
 /** A project. */

@@ -594,6 +594,17 @@ export const ANSWER_SUPPORT = [
 ] as const;
 export type AnswerSupport = (typeof ANSWER_SUPPORT)[number];
 
+/** How far memory of a point of the past is proven. */
+export const ROOT_STANDING = [
+  /** Its root follows from its records, and a signed checkpoint of the log covers it. */
+  "proven",
+  /** Its root follows from its records, and nothing that covers it is signed yet. */
+  "unsigned",
+  /** What is shown does not give the root that was stated, or its checkpoint is not signed by this store. */
+  "differs",
+] as const;
+export type RootStanding = (typeof ROOT_STANDING)[number];
+
 /** The six profiles of HK-16.3. */
 export const PROFILE = [
   /** Look, never touch. */

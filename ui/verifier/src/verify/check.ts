@@ -21,6 +21,7 @@ import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
 import { checkReceipts } from "./receipts.ts";
 import { Rotations } from "./rotations.ts";
 import { noCounts, type Report, type Verdict } from "./report.ts";
+import { checkState, type RootOf } from "./state.ts";
 import { at, Stop } from "./read/stop.ts";
 import type { Trust } from "./trust.ts";
 import { conclude, factsKnown } from "./words.ts";
@@ -91,6 +92,9 @@ export class Check {
   hasNamedManifest = false;
   /** Artifacts that receipts name. */
   readonly named = new Set<string>();
+  /** Events of this bundle that may be leaves of a root of state, and the roots that were checked. */
+  readonly leaves = new Set<string>();
+  readonly roots: RootOf[] = [];
   readonly counts = noCounts();
   readonly missing: string[] = [];
   readonly notShown: string[] = [];
@@ -120,7 +124,8 @@ export class Check {
       case "events":
         return checkEvents(this, this.about());
       case "gate":
-        return checkGate(this, this.about());
+        checkGate(this, this.about());
+        return checkState(this);
       case "receipts":
         this.disclosedLines();
         return checkReceipts(this, this.about());

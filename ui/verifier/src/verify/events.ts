@@ -9,6 +9,7 @@ import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { Frontier, leafHash } from "./merkle.ts";
 import { event as eventShape, type Event } from "./generated/nouns.ts";
+import { mayBeLeaf } from "./state.ts";
 import { at, Malformed, Stop } from "./read/stop.ts";
 
 export function checkEvents(check: Check, about: Predicate): void {
@@ -39,7 +40,9 @@ function allEvents(check: Check, about: Predicate): void {
       return eventShape(value);
     });
     [count, head] = [count + 1, digestOf(line)];
-    frontier.push(leafHash(line));
+    const leaf = leafHash(line);
+    frontier.push(leaf);
+    mayBeLeaf(check, read.event_type, leaf);
     takeEvent(check, read, about, place);
   }
   if (count !== about.task_size) {
@@ -101,6 +104,7 @@ function placedEvent(check: Check, name: string, seq: bigint, about: Predicate):
   } else if (check.has(proofName)) {
     throw new Stop(proofName, "a store without keys proves no places");
   }
+  mayBeLeaf(check, read.event_type, leafHash(bytes));
   takeEvent(check, read, about, name);
   return { seq, hash: digestOf(bytes), pointsTo: read.prev_event_hash };
 }

@@ -134,7 +134,7 @@ function vkeys(check: Check, logId: string, task: string): [VerifierKey, Verifie
 }
 
 /** A checkpoint that the key signed, of a tree that has something in it. */
-function open(name: string, note: Note, key: VerifierKey): Checkpoint {
+export function open(name: string, note: Note, key: VerifierKey): Checkpoint {
   const head = at(name, () => openCheckpoint(noteBytes(note), key));
   if (head.size === 0n) throw new Stop(name, "it signs an empty tree, which proves nothing");
   return head;
@@ -196,7 +196,7 @@ function signedHead(check: Check, name: string, key: VerifierKey): Head {
 }
 
 /** Checks that a note stands in the global log, under the very checkpoint that is in the bundle. */
-function inLog(check: Check, name: string, note: Uint8Array, global: Head): bigint {
+export function inLog(check: Check, name: string, note: Uint8Array, global: Head): bigint {
   const text = at(name, () => parseNote(note).text);
   const proof = readProof(check, name, global);
   standsIn(name, proof, leafHash(utf8(text)), global.head);
@@ -210,7 +210,7 @@ export function readProof(check: Check, name: string, head: Head): TlogProof {
   return proof;
 }
 
-function anyProof(check: Check, name: string): TlogProof {
+export function anyProof(check: Check, name: string): TlogProof {
   const bytes = check.whole(name, l.SMALL_BYTES_MAX);
   return at(name, () => parseProof(bytes));
 }

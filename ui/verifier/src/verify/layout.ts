@@ -26,6 +26,13 @@ export const TASK_CHECKPOINT_PROOF = "task/checkpoint.tlog-proof";
 export const GATE_ENTRIES = "gate/entries.jsonl";
 export const GATE_CHECKPOINT = "gate/checkpoint";
 export const GATE_CHECKPOINT_PROOF = "gate/checkpoint.tlog-proof";
+/** The event that states roots of conversations and memory, and its place in the store's own stream. */
+export const STATE_ROOTED = "state/rooted.json";
+export const STATE_ROOTED_PROOF = "state/rooted.tlog-proof";
+/** The place of that stream's head in the global log. */
+export const STATE_CHECKPOINT_PROOF = "state/checkpoint.tlog-proof";
+/** Roots, a line each, with their leaves and their places under the root over all. */
+export const STATE_SUBJECTS = "state/subjects.jsonl";
 export const STATEMENT = "statement.dsse.json";
 /** The statement of a store without keys, which nobody signed. */
 export const STATEMENT_BARE = "statement.json";
@@ -52,7 +59,7 @@ export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const FIXED: ReadonlySet<string> = new Set([
   README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS, KEY_ALLOWED,
   LOG_CHECKPOINT, LOG_PREVIOUS, LOG_CONSISTENCY, LOG_POLICY, DISCLOSED, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES,
-  GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
+  GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATE_ROOTED, STATE_ROOTED_PROOF, STATE_CHECKPOINT_PROOF, STATE_SUBJECTS, STATEMENT, STATEMENT_BARE, PROV,
 ]);
 
 /** A file whose name carries what it is about. */

@@ -17,9 +17,9 @@ const ALWAYS = [l.SUMS_ED25519, l.SUMS_SSHSIG, l.KEY_RECEIPT, l.KEY_MANIFEST, l.
 /** What it puts into every bundle but one receipt's alone, which carries them inside its proofs or not at all. */
 const LARGE = [l.KEY_LOG, l.LOG_CHECKPOINT, l.TASK_CHECKPOINT, l.STATEMENT];
 /** What one receipt alone never has, beside those. */
-const NEVER_SINGLE = [l.STATEMENT_BARE, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.TASK_EVENTS, l.PROV];
+const NEVER_SINGLE = [l.STATEMENT_BARE, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.TASK_EVENTS, l.PROV, l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l.STATE_CHECKPOINT_PROOF, l.STATE_SUBJECTS];
 /** What only a store with keys can have. */
-const NEVER_UNSIGNED = [l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
+const NEVER_UNSIGNED = [l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l.STATE_CHECKPOINT_PROOF, l.STATE_SUBJECTS, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
 const PREDICATE_TYPE = "https://hermit.local/proof/v1";
 
 const predicate = object(

@@ -7,6 +7,7 @@ import { isWhole, keyids, type Predicate } from "./manifest.ts";
 import type { Note } from "./note.ts";
 import type { Report, Verdict } from "./report.ts";
 import { PURPOSES, type Leads } from "./rotations.ts";
+import { rootInWords } from "./state.ts";
 import { Malformed } from "./read/stop.ts";
 import type { Trust } from "./trust.ts";
 
@@ -150,6 +151,7 @@ function proven(check: Check): string[] {
   } else if (heads && counts.gate_entries > 0) {
     said.push(`${counts.gate_entries} ${counts.gate_entries === 1 ? "entry of the gate stands" : "entries of the gate stand"} in the gate's signed tree`);
   }
+  said.push(...check.roots.map(rootInWords));
   if (counts.decisions > 0) {
     const made = counts.decisions === 1 ? "1 decision of a person is" : `${counts.decisions} decisions of a person are`;
     said.push(`${made} signed by the approval key, for exactly the packet, scope and nonce that were asked`);

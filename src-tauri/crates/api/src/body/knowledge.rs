@@ -12,7 +12,7 @@ use model::event::EntityType;
 use model::knowledge::MemoryStatus;
 use model::{BeliefId, Digest, MemoryId, ReceiptId, TaskId};
 use projections::query::{MemoryFilter, Page};
-use projections::rows::ArtifactRow;
+use projections::rows::{ArtifactRow, MemoryRow};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,6 +24,7 @@ use wire::knowledge::{
 use wire::task::Submitted;
 use wire::{Code, Error, Text};
 
+pub(crate) use super::memory_then::{memory_points, memory_then};
 pub(crate) use super::suggestions::{review, suggestions};
 
 /// Tasks of one search whose changed files are looked through by name.
@@ -95,18 +96,7 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         Some(status) => Some(word(status)?),
     };
     let projects = projects(host)?;
-    let project = match p.folder.as_deref() {
-        None => None,
-        Some(folder) => {
-            let root = absolute("folder", folder)?;
-            let known = projects.iter().find(|(_, (_, known))| known.contains(&root));
-            let unknown = || {
-                Error::new(Code::NotFound, format!("no task worked in `{folder}` yet"))
-                    .hint("name a folder that a task worked in, or leave it out")
-            };
-            Some(*known.ok_or_else(unknown)?.0)
-        }
-    };
+    let project = project_of(p.folder.as_deref(), &projects)?;
     let filter = MemoryFilter { status, memory_type: opt_word(p.memory_type.as_deref())?, project };
     let found = match p.memory.as_deref() {
         None => host.query()?.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?,
@@ -116,7 +106,12 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
             Page { rows: vec![row], next: None }
         }
     };
-    Ok(page(found, |r| Memory {
+    Ok(page(found, |r| memory(r, &projects)))
+}
+
+/// A record as it is now.
+pub(super) fn memory(r: &MemoryRow, projects: &Projects) -> Memory {
+    Memory {
         memory_id: r.memory_id.to_string(),
         task_id: r.task_id.to_string(),
         claim: text(&r.claim),
@@ -142,13 +137,25 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         ended_at: r.ended_at.map(|at| at.0),
         end_reason: opt_text(r.end_reason.as_ref()),
         superseded_by: opt(r.superseded_by),
-    }))
+    }
+}
+
+/// The project of a folder, where one is named.
+pub(super) fn project_of(folder: Option<&str>, projects: &Projects) -> Result<Option<Digest>, Error> {
+    let Some(folder) = folder else { return Ok(None) };
+    let root = absolute("folder", folder)?;
+    let known = projects.iter().find(|(_, (_, known))| known.contains(&root));
+    let unknown = || {
+        Error::new(Code::NotFound, format!("no task worked in `{folder}` yet"))
+            .hint("name a folder that a task worked in, or leave it out")
+    };
+    Ok(Some(*known.ok_or_else(unknown)?.0))
 }
 
 /// A name and the folders of each project that this store knows.
-type Projects = BTreeMap<Digest, (Option<Text>, Vec<PathBuf>)>;
+pub(super) type Projects = BTreeMap<Digest, (Option<Text>, Vec<PathBuf>)>;
 
-fn projects(host: &dyn Host) -> Result<Projects, Error> {
+pub(super) fn projects(host: &dyn Host) -> Result<Projects, Error> {
     let mut projects = Projects::new();
     let of = fold::store_state(&host.reader()?)?.projects;
     let query = host.query()?;

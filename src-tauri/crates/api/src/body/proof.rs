@@ -29,6 +29,8 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
             Error::new(Code::KeyLocked, "the keys that sign a proof are locked")
                 .hint("open them and try again")
         })?;
+        // So that the proof shows the conversation and the memory as they are now.
+        host.kernel()?.state_roots().wire()?;
         let made = match before_the_cut(&reader, task, &options)? {
             // What was severed is vouched for by nobody, so the proof is as of the head before it.
             Some((head, told)) => {
@@ -44,8 +46,9 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     } else {
         (Vec::new(), None)
     };
-    let source =
-        StoreSource::of(reader, host.artifacts()?, history, made).witnessed(host.witness_policy())?;
+    let source = StoreSource::of(reader, host.artifacts()?, history, made)
+        .with_roots(host.query()?)
+        .witnessed(host.witness_policy())?;
     let made = proof::export_to(&source, signers.as_ref().map(lent), task, &options, &path).wire()?;
     Ok(Exported {
         path: p.path,

@@ -15,6 +15,7 @@ mod groups;
 mod home;
 mod lapsed;
 mod lasting;
+mod memory_then;
 mod policies;
 mod proofs;
 mod reads;

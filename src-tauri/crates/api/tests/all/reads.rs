@@ -101,7 +101,9 @@ fn story(seed: u64) -> Story {
 fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let Story { home, task, approval, receipt, artifact } = story(1);
     let mut asked = questions(&home, &task, &approval, &receipt, &artifact);
-    asked.push(("knowledge.suggestions", json!({})));
+    home.must("ledger.checkpoint", json!({}));
+    let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
+    asked.extend([("knowledge.suggestions", json!({}))].into_iter().chain(memory));
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a

@@ -7,8 +7,20 @@ use words::knowledge::MemoryType;
 /// `hermit memory`.
 #[derive(Debug, Subcommand)]
 pub enum MemoryVerb {
-    /// Lists what is remembered; `--status any` lists what ended, too.
+    /// Lists what is remembered; `--status any` lists what ended, too, and `--as-of` what was remembered then.
     List(MemoryList),
+    /// Lists the points of the past whose memory can be listed with `--as-of`, and which checkpoint proves each.
+    #[command(after_help = "\
+Hermit states a root of the memory of each project, and of each conversation, when it changed: within five minutes, when \
+the store is closed, with every proof and with `hermit ledger checkpoint`; the signed checkpoint of the log covers it.")]
+    Points {
+        /// Continue a list from here (`next` of the page before).
+        #[arg(long, value_name = "CURSOR")]
+        after: Option<String>,
+        /// The most rows to print.
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
     /// Shows one record: on what it rests, what it replaced, and when tasks were told of it.
     Show {
         /// The record.
@@ -84,6 +96,10 @@ pub struct MemoryList {
     /// Only what holds in the project of this folder, or everywhere.
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+    /// As it was then: at a checkpoint (the number of its notes, or a file with the signed note), or at a time of yours
+    /// (`yesterday`, `tuesday`, `2026-11-20`, which is its beginning, `2026-11-20 18:00`).
+    #[arg(long, value_name = "CHECKPOINT|TIME", conflicts_with = "status")]
+    pub as_of: Option<String>,
     /// Continue a list from here (`next` of the page before).
     #[arg(long, value_name = "CURSOR")]
     pub after: Option<String>,

@@ -1,8 +1,8 @@
 //! `hermit memory`: what is remembered, held true and decided.
 
-use super::Came;
 use super::approvals::more;
 use super::tools::stay;
+use super::{Came, memory_then};
 use crate::args::{ListArgs, MemoryAdd, MemoryList, MemoryVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
@@ -16,7 +16,11 @@ use wire::{Error, exit};
 /// `hermit memory`.
 pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
     match verb {
-        MemoryVerb::List(args) => memories(context, args)?,
+        MemoryVerb::List(args) => match args.as_of.clone() {
+            None => memories(context, args)?,
+            Some(as_of) => memory_then::list(context, args, &as_of)?,
+        },
+        MemoryVerb::Points { after, limit } => memory_then::points(context, after, limit)?,
         MemoryVerb::Show { memory } => show(context, memory)?,
         MemoryVerb::Add(args) => return remember(context, args, None),
         MemoryVerb::Replace { memory, by } => return remember(context, by, Some(memory)),
@@ -77,7 +81,7 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
 }
 
 /// Where a record holds.
-fn project(memory: &Memory) -> String {
+pub(super) fn project(memory: &Memory) -> String {
     match &memory.project {
         None => "every project".to_owned(),
         Some(project) => match &project.name {
@@ -278,7 +282,7 @@ fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {
+pub(super) fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {
     if rows.is_empty() {
         return out.line("nothing yet");
     }

@@ -5,6 +5,7 @@ use crate::clock::{Bell, Due, Timer};
 use crate::compactor::Compactor;
 use crate::historian::Historian;
 use crate::notices::Notices;
+use crate::state_roots::{self, StateRoots};
 use crate::task_drivers::TaskDrivers;
 use crate::{Config, Error, Home};
 use kernel::Kernel;
@@ -78,9 +79,11 @@ impl Owned {
         Ok(())
     }
 
-    /// What is taken up by time: tasks that wait for an instant, and the historian, unless a person turned it off.
+    /// What is taken up by time: tasks that wait for an instant, roots of state, and the historian, unless a person turned it
+    /// off.
     fn due_by_time(&self) -> Vec<Arc<dyn Due>> {
-        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _];
+        let roots = Arc::new(StateRoots::new(Arc::clone(&self.kernel)));
+        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, roots];
         if self.work.reads_history {
             sources.push(Arc::new(Historian::new(Arc::clone(&self.kernel), Arc::clone(&self.drives))));
         }
@@ -129,6 +132,7 @@ impl Local {
         owned.drives.stop();
         owned.end_clock();
         owned.drives.settle();
+        state_roots::state(&owned.kernel);
         self.end_stream();
         self.end_pins();
         self.keep_pins();

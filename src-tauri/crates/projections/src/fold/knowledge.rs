@@ -222,6 +222,7 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> Result<(), Error> {
         retention: m.retention_class,
         invalidation: m.invalidation_policy,
         expires_at: m.expires_at,
+        state_leaf: seen.leaf(),
     })
     .map(drop)
 }
@@ -243,6 +244,7 @@ fn ended(
     seen.set((id,), |row: &mut MemoryRow| {
         if row.status == MemoryStatus::Active {
             (row.status, row.ended_at, row.end_reason) = (status, Some(seen.at()), why.cloned());
+            row.ended_seq = Some(seen.seq);
         }
     })
 }

@@ -318,6 +318,11 @@ fn say(
     touch(seen, conversation)
 }
 
+/// One more message: the newest leaf of the conversation's tree.
 fn touch(seen: &Seen<'_>, conversation: ConversationId) -> Result<(), Error> {
-    seen.conversation(conversation, |row| row.updated_at = seen.at())
+    let leaf = seen.leaf();
+    seen.conversation(conversation, |row| {
+        (row.updated_at, row.last_message) = (seen.at(), seen.seq);
+        row.edge.get_or_insert_default().push(leaf);
+    })
 }

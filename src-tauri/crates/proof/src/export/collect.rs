@@ -87,6 +87,7 @@ impl<'a> Collected<'a> {
         let walk = self.walk(options, heads)?;
         if let Some(heads) = heads {
             self.head_files(heads)?;
+            self.state_files(options.scope, heads)?;
         }
         if let Some(previous) = &options.since {
             let none = || Error::Since { why: "this store has no keys".to_owned() };

@@ -30,7 +30,7 @@ impl Heads {
     }
 }
 
-fn read(head: Head) -> Result<Read, Error> {
+pub(super) fn read(head: Head) -> Result<Read, Error> {
     let note = Note::parse(&head.note).map_err(Error::inconsistent)?;
     let checkpoint = Checkpoint::from_text(&note.text).map_err(Error::inconsistent)?;
     Ok((head, note, checkpoint))

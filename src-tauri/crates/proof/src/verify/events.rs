@@ -36,8 +36,10 @@ impl Check<'_> {
         while let Some((number, line)) = lines.next()? {
             let place = || format!("{} line {number}", l::TASK_EVENTS);
             chain.push(line).map_err(|e| Stop::at(place(), e))?;
-            frontier.push(leaf_hash(line));
+            let leaf = leaf_hash(line);
+            frontier.push(leaf);
             let event = Event::from_bytes(line).map_err(|e| Stop::at(place(), e))?;
+            self.may_be_leaf(&event.event_type, leaf);
             self.event(&event, predicate, &place)?;
         }
         let found = chain.len();
@@ -111,6 +113,7 @@ impl Check<'_> {
         } else if self.has(&proof_name) {
             return Err(Stop::at(proof_name, "a store without keys proves no places"));
         }
+        self.may_be_leaf(&event.event_type, leaf_hash(&bytes));
         self.event(&event, predicate, &|| name.to_owned())?;
         Ok((Digest::of(&bytes), event.prev_event_hash))
     }

@@ -24,7 +24,7 @@ pub(super) struct Heads {
     /// What the bundle's policy asks for, and what was found of it.
     pub(super) witnessed: Option<Witnessed>,
     /// The log key under the log's own name.
-    log_key: VerifierKey,
+    pub(super) log_key: VerifierKey,
 }
 
 /// What became of a policy.
@@ -144,7 +144,7 @@ impl Check<'_> {
     }
 
     /// Checks that a note stands in the global log, under the very checkpoint that is in the bundle.
-    fn in_log(
+    pub(super) fn in_log(
         &mut self,
         name: &str,
         note: &[u8],
@@ -166,7 +166,7 @@ impl Check<'_> {
         Ok(proof)
     }
 
-    fn any_proof(&mut self, name: &str) -> Result<TlogProof, Stop> {
+    pub(super) fn any_proof(&mut self, name: &str) -> Result<TlogProof, Stop> {
         let bytes = self.whole(name, l::SMALL_BYTES_MAX)?;
         let proof = TlogProof::parse(&bytes).map_err(|e| Stop::at(name, e))?;
         if proof.extra.is_some() || proof.to_text().as_bytes() != bytes {
@@ -253,7 +253,7 @@ fn log_and_task(note: &Note) -> Option<(String, model::TaskId)> {
 }
 
 /// A checkpoint that the key signed, of a tree that has something in it.
-fn open(name: &str, note: &Note, key: &VerifierKey) -> Result<Checkpoint, Stop> {
+pub(super) fn open(name: &str, note: &Note, key: &VerifierKey) -> Result<Checkpoint, Stop> {
     let head = Checkpoint::open(&note.to_bytes(), key.name(), std::slice::from_ref(key));
     let head = head.map_err(|e| Stop::at(name, e))?;
     if head.size == 0 {

@@ -45,11 +45,24 @@ const ALWAYS: [&str; 7] = [
 const LARGE: [&str; 4] = [l::KEY_LOG, l::LOG_CHECKPOINT, l::TASK_CHECKPOINT, l::STATEMENT];
 
 /// What one receipt alone never has, beside those.
-const NEVER_SINGLE: [&str; 5] =
-    [l::STATEMENT_BARE, l::GATE_CHECKPOINT, l::GATE_CHECKPOINT_PROOF, l::TASK_EVENTS, l::PROV];
+const NEVER_SINGLE: [&str; 9] = [
+    l::STATEMENT_BARE,
+    l::GATE_CHECKPOINT,
+    l::GATE_CHECKPOINT_PROOF,
+    l::TASK_EVENTS,
+    l::PROV,
+    l::STATE_ROOTED,
+    l::STATE_ROOTED_PROOF,
+    l::STATE_CHECKPOINT_PROOF,
+    l::STATE_SUBJECTS,
+];
 
 /// What only a store with keys can have.
-const NEVER_UNSIGNED: [&str; 6] = [
+const NEVER_UNSIGNED: [&str; 10] = [
+    l::STATE_ROOTED,
+    l::STATE_ROOTED_PROOF,
+    l::STATE_CHECKPOINT_PROOF,
+    l::STATE_SUBJECTS,
     l::GATE_CHECKPOINT,
     l::GATE_CHECKPOINT_PROOF,
     l::LOG_PREVIOUS,

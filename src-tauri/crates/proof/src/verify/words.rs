@@ -135,6 +135,7 @@ impl Check<'_> {
             (None, Some(receipt), _) => format!("the event shown records exactly the bytes of {receipt}"),
         });
         self.proven_by_log(proven);
+        proven.extend(self.roots.iter().map(super::state::Rooted::in_words));
         if self.counts.decisions > 0 {
             proven.push(format!(
                 "{} signed by the approval key, for exactly the packet, scope and nonce that were asked",

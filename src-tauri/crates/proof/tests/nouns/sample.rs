@@ -101,6 +101,7 @@ fn leaf(name: &str) -> Option<Vec<Value>> {
         "u8" | "u16" | "u32" | "u64" | "usize" | "i32" => vec![json!(7)],
         "i64" | "UnixMs" => vec![json!(1_760_000_000_000_i64)],
         "Digest" => vec![json!(Digest::of(b"a sample").to_string())],
+        "StateSubject" => vec![json!("memory:everywhere"), json!(format!("memory:{}", Digest::ZERO))],
         "RelPath" => vec![json!(path().to_string()), json!("")],
         "ResourceId" => resources().into_iter().map(|resource| json!(resource.to_string())).collect(),
         "WebUrl" => vec![json!("https://example.org/a?b=%20c"), json!("http://[::1]:8080/")],

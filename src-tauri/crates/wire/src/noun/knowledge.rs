@@ -6,7 +6,8 @@ pub use crate::task::Submitted;
 use crate::table::{answers, params};
 use crate::{Page, Text};
 use words::knowledge::{
-    BeliefStatus, DecisionClass, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, TrustTier,
+    BeliefStatus, DecisionClass, InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType, RootStanding,
+    TrustTier,
 };
 use words::policy::RiskBand;
 use words::store::EntityType;
@@ -26,6 +27,31 @@ params! {
         memory_type: Option<String>,
         /// Only what holds in the project of this folder; what holds everywhere is among it.
         folder: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+    /// What was remembered at a point of the past: one of checkpoint, number and time, else the newest point.
+    MemoryThen {
+        /// A checkpoint of the log: the number of its notes, or the signed note itself as text.
+        #[serde(default)]
+        checkpoint: Option<String>,
+        /// The number of a point of the list.
+        #[serde(default)]
+        number: Option<u64>,
+        /// The newest point until this instant.
+        #[serde(default)]
+        at: Option<i64>,
+        #[serde(default)]
+        memory_type: Option<String>,
+        #[serde(default)]
+        folder: Option<String>,
+        #[serde(default)]
+        after: Option<String>,
+        #[serde(default)]
+        limit: Option<u32>,
+    }
+    /// Points of the past at which a root of memory was stated, the newest first.
+    MemoryPoints {
         after: Option<String>,
         limit: Option<u32>,
     }
@@ -183,6 +209,41 @@ answers! {
         waiting: u32,
         /// Whether more is left that ended and was not read: another look goes on with it.
         more: bool,
+    }
+    /// A point of the past at which a root of memory was stated.
+    MemoryPoint {
+        /// Its number, from 0.
+        number: u64,
+        /// When it was stated.
+        at: i64,
+        /// The root over all conversations and all memory.
+        state_root: String,
+        /// The oldest checkpoint of the log that covers it: the number of its notes.
+        checkpoint: Option<u64>,
+    }
+    /// A part of the list.
+    MemoryPointList { rows: Vec<MemoryPoint>, next: Option<String> }
+    /// The root of a project's memory.
+    MemoryRoot {
+        /// The project; none for the memory that holds in every one.
+        project: Option<Project>,
+        /// Records in force.
+        size: u64,
+        root: String,
+        /// Whether it follows from the records as they stand here.
+        matches: bool,
+    }
+    /// Memory as it was. The rows say of themselves what became of them since.
+    MemoryThenList {
+        point: MemoryPoint,
+        standing: RootStanding,
+        roots: Vec<MemoryRoot>,
+        rows: Vec<Memory>,
+        next: Option<String>,
+        /// What was added since, the newest first.
+        added: Vec<Memory>,
+        /// Whether more than these were.
+        added_more: bool,
     }
     /// A project.
     Project {

@@ -332,5 +332,6 @@ export const REGISTRY = [
   "attempt.skill_loaded",
   "store.history_read",
   "attempt.answer_continued",
+  "store.state_rooted",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

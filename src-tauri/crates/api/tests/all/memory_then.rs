@@ -1,0 +1,108 @@
+//! What was remembered at a checkpoint or at a time: listed as it was, with the root that proves it.
+
+use crate::home::Home;
+use model::MemoryId;
+use serde_json::{Value, json};
+use testkit::{done, look, say};
+
+fn learnt(home: &Home, goal: &str, claim: &str) {
+    home.world.file("a.txt", "rates");
+    let remember =
+        json!({ "claim": claim, "scope": "project", "reason": "it will be needed", "evidence": ["a.txt"] });
+    let task = home.world.script(goal, vec![look("a.txt"), say("remember", remember), done("ok")]);
+    home.world.drive_allowing(task);
+}
+
+fn claims(answer: &Value, list: &str) -> Vec<String> {
+    answer[list]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["claim"].as_str().unwrap_or("?").to_owned())
+        .collect()
+}
+
+fn then(home: &Home, of: Value) -> Value {
+    home.must("knowledge.memory_then", of)
+}
+
+fn refused(home: &Home, name: &str, params: Value) -> (String, String) {
+    let error = home.ask(name, params).expect_err("it is refused");
+    (error.message.clone(), error.hint.clone())
+}
+
+#[test]
+fn memory_is_listed_as_it_was_at_any_checkpoint_and_says_what_proves_it() {
+    let home = Home::new(41);
+    let none = refused(&home, "knowledge.memory_then", json!({}));
+    assert!(none.0.contains("no root of memory"), "{none:?}");
+    learnt(&home, "one", "rates live in rates.toml");
+    home.must("ledger.checkpoint", json!({}));
+    let first = home.must("ledger.head", json!({}));
+    home.world.clock.advance(60_000);
+    let between = home.world.kernel().ports().clock.now().0;
+    home.world.clock.advance(60_000);
+    learnt(&home, "two", "the logo is blue");
+    let row = home.must("knowledge.memories", json!({}))["rows"][1].clone();
+    let id: MemoryId = row["memory_id"].as_str().unwrap().parse().unwrap();
+    home.world.kernel().revoke_memory(id, "it was wrong").unwrap();
+    home.must("ledger.checkpoint", json!({}));
+    let points = home.must("knowledge.memory_points", json!({}));
+    let points = points["rows"].as_array().unwrap().clone();
+    assert_eq!(points.len(), 2, "{points:?}");
+    let size = first["size"].as_u64().unwrap();
+    let covering = points[1]["checkpoint"].as_u64().unwrap();
+    assert!(covering <= size, "the first that covers it: {covering} of {size}");
+
+    let asked = [
+        json!({ "checkpoint": size.to_string() }),
+        json!({ "checkpoint": first["note"] }),
+        json!({ "at": between }),
+        json!({ "number": 0 }),
+    ];
+    for of in asked {
+        let past = then(&home, of.clone());
+        assert_eq!(claims(&past, "rows"), ["rates live in rates.toml"], "{of}");
+        assert_eq!(claims(&past, "added"), ["the logo is blue"], "{of}");
+        assert_eq!(past["rows"][0]["status"], "revoked", "what became of it stands in it");
+        assert_eq!(past["standing"], "proven", "{past}");
+        assert_eq!(past["roots"][0]["matches"], true);
+    }
+    let now = then(&home, json!({}));
+    assert_eq!((claims(&now, "rows"), claims(&now, "added")), (vec!["the logo is blue".to_owned()], vec![]));
+    // What changed since is not said to be proven.
+    learnt(&home, "three", "answers are short");
+    assert_eq!(claims(&then(&home, json!({})), "added"), ["answers are short"]);
+    home.world.kernel().state_roots().unwrap();
+    assert_eq!(claims(&then(&home, json!({})), "rows").len(), 2);
+}
+
+#[test]
+fn what_cannot_be_shown_says_what_to_do() {
+    let home = Home::new(42);
+    learnt(&home, "one", "rates live in rates.toml");
+    let before = home.world.kernel().ports().clock.now().0;
+    home.world.clock.advance(60_000);
+    home.must("ledger.checkpoint", json!({}));
+    let (words, hint) = refused(&home, "knowledge.memory_then", json!({ "at": before }));
+    assert!(
+        words.contains("before the first root") && hint.contains("the oldest is checkpoint"),
+        "{words} {hint}"
+    );
+    let (words, hint) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": "9999" }));
+    assert!(words.contains("9999 notes") && hint.contains("the newest has"), "{words} {hint}");
+    let note = home.must("ledger.head", json!({}))["note"].as_str().unwrap().to_owned();
+    let own = note.lines().next().unwrap().to_owned();
+    let other = note.replacen(&own, "hermit.local/somewhere-else", 1);
+    let (words, hint) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": other }));
+    assert!(words.contains("somewhere-else") && hint.contains("--store"), "{words} {hint}");
+    let root = note.lines().nth(2).unwrap().to_owned();
+    let forged = note.replacen(&root, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", 1);
+    let (words, _) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": forged }));
+    assert!(words.contains("no such checkpoint"), "{words}");
+    let (words, hint) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": "tuesday" }));
+    assert!(words.contains("is no checkpoint") && hint.contains("number of its notes"), "{words} {hint}");
+    let (words, _) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": "1", "at": 1 }));
+    assert!(words.contains("at once"), "{words}");
+    refused(&home, "knowledge.memory_then", json!({ "number": 7 }));
+}
