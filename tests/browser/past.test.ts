@@ -12,9 +12,7 @@ const rows = (...more: string[]) => (JSON.parse(world.hermit("memory", "list", "
 async function remember(claim: string, ...words: string[]): Promise<void> {
   world.hermit("memory", "add", claim, ...words, "--workspace", world.folder, "--json", "--no-input");
   await world.go("/");
-  await button("Approve with passphrase").click();
-  await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
-  await button("Approve").click();
+  await world.approve();
   await expect.poll(() => rows().some((row) => row.claim === claim), { timeout: 30_000 }).toBe(true);
 }
 
