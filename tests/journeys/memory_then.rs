@@ -68,6 +68,17 @@ fn memory_of_any_checkpoint_is_listed_proven_and_shown_to_a_stranger() {
     );
     assert!(told.contains("messages of cnv_"), "{told}");
 
+    // Its content is addressed by what it is: the event holds digests, and each names the bytes that are kept.
+    let folder = stage.at(&format!("{first}.proof"));
+    let events = std::fs::read_to_string(folder.join("task/events.jsonl")).expect("events");
+    let line = events.lines().find(|line| line.contains("\"memory.promoted\"")).expect("the record");
+    assert!(!line.contains("rates live"), "no text stands in the event");
+    let event: Value = serde_json::from_str(line).expect("an event");
+    let digest = event["payload"]["record"]["claim"]["$sd"].as_str().expect("a digest").to_owned();
+    let kept = std::fs::read(folder.join(format!("disclosures/{digest}.json"))).expect("it is kept");
+    assert_eq!(seal::Digest::of(&kept).to_string(), digest);
+    assert!(String::from_utf8_lossy(&kept).contains("rates live in rates.toml"));
+
     // What was changed behind the log is not called proven.
     let views = rusqlite::Connection::open(stage.home().join("ledger.db")).expect("a database");
     views.execute("UPDATE view_memories SET state_leaf = ?1", ["00".repeat(32)]).expect("it is changed");
