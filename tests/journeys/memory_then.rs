@@ -20,7 +20,7 @@ fn claims(listed: &Value) -> Vec<String> {
     claims
 }
 
-#[conforms::conforms("HV-3.6-1", "HV-3.6-2")]
+#[conforms::conforms(part = "HV-3.6-1", part = "HV-3.6-2")]
 #[test]
 fn memory_of_any_checkpoint_is_listed_proven_and_shown_to_a_stranger() {
     let stage = Stage::new();

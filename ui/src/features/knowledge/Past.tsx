@@ -24,7 +24,7 @@ export function usePoints(): readonly MemoryPoint[] {
 }
 
 /** A point in words, as a reader of screens says it. */
-const inWords = (point: MemoryPoint | undefined) => (point === undefined ? "Now" : `${exact(point.at)}${point.checkpoint === null ? "" : `, checkpoint ${point.checkpoint}`}`);
+const inWords = (point: MemoryPoint | undefined, isNow: boolean) => (isNow ? "Now" : point === undefined ? "An earlier point" : `${exact(point.at)}${point.checkpoint === null ? "" : `, checkpoint ${point.checkpoint}`}`);
 
 /** The last place of the slider is now. */
 export function TimeSlider({ points, at, choose }: { points: readonly MemoryPoint[]; at: number | null; choose: (number: number | null) => void }) {
@@ -34,14 +34,14 @@ export function TimeSlider({ points, at, choose }: { points: readonly MemoryPoin
   return (
     <div className={styles.time} role="group" aria-label="Memory as of">
       <div className={styles.then}>
-        <b>{point === undefined ? "Now" : "As it was"}</b>
-        <span>{point === undefined ? count(points.length, "earlier point") : <Time at={point.at} clock />}</span>
+        <b>{at === null ? "Now" : "As it was"}</b>
+        <span>{at === null ? count(points.length, "earlier point") : point === undefined ? "an earlier point" : <Time at={point.at} clock />}</span>
       </div>
       <input
-        type="range" min={0} max={points.length} step={1} value={place < 0 ? points.length : place} aria-label="Point in time" aria-valuetext={inWords(point)}
+        type="range" min={0} max={points.length} step={1} value={place < 0 ? points.length : place} aria-label="Point in time" aria-valuetext={inWords(point, at === null)}
         onChange={(event) => choose(points[Number(event.target.value)]?.number ?? null)}
       />
-      <Button because={point === undefined ? "This is now" : null} onClick={() => choose(null)}>Back to now</Button>
+      <Button because={at === null ? "This is now" : null} onClick={() => choose(null)}>Back to now</Button>
     </div>
   );
 }
