@@ -45,7 +45,7 @@ pub(crate) fn of(
             subjects.push(one);
         } else {
             left_out.push(format!(
-                "the root of `{subject}`: what is kept does not give it; `hermit ledger verify` says why"
+                "the root of `{subject}`: what is kept does not give it; `hermit ledger rebuild` makes it anew"
             ));
         }
     }

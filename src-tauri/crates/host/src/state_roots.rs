@@ -13,9 +13,9 @@ pub const EVERY_MS: i64 = 5 * 60 * 1000;
 /// What it has seen of the log.
 #[derive(Default)]
 struct Seen {
-    /// The end of the log when roots were last stated, or when it was first looked at.
+    /// The end of the log up to which all roots are stated.
     head: Option<u64>,
-    /// Since when there is more behind it.
+    /// Since when there is more behind it, or when stating it last failed.
     since: Option<UnixMs>,
 }
 
@@ -55,19 +55,34 @@ impl Due for StateRoots {
         if self.due(now).is_none_or(|at| at > now) {
             return;
         }
-        state(&self.kernel);
-        let head = self.kernel.reader().log_head().ok();
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { head, since: None };
+        // What is written meanwhile is behind it: the event itself, too, after which one more look finds nothing new.
+        let before = self.kernel.reader().log_head().ok();
+        let whole = state(&self.kernel);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen = match whole {
+            true => Seen { head: before, since: None },
+            false => Seen { head: seen.head, since: Some(self.kernel.ports().clock.now()) },
+        };
     }
 }
 
-/// States and signs what changed. What cannot be is told, and done when more has happened.
-pub fn state(kernel: &Kernel) {
+/// States and signs what changed; whether that is all. What cannot be is told, and tried again a while later.
+pub fn state(kernel: &Kernel) -> bool {
     match catch_unwind(AssertUnwindSafe(|| kernel.state_roots())) {
-        Ok(Ok(stated)) => tracing::debug!(events = stated.events, "roots of state are stated"),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "no roots of state were stated; they are when more has happened")
+        Ok(Ok(stated)) => {
+            tracing::debug!(events = stated.events, more = stated.more, "roots of state are stated");
+            !stated.more
         }
-        Err(_) => tracing::error!("stating roots panicked; they are stated when more has happened"),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "no roots of state were stated; that is tried again in a while");
+            false
+        }
+        Err(_) => {
+            tracing::error!("stating roots panicked; that is tried again in a while");
+            false
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,11 @@ fn stated(world: &World) -> Vec<StateRooted> {
         .collect()
 }
 
+/// The list that an event states.
+fn roots(said: &StateRooted) -> &[StateRoot] {
+    said.roots.shown().unwrap()
+}
+
 fn state(world: &World) -> Stated {
     world.kernel().state_roots().unwrap()
 }
@@ -107,7 +112,7 @@ fn every_message_and_every_memory_in_force_stands_under_a_root_that_the_log_key_
     assert_eq!(first.events, 1);
     let said = stated(&world).remove(0);
     let all: BTreeMap<String, StateRoot> =
-        said.roots.iter().map(|root| (root.subject.to_string(), root.clone())).collect();
+        roots(&said).iter().map(|root| (root.subject.to_string(), root.clone())).collect();
     assert_eq!(all, by_events(&world, said.through), "as the events say it");
     assert_eq!(all.len(), 3, "a conversation, a project, and what holds everywhere: {all:?}");
     assert_eq!(said.state_root, over_all(all.values()).unwrap());
@@ -127,8 +132,8 @@ fn every_message_and_every_memory_in_force_stands_under_a_root_that_the_log_key_
     world.kernel().revoke_memory(gone, "wrong").unwrap();
     assert_eq!(state(&world).events, 1);
     let second = stated(&world).remove(1);
-    assert_eq!((second.number, second.roots.len()), (1, 1), "{:?}", second.roots);
-    assert_eq!((second.roots[0].size, second.roots[0].root), (0, seal::merkle::root(&[])));
+    assert_eq!((second.number, roots(&second).len()), (1, 1), "{:?}", second.roots);
+    assert_eq!((roots(&second)[0].size, roots(&second)[0].root), (0, seal::merkle::root(&[])));
     assert_eq!(second.state_root, over_all(by_events(&world, second.through).values()).unwrap());
     assert_ne!(second.state_root, said.state_root);
     // The views made anew give the same roots, of then and of now.
@@ -172,7 +177,74 @@ fn an_erased_record_is_proven_still_and_read_no_more() {
     let shown = query.memories_then(then, Ask::ALL).unwrap().rows.remove(0);
     assert!(shown.claim.shown().is_none(), "it is erased then, too");
     let root = query.memory_root(row.project_hash, before.through).unwrap();
-    assert!(before.roots.contains(&root), "and its digest proves that it was there");
+    assert!(roots(&before).contains(&root), "and its digest proves that it was there");
+}
+
+#[test]
+fn what_changed_is_cut_by_place_conversations_and_projects_together() {
+    let world = World::new(9_104);
+    for n in 0..3 {
+        learnt(
+            &world,
+            &format!("learn {n}"),
+            &[(&format!("claim {n}"), "project"), (&format!("rule {n}"), "*")],
+        );
+        world.kernel().open_conversation("another", None).unwrap();
+    }
+    for most in [1, 2, 500] {
+        let (mut after, mut all, mut steps) = (0, BTreeMap::new(), 0);
+        loop {
+            let since = world.kernel().query().unwrap().roots_since(after, most).unwrap();
+            assert!(since.roots.len() <= most && since.through > after, "{most}: {since:?}");
+            let then = by_events(&world, since.through);
+            let wrong = since.roots.iter().find(|root| then[&root.subject.to_string()] != **root);
+            assert_eq!(wrong, None, "{most}: as it was in that place");
+            all.extend(since.roots.into_iter().map(|root| (root.subject.to_string(), root)));
+            (after, steps) = (since.through, steps + 1);
+            if !since.more {
+                break;
+            }
+        }
+        assert_eq!(all, by_events(&world, after), "{most}");
+        assert!(most > 2 || steps > 1, "{most}: {steps}");
+    }
+    // The most that one event states is far from the largest event.
+    let one = StateRoot {
+        subject: StateSubject::Memory(Some(Digest::ZERO)),
+        size: u64::from(u32::MAX),
+        root: Digest::ZERO,
+    };
+    let list = vec![one; model::state_root::ROOTS_MAX];
+    assert!(serde_json::to_vec(&list).unwrap().len() * 2 < model::limits::EVENT_BYTES_MAX);
+}
+
+#[test]
+fn a_list_that_was_erased_is_stated_anew() {
+    let mut world = World::new(9_105);
+    learnt(&world, "learn", &[("rates live in rates.toml", "project"), ("answers are short", "*")]);
+    state(&world);
+    let system = world.kernel().store_state().system_task().unwrap();
+    let list = events(world.kernel(), system).into_iter().find_map(|(event, body)| match body {
+        Body::StateRooted(_) => event.payload["roots"]["$sd"].as_str()?.parse().ok(),
+        _ => None,
+    });
+    let values: Vec<Digest> = vec![list.unwrap()];
+    let erasure = Erasure { values, contents: Vec::new(), written: Vec::new(), tasks: Vec::new() };
+    let kernel = world.kernel();
+    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
+    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
+    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+    world.reopen();
+    assert!(world.kernel().store_state().rooted.lost);
+    assert_eq!(state(&world).events, 1);
+    let last = stated(&world).pop().unwrap();
+    let all: BTreeMap<String, StateRoot> =
+        roots(&last).iter().map(|root| (root.subject.to_string(), root.clone())).collect();
+    assert_eq!(all, by_events(&world, last.through));
+    assert_eq!(last.state_root, over_all(all.values()).unwrap());
+    world.reopen();
+    assert!(!world.kernel().store_state().rooted.lost);
+    assert_eq!(state(&world).events, 0);
 }
 
 #[test]
@@ -195,7 +267,7 @@ fn a_host_that_dies_at_any_step_has_stated_each_root_once_and_signs_it_in_the_en
         for one in &all {
             let found = by_events(&world, one.through);
             assert!(
-                one.roots.iter().all(|root| found[&root.subject.to_string()] == *root),
+                roots(one).iter().all(|root| found[&root.subject.to_string()] == *root),
                 "{point:?} {edge:?}"
             );
         }

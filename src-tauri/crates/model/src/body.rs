@@ -497,8 +497,9 @@ bodies! {
         about_attempt_id: AttemptId, answer: ArtifactRef, taken: u32, left: u32,
     }
     /// Roots of conversations and of memory that changed since the last such event, and the one over all of them (HV-3.6-1,
-    /// memory.md 2). It tells the state after the event in the place `through` of the log.
+    /// memory.md 2). It tells the state after the event in the place `through` of the log. The list is
+    /// concealed, for it names every conversation and project; no proof discloses it.
     StateRooted ("store.state_rooted", 1, Store, |b| b.store_id) {
-        store_id: String, number: u64, through: u64, state_root: Digest, subjects: u64, roots: Vec<StateRoot>,
+        store_id: String, number: u64, through: u64, state_root: Digest, subjects: u64, roots: Sensitive<Vec<StateRoot>>,
     }
 }

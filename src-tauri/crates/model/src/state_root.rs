@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Roots that one event states; what changed beside them is stated by the next.
-pub const ROOTS_MAX: usize = 1_000;
+/// Roots that one event states, about 100 KiB of them; what changed beside them is stated by the next.
+pub const ROOTS_MAX: usize = 500;
 
 /// The memory that holds in every project.
 const EVERYWHERE: &str = "everywhere";

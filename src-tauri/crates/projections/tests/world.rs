@@ -49,7 +49,7 @@ impl World {
     pub fn rooted(&self, conversation: ConversationId) -> Body {
         let subject = model::state_root::StateSubject::Conversation(conversation);
         let (number, root) = (self.n, Digest::of(&self.n.to_be_bytes()));
-        let roots = vec![model::state_root::StateRoot { subject, size: number, root }];
+        let roots = Sensitive::Shown(vec![model::state_root::StateRoot { subject, size: number, root }]);
         StateRooted { store_id: "s".into(), number, through: number, state_root: root, subjects: 1, roots }
             .into()
     }

@@ -32,6 +32,14 @@ impl SubjectProof {
     }
 }
 
+/// Whether every event of this type is a message of its task's conversation.
+pub(crate) fn is_message(event_type: &str) -> bool {
+    matches!(
+        event_type,
+        "clarification.requested" | "approval.requested" | "receipt.issued" | "attempt.terminated"
+    )
+}
+
 /// Whether an event of this type is a message of a conversation, or the beginning of a memory record.
 pub(crate) fn is_leaf(event_type: &str) -> bool {
     matches!(

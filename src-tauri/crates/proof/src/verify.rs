@@ -102,6 +102,8 @@ struct Check<'a> {
     named: BTreeSet<Digest>,
     /// Events of this bundle that may be leaves of a root of state, and the roots that were checked.
     leaves: BTreeSet<Digest>,
+    /// Of these, those that are messages of the task whatever they say, in order.
+    messages: Vec<Digest>,
     roots: Vec<state::Rooted>,
     counts: Counts,
     missing: Vec<String>,
@@ -129,6 +131,7 @@ impl<'a> Check<'a> {
             objects: authority::Objects::default(),
             named: BTreeSet::new(),
             leaves: BTreeSet::new(),
+            messages: Vec::new(),
             roots: Vec::new(),
             counts: Counts::default(),
             missing: Vec::new(),

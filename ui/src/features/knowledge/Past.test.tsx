@@ -66,3 +66,19 @@ test("what is rooted and not signed yet is not called proven", async () => {
   expect(slider.getAttribute("aria-valuetext")).not.toContain("checkpoint");
   await screen.findByText("Nothing was added since.");
 });
+
+test("more records than one answer holds are shown when they are asked for", async () => {
+  const host = scene({
+    "knowledge.memories": { rows: [memory("mem_2", "answers are short")] }, "knowledge.memory_points": { rows: [point(1, 41)], next: null },
+    "knowledge.memory_then": (({ after }: { after: string | null }) => (after === "77" ? then(1, { rows: [memory("mem_5", "the logo is green")] }) : then(1, { next: "77" }))) as never,
+  });
+  const { user } = show(host, "/knowledge");
+  await user.click(await screen.findByRole("button", { name: "Memory" }));
+  move(await screen.findByRole("slider", { name: "Point in time" }), 0);
+  await screen.findByText("invoices are numbered by year");
+  expect(screen.queryByText("the logo is green")).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Show more records" }));
+  await screen.findByText("the logo is green");
+  expect(screen.getByText("invoices are numbered by year")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Show more records" })).toBeNull();
+});

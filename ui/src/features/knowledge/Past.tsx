@@ -1,7 +1,7 @@
 // What was remembered at a point of the past: a slider over the points, the list as it was, and what came of it since.
 import { useState } from "react";
 import { useAsk } from "~/ipc/client";
-import type { Memory, MemoryPoint, MemoryThenList } from "~/ipc/generated/knowledge";
+import type { Memory, MemoryPoint, MemoryThen, MemoryThenList } from "~/ipc/generated/knowledge";
 import type { MemoryType } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { Hash } from "~/primitives/Hash";
@@ -52,15 +52,41 @@ const since = (row: Memory) => (row.status === "active" ? "Still in force" : row
 const place = (row: Memory) => (row.project === null ? "Every project" : said(row.project.name, row.project.hash.slice(0, 12)));
 
 export function Past({ number, kind, folder }: { number: number; kind: MemoryType | null; folder: string }) {
-  const asked = useAsk("knowledge.memory_then", { checkpoint: null, number, at: null, memory_type: kind, folder: folder === "" ? null : folder, after: null, limit: LIMIT }, { keep: true });
+  const params = { checkpoint: null, number, at: null, memory_type: kind, folder: folder === "" ? null : folder, limit: LIMIT };
+  const asked = useAsk("knowledge.memory_then", { ...params, after: null }, { keep: true });
   return (
     <Answer asked={asked} what="memory as it was">
       {(then) => (
         <div className={styles.past}>
           <Standing then={then} />
           {then.rows.length === 0 ? <Empty title="Nothing was remembered then" small /> : <Rows then={then} />}
+          <Further key={`${then.point.number} ${then.next ?? ""}`} params={{ ...params, number: then.point.number }} after={then.next} />
           <Added then={then} />
         </div>
+      )}
+    </Answer>
+  );
+}
+
+type Params = Omit<MemoryThen, "after">;
+
+/** What is behind the records that are shown, once a person asks for it. */
+function Further({ params, after }: { params: Params; after: string | null }) {
+  const [shows, setShows] = useState(false);
+  if (after === null) return null;
+  return shows ? <Part params={params} after={after} /> : <div><Button onClick={() => setShows(true)}>Show more records</Button></div>;
+}
+
+function Part({ params, after }: { params: Params; after: string }) {
+  const asked = useAsk("knowledge.memory_then", { ...params, after });
+  return (
+    <Answer asked={asked} what="more of memory as it was">
+      {(then) => (
+        <>
+          {then.standing === "differs" && <Standing then={then} />}
+          <Rows then={then} />
+          <Further params={params} after={then.next} />
+        </>
       )}
     </Answer>
   );
@@ -73,12 +99,12 @@ function Standing({ then }: { then: MemoryThenList }) {
   const told = {
     proven: ["done", "Proven", `The roots follow from these records, and checkpoint ${point.checkpoint ?? ""} of the log covers them.`],
     unsigned: ["mute", "Not signed yet", "The roots follow from these records. The next signed checkpoint covers them."],
-    differs: ["failed", "Not proven", "These records do not give the roots that were stated. Check the ledger with `hermit ledger verify`."],
+    differs: ["failed", "Not proven", "These records do not give the roots that were stated. Make the list anew from the log with `hermit ledger rebuild`."],
   } as const;
   const [tone, title, words] = told[standing];
   return (
     <div className={styles.standing} role="status">
-      <p><StateTag tone={tone}>{title}</StateTag> {words} <Button look="link" aria-expanded={shows} onClick={() => setShows(!shows)}>{shows ? "Hide the roots" : "Show the roots"}</Button></p>
+      <p><StateTag tone={tone}>{title}</StateTag> As of <Time at={point.at} clock />. {words} <Button look="link" aria-expanded={shows} onClick={() => setShows(!shows)}>{shows ? "Hide the roots" : "Show the roots"}</Button></p>
       {shows && (
         <ul className={styles.evidence} aria-label="Roots">
           <li><span>All conversations and memory</span><Hash of={point.state_root} what="root" /></li>

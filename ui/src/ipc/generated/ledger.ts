@@ -126,6 +126,8 @@ export interface Rebuilt {
 /** Checkpoints made or still good. */
 export interface Checkpoints {
   checkpoints: Signed[];
+  /** What could not be stated before they were signed, in words. */
+  troubles?: string[];
 }
 
 /** One signed tree head. */

@@ -94,6 +94,8 @@ export class Check {
   readonly named = new Set<string>();
   /** Events of this bundle that may be leaves of a root of state, and the roots that were checked. */
   readonly leaves = new Set<string>();
+  /** Of these, those that are messages of the task whatever they say, in order. */
+  readonly messages: string[] = [];
   readonly roots: RootOf[] = [];
   readonly counts = noCounts();
   readonly missing: string[] = [];

@@ -10,7 +10,7 @@ import * as l from "./layout.ts";
 import { event as eventShape, type Event } from "./generated/nouns.ts";
 import { Frontier, inclusionFault, leafHash } from "./merkle.ts";
 import { noteBytes, VerifierKey } from "./note.ts";
-import { array, digest, id, object, string, u64, type Of } from "./read/shape.ts";
+import { array, digest, id, object, sensitive, string, u64, type Of } from "./read/shape.ts";
 import { at, Malformed, Stop } from "./read/stop.ts";
 
 /** The files of it, which come together. */
@@ -20,6 +20,9 @@ const FILES = [l.STATE_CHECKPOINT_PROOF, l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l
 const LEAVES: ReadonlySet<string> = new Set([
   "ingress.received", "clarification.requested", "approval.requested", "receipt.issued", "attempt.terminated", "task.status_changed", "memory.promoted",
 ]);
+
+/** Of these, those of which every one is a message of its task's conversation. */
+const MESSAGES: ReadonlySet<string> = new Set(["clarification.requested", "approval.requested", "receipt.issued", "attempt.terminated"]);
 
 const CONVERSATION = id("cnv");
 const MEMORY = /^memory:(everywhere|[0-9a-f]{64})$/;
@@ -33,7 +36,7 @@ function subject(value: Json): string {
 }
 
 const root = object({ subject, size: u64, root: digest }, "closed");
-const rooted = object({ store_id: string, number: u64, through: u64, state_root: digest, subjects: u64, roots: array(root) });
+const rooted = object({ store_id: string, number: u64, through: u64, state_root: digest, subjects: u64, roots: sensitive(array(root)) });
 type Rooted = Of<typeof rooted>;
 const subjectProof = object({ index: u64, leaves: array(digest), path: array(digest), root: digest, size: u64, subject }, "closed");
 type SubjectProof = Of<typeof subjectProof>;
@@ -97,12 +100,32 @@ function checkSubject(check: Check, place: string, one: SubjectProof, stated: Ro
   const path = one.path.map((hash) => hexExact("digest", hash, 32));
   const fault = inclusionFault(leaf, BigInt(one.index), BigInt(stated.subjects), path, hexExact("digest", stated.state_root, 32));
   if (fault !== undefined) throw new Stop(place, `this inclusion proof does not hold: ${fault}`);
+  const why = orderFault(check, one);
+  if (why !== undefined) throw new Stop(place, why);
   check.roots.push({ subject: one.subject, size: one.size, here: one.leaves.filter((hash) => check.leaves.has(hash)).length });
+}
+
+/** Each leaf stands once; the task's messages in its conversation's tree in their order, none left out before another. */
+function orderFault(check: Check, one: SubjectProof): string | undefined {
+  const places = new Map(one.leaves.map((leaf, place) => [leaf, place]));
+  if (places.size !== one.leaves.length) return "one of its leaves stands twice";
+  if (!one.subject.startsWith("conversation:")) return undefined;
+  let last = -1;
+  let missing = false;
+  for (const message of check.messages) {
+    const place = places.get(message);
+    if (place === undefined) missing = true;
+    else if (missing) return "a message of the task is missing before one that is a leaf";
+    else if (place <= last) return "its leaves are not in the order of the task's messages";
+    else last = place;
+  }
+  return undefined;
 }
 
 /** An event of this bundle that may be a leaf of a root. */
 export function mayBeLeaf(check: Check, eventType: string, leaf: Uint8Array): void {
   if (LEAVES.has(eventType)) check.leaves.add(hex(leaf));
+  if (MESSAGES.has(eventType)) check.messages.push(hex(leaf));
 }
 
 /** What is proven by a root. */

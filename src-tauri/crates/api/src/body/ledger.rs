@@ -162,13 +162,13 @@ pub(crate) fn rebuild(host: &dyn Host, _: Rebuild) -> Result<Rebuilt, Error> {
 
 pub(crate) fn checkpoint(host: &dyn Host, p: Checkpoint) -> Result<Checkpoints, Error> {
     let kernel = host.kernel()?;
-    kernel.state_roots().wire()?;
+    let troubles = super::proof::roots_stated(&*kernel).into_iter().collect();
     let tasks = match p.tasks.as_slice() {
         [] => moved(host)?,
         named => named.iter().map(|task| find(host, task)).collect::<Result<Vec<TaskId>, Error>>()?,
     };
     let made = kernel.checkpoint(&tasks).wire()?;
-    Ok(Checkpoints { checkpoints: made.iter().map(signed).collect() })
+    Ok(Checkpoints { checkpoints: made.iter().map(signed).collect(), troubles })
 }
 
 /// Tasks that have events behind their last checkpoint.

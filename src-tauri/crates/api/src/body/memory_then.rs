@@ -3,8 +3,9 @@
 use super::knowledge::{Projects, memory, project_of, projects};
 use crate::convert::{ask, opt_word, page};
 use crate::{Host, Wire as _, fold, usage};
-use ledger::{Checkpoint, CheckpointKind, Reader};
-use model::body::KeyPurpose;
+use ledger::{Checkpoint, CheckpointKind, Reader, Stored};
+use model::body::{Body, KeyPurpose};
+use model::knowledge::MemoryRecord;
 use model::state_root::{StateSubject, leaf_hash, over_all};
 use model::{Digest, TaskId, UnixMs};
 use projections::Query;
@@ -143,12 +144,28 @@ impl Past {
         }
     }
 
+    /// Whether the event in its place says what the views say of a point.
+    fn is_stated(&self, point: &Point) -> Result<bool, Error> {
+        let Some(before) = point.task_seq.checked_sub(1) else { return Ok(false) };
+        let said = self.reader.events(self.system, before, 1).wire()?.into_iter().next();
+        let body = said.and_then(|said| said.event().ok()).and_then(|event| event.body(&|_| None).ok());
+        let Some(Body::StateRooted(said)) = body else { return Ok(false) };
+        let over = over_all(&self.query.stated_roots(point.number).wire()?).wire()?;
+        Ok((said.number, said.through, said.state_root, said.state_root)
+            == (point.number, point.through, point.state_root, over))
+    }
+
     /// Whether the records that are shown are leaves of their trees: each is compared with the event that said it.
     fn are_leaves(&self, rows: &[MemoryRow]) -> Result<bool, Error> {
         for row in rows {
             let Some(before) = row.seq.checked_sub(1) else { return Ok(false) };
             let said = self.reader.log(before, 1).wire()?.into_iter().next();
-            if !said.is_some_and(|said| said.log_seq == row.seq && leaf_hash(&said.bytes) == row.state_leaf) {
+            let is_leaf = |said: &Stored| said.log_seq == row.seq && leaf_hash(&said.bytes) == row.state_leaf;
+            let event = said.filter(is_leaf).and_then(|said| said.event().ok());
+            let body = event
+                .and_then(|event| event.body(&|digest| self.reader.disclosure(digest).ok().flatten()).ok());
+            let Some(Body::MemoryPromoted(said)) = body else { return Ok(false) };
+            if !is_as_said(row, &said.record) {
                 return Ok(false);
             }
         }
@@ -163,6 +180,21 @@ impl Past {
             keys.filter_map(|key| VerifierKey::new(&head.origin, key).ok()).collect();
         Ok(named.iter().any(|key| seal::note::verify_note(&head.note, std::slice::from_ref(key)).is_ok()))
     }
+}
+
+/// Whether a row shows what the record said: who reads the row reads no event.
+fn is_as_said(row: &MemoryRow, said: &MemoryRecord) -> bool {
+    let memory_type = said.structured_assertion.as_ref().map(|said| said.memory_type);
+    (row.memory_id, row.task_id, row.trust_tier, row.project_hash, row.memory_type, row.created_at)
+        == (
+            said.memory_id,
+            said.promoted_by_task_id,
+            said.trust_tier,
+            said.project_hash,
+            memory_type,
+            said.created_at,
+        )
+        && (&row.claim, &row.scope, &row.reason) == (&said.claim, &said.scope, &said.promotion_reason)
 }
 
 fn ask_one() -> projections::Ask {
@@ -189,9 +221,8 @@ pub(crate) fn memory_then(host: &dyn Host, p: MemoryThen) -> Result<MemoryThenLi
     let standing = match () {
         () if roots.iter().any(|root| !root.matches) => RootStanding::Differs,
         () if !past.are_leaves(&found.rows)? => RootStanding::Differs,
-        () if over_all(&past.query.stated_roots(point.number).wire()?).wire()? != point.state_root => {
-            RootStanding::Differs
-        }
+        () if found.rows.iter().any(|row| !is_under_one(row, &roots)) => RootStanding::Differs,
+        () if !past.is_stated(&point)? => RootStanding::Differs,
         () => match past.signed(&point)? {
             None => RootStanding::Unsigned,
             Some(head) if past.is_signed(host, &head)? => RootStanding::Proven,
@@ -209,6 +240,12 @@ pub(crate) fn memory_then(host: &dyn Host, p: MemoryThen) -> Result<MemoryThenLi
         added_more: added.next.is_some(),
         added: page(added, |row| memory(row, &projects)).rows,
     })
+}
+
+/// Whether a root of the project of a record was stated.
+fn is_under_one(row: &MemoryRow, roots: &[MemoryRoot]) -> bool {
+    let of = row.project_hash.map(|hash| hash.to_string());
+    roots.iter().any(|root| root.project.as_ref().map(|project| &project.hash) == of.as_ref())
 }
 
 /// The roots of the memory that is shown, each compared with what the records say now.

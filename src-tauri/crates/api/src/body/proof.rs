@@ -29,8 +29,8 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
             Error::new(Code::KeyLocked, "the keys that sign a proof are locked")
                 .hint("open them and try again")
         })?;
-        // So that the proof shows the conversation and the memory as they are now.
-        host.kernel()?.state_roots().wire()?;
+        // So that the proof shows the conversation and the memory as they are now; it does not rest on them.
+        troubles.extend(roots_stated(&*host.kernel()?));
         let made = match before_the_cut(&reader, task, &options)? {
             // What was severed is vouched for by nobody, so the proof is as of the head before it.
             Some((head, told)) => {
@@ -58,6 +58,19 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
         exported_at: made.exported_at.0,
         left_out: made.left_out.into_iter().chain(troubles).collect(),
     })
+}
+
+/// States the roots of conversations and memory; why it could not, in words.
+pub(super) fn roots_stated(kernel: &kernel::Kernel) -> Option<String> {
+    match kernel.state_roots() {
+        Ok(stated) => stated.more.then(|| {
+            "more conversations changed than are stated at once; do this again to state the rest".to_owned()
+        }),
+        Err(error) => {
+            let hint = "try again; `hermit ledger rebuild` makes what they are read from anew";
+            Some(format!("no new roots of conversations and memory were stated: {error}; {hint}"))
+        }
+    }
 }
 
 /// Of a task whose end was severed: the last signed head before that, and what to tell of it.

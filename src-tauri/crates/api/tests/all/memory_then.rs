@@ -1,16 +1,22 @@
 //! What was remembered at a checkpoint or at a time: listed as it was, with the root that proves it.
 
 use crate::home::Home;
-use model::MemoryId;
+use kernel::command::submit::{Reasoning, Submission};
+use model::fault::Point;
+use model::{ConversationId, Digest, MemoryId, TaskId};
 use serde_json::{Value, json};
-use testkit::{done, look, say};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::TempDir;
+use testkit::{Edge, Mode, done, look, say};
 
-fn learnt(home: &Home, goal: &str, claim: &str) {
+fn learnt(home: &Home, goal: &str, claim: &str) -> TaskId {
     home.world.file("a.txt", "rates");
     let remember =
         json!({ "claim": claim, "scope": "project", "reason": "it will be needed", "evidence": ["a.txt"] });
     let task = home.world.script(goal, vec![look("a.txt"), say("remember", remember), done("ok")]);
     home.world.drive_allowing(task);
+    task
 }
 
 fn claims(answer: &Value, list: &str) -> Vec<String> {
@@ -105,4 +111,85 @@ fn what_cannot_be_shown_says_what_to_do() {
     let (words, _) = refused(&home, "knowledge.memory_then", json!({ "checkpoint": "1", "at": 1 }));
     assert!(words.contains("at once"), "{words}");
     refused(&home, "knowledge.memory_then", json!({ "number": 7 }));
+}
+
+/// Something said and remembered in another conversation and in another project.
+fn elsewhere(home: &Home, folder: &Path) -> (ConversationId, Digest) {
+    let kernel = home.world.kernel();
+    let root = folder.canonicalize().unwrap();
+    std::fs::write(root.join("a.txt"), "rates").unwrap();
+    let workspace_id = kernel.workspace(&root).unwrap();
+    let conversation = kernel.open_conversation("elsewhere", None).unwrap();
+    let remember =
+        json!({ "claim": "nobody is told", "scope": "project", "reason": "it is so", "evidence": ["a.txt"] });
+    home.world.reasoners.script("other", vec![look("a.txt"), say("remember", remember), done("ok")]);
+    let submission = home.world.submission("other", Reasoning::Scripted { name: "other".to_owned() });
+    let submission = Submission { workspace_id, conversation_id: Some(conversation), ..submission };
+    home.world.drive_allowing(kernel.submit(&submission).unwrap().task_id);
+    let project = kernel.store_state().projects[&workspace_id].0;
+    (conversation, project)
+}
+
+fn gather(root: &Path, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            gather(&path, found);
+        } else {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            found.insert(path.to_string_lossy().into_owned(), text);
+        }
+    }
+}
+
+#[test]
+fn a_proof_names_no_other_conversation_and_no_other_project() {
+    let home = Home::new(43);
+    let task = learnt(&home, "one", "rates live in rates.toml");
+    let (folder, out) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (conversation, project) = elsewhere(&home, folder.path());
+    let path = out.path().join("proof");
+    home.must("proof.export", json!({ "task": task.to_string(), "path": path }));
+    let stated = home.world.kernel().store_state().rooted.roots.clone();
+    let subjects: Vec<&str> = stated.keys().map(String::as_str).collect();
+    let others = [conversation.to_string(), project.to_string()];
+    let is_other = |subject: &&str| others.iter().any(|other| subject.contains(other.as_str()));
+    assert_eq!(subjects.iter().filter(|subject| is_other(subject)).count(), 2, "{subjects:?}");
+    let mut files = BTreeMap::new();
+    gather(&path, &mut files);
+    assert!(files.keys().any(|name| name.ends_with("state/rooted.json")), "{:?}", files.keys());
+    for (name, text) in &files {
+        assert!(!others.iter().any(|other| text.contains(other.as_str())), "{name} names another: {text}");
+    }
+    let own: Vec<&&str> = subjects.iter().filter(|subject| !is_other(subject)).collect();
+    let told = files.iter().find(|(name, _)| name.ends_with("state/subjects.jsonl")).unwrap().1;
+    assert!(own.len() == 2 && own.iter().all(|subject| told.contains(**subject)), "{own:?} {told}");
+    // Not even the proof of the stream in which they are stated opens the list.
+    let path = out.path().join("stream");
+    let system = home.world.kernel().store_state().system_task().unwrap();
+    home.must("proof.export", json!({ "task": system.to_string(), "path": path }));
+    let mut files = BTreeMap::new();
+    gather(&path, &mut files);
+    let opened = files.iter().find(|(name, text)| name.contains("disclosures/") && text.contains("memory:"));
+    assert_eq!(opened, None);
+}
+
+#[test]
+fn roots_that_cannot_be_stated_stop_neither_a_proof_nor_a_checkpoint() {
+    let home = Home::new(44);
+    let task = learnt(&home, "one", "rates live in rates.toml");
+    let out = TempDir::new().unwrap();
+    let fail = || home.world.faults.plan(Point::KnowledgeChange, Edge::Before, Mode::Error, 1);
+    fail();
+    let made = home.must("ledger.checkpoint", json!({}));
+    assert!(made["troubles"][0].as_str().unwrap().contains("no new roots"), "{made}");
+    assert!(made["checkpoints"].as_array().unwrap().iter().any(|one| one["kind"] == "global"), "{made}");
+    fail();
+    let path = out.path().join("proof.zip");
+    let made = home.must("proof.export", json!({ "task": task.to_string(), "path": path }));
+    assert!(made["left_out"].to_string().contains("no new roots"), "{made}");
+    assert_eq!(home.must("proof.verify", json!({ "path": path }))["verdict"], "valid");
+    home.world.faults.clear();
+    assert_eq!(home.must("ledger.checkpoint", json!({}))["troubles"], json!([]));
+    assert_eq!(then(&home, json!({}))["standing"], "proven");
 }

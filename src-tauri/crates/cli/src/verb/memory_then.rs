@@ -97,7 +97,7 @@ fn shown(out: &Output, found: &MemoryThenList) {
         }
         (RootStanding::Differs, _) => out.say(
             Tone::Warn,
-            "NOT proven: what is shown does not give the roots that were stated then; `hermit ledger verify` says where",
+            "NOT proven: what is shown does not give the roots that were stated then; `hermit ledger rebuild` makes the list anew from the log",
         ),
         _ => out.line("not signed yet: the roots follow from these records; `hermit ledger checkpoint` signs them"),
     }

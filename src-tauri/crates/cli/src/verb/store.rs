@@ -36,6 +36,9 @@ pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
                         c.task_id.as_deref().unwrap_or_default()
                     ));
                 }
+                for trouble in &made.troubles {
+                    out.line(trouble);
+                }
             })?;
             Ok(exit::DONE)
         }

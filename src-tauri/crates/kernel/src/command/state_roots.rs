@@ -9,11 +9,11 @@ use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
 use ledger::{Checkpoint, CheckpointKind};
-use model::Digest;
 use model::body::StateRooted;
 use model::fault::Point;
 use model::ingress::Channel;
 use model::state_root::{ROOTS_MAX, StateRoot, over_all};
+use model::{Digest, Sensitive};
 use std::collections::BTreeMap;
 
 /// Events of one step; what is left comes with the next.
@@ -30,13 +30,29 @@ pub struct RootedState {
     pub task_seq: u64,
     /// The root of each subject, by its text.
     pub roots: BTreeMap<String, StateRoot>,
+    /// Whether a list was erased, so that not every subject is known: all of them are stated anew.
+    pub lost: bool,
 }
 
 impl RootedState {
     pub(crate) fn apply(&mut self, task_seq: u64, body: &StateRooted) {
         self.events = body.number.saturating_add(1);
-        (self.through, self.task_seq) = (body.through, task_seq);
-        self.roots.extend(body.roots.iter().map(|root| (root.subject.to_string(), root.clone())));
+        self.task_seq = task_seq;
+        match body.roots.shown() {
+            Some(roots) => {
+                self.roots.extend(roots.iter().map(|root| (root.subject.to_string(), root.clone())));
+            }
+            None => {
+                self.roots.clear();
+                self.lost = true;
+            }
+        }
+        // The event says how many there are and what they come to, so that it shows when all are known again.
+        if self.lost {
+            let known = self.roots.len() as u64 == body.subjects;
+            self.lost = !(known && over_all(self.roots.values()).is_ok_and(|root| root == body.state_root));
+        }
+        self.through = if self.lost { 0 } else { body.through };
     }
 }
 
@@ -48,6 +64,8 @@ pub struct Stated {
     /// Heads that were signed: of the store's stream, of the gate, of the global log. None where all is signed already, or
     /// the key is not at hand.
     pub signed: Vec<Checkpoint>,
+    /// Whether more changed than one step states; the next goes on with it.
+    pub more: bool,
 }
 
 impl Kernel {
@@ -58,32 +76,34 @@ impl Kernel {
     pub fn state_roots(&self) -> Result<Stated, Error> {
         // Two at once would number their events alike.
         let _one = lock(&self.rooting);
-        let mut events = 0;
-        while events < EVENTS_MAX && self.state_more()? {
-            events += 1;
+        let (mut events, mut more) = (0, true);
+        while events < EVENTS_MAX && more {
+            let written = self.state_more(ROOTS_MAX)?;
+            events += usize::from(written.is_some());
+            more = written.unwrap_or(false);
         }
-        Ok(Stated { events, signed: self.sign_roots()? })
+        Ok(Stated { events, signed: self.sign_roots()?, more })
     }
 
-    /// Writes the next event, if anything changed; whether it did.
-    fn state_more(&self) -> Result<bool, Error> {
+    /// Writes the next event, of at most so many roots, if anything changed; whether more did.
+    fn state_more(&self, most: usize) -> Result<Option<bool>, Error> {
         let (number, through) = {
             let store = lock(&self.store);
             (store.rooted.events, store.rooted.through)
         };
-        let since = self.query()?.roots_since(through, ROOTS_MAX).map_err(view)?;
+        let since = self.query()?.roots_since(through, most).map_err(view)?;
         if since.roots.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         let (store_id, state_root, subjects) = self.over_all_with(&since.roots)?;
-        let roots = since.roots;
+        let roots = Sensitive::Shown(since.roots);
         let key = format!("rooted:{number}");
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.store_writeup(Point::KnowledgeChange, actor, key.clone(), None)?;
         let through = since.through;
         w.push_keyed(Some(key), StateRooted { store_id, number, through, state_root, subjects, roots });
         self.commit(w)?;
-        Ok(true)
+        Ok(Some(since.more))
     }
 
     /// The store, the root over all subjects when these are changed, and how many subjects there are.

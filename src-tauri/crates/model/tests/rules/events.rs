@@ -162,8 +162,8 @@ fn no_sensitive_text_stands_in_the_bytes_of_an_event() {
         for disclosure in disclosures {
             let (_, pointer, value) = seal::disclose::verify_disclosure(&disclosure.bytes).expect("it opens");
             assert!(pointer.starts_with("/payload/"), "{name}: {pointer}");
-            let words = value.as_str().expect("samples hold text");
-            assert!(words.len() < 6 || !text.contains(words), "{name} shows `{words}`");
+            let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            assert!(words.len() < 6 || !text.contains(&words), "{name} shows `{words}`");
         }
     }
 }

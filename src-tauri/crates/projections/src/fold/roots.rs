@@ -7,7 +7,8 @@ use model::Body;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     let Body::StateRooted(b) = body else { return Ok(()) };
-    for one in &b.roots {
+    // An erased list is stated anew by the kernel.
+    for one in b.roots.shown().into_iter().flatten() {
         seen.add(NewStateRoot {
             number: b.number,
             subject: one.subject,

@@ -49,8 +49,8 @@ pub struct MemoryThen {
 const POINT: &str = "SELECT number, through, state_root, task_seq, at FROM view_state_roots WHERE";
 
 impl Query {
-    /// The roots of at most `most` subjects that changed behind the place `after`; conversations first that changed
-    /// longest ago. Nothing is gone over but what changed, and the records in force of a project whose memory did.
+    /// The roots of at most `most` subjects that changed behind the place `after`, those first that changed longest ago.
+    /// Nothing is gone over but what changed, and the records in force of a project whose memory did.
     ///
     /// # Errors
     /// As every list.
@@ -59,16 +59,23 @@ impl Query {
             let one = conn.unchecked_transaction()?;
             let head = schema::version(&one)?.map_or(0, |(_, head)| head);
             let mut through = u64::try_from(head).unwrap_or(0);
-            let (mut roots, more) = conversations_since(&one, after, most)?;
-            if more {
-                through = roots.last().map_or(through, |(at, _)| *at);
+            let said = conversations_since(&one, after, most)?;
+            let changed = projects_since(&one, after, most)?;
+            let mut places: Vec<u64> =
+                said.iter().map(|(at, _)| *at).chain(changed.iter().map(|(at, _)| *at)).collect();
+            places.sort_unstable();
+            // The first place for which there is no room any more is the business of the next.
+            let more = places.get(most).copied();
+            if let Some(next) = more {
+                through = next.saturating_sub(1);
             }
-            let mut all: Vec<StateRoot> = roots.drain(..).map(|(_, root)| root).collect();
-            for project in projects_between(&one, after, through)? {
+            let mut all: Vec<StateRoot> =
+                said.into_iter().filter(|(at, _)| *at <= through).map(|(_, root)| root).collect();
+            for (_, project) in changed.into_iter().filter(|(at, _)| *at <= through) {
                 all.push(memory_root(&one, project, through)?);
             }
             all.sort_by_cached_key(|root| root.subject.to_string());
-            Ok(RootsSince { through, roots: all, more })
+            Ok(RootsSince { through, roots: all, more: more.is_some() })
         })
     }
 
@@ -252,13 +259,8 @@ fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Conversations in which something was said behind a place, each with the place of its newest message; and whether there
-/// are more than `most`.
-fn conversations_since(
-    conn: &Connection,
-    after: u64,
-    most: usize,
-) -> Result<(Vec<(u64, StateRoot)>, bool), Error> {
+/// Conversations in which something was said behind a place, each with the place of its newest message: one more than `most`.
+fn conversations_since(conn: &Connection, after: u64, most: usize) -> Result<Vec<(u64, StateRoot)>, Error> {
     let text = format!(
         "SELECT {} FROM view_conversations WHERE last_message > ?1 ORDER BY last_message LIMIT ?2",
         ConversationRow::COLUMNS
@@ -272,21 +274,26 @@ fn conversations_since(
         let subject = StateSubject::Conversation(row.conversation_id);
         roots.push((row.last_message, StateRoot { subject, size: edge.size(), root: edge.root() }));
     }
-    let more = roots.len() > most;
-    roots.truncate(most);
-    Ok((roots, more))
+    Ok(roots)
 }
 
-/// Projects whose memory changed between two places; none for the memory that holds in every project.
-fn projects_between(conn: &Connection, after: u64, through: u64) -> Result<Vec<Option<Digest>>, Error> {
-    let text = "SELECT project_hash FROM view_memories WHERE seq > ?1 AND seq <= ?2 \
-                UNION SELECT project_hash FROM view_memories WHERE ended_seq > ?1 AND ended_seq <= ?2";
+/// Projects whose memory changed behind a place, each with the place where it first did; none for the memory that holds in
+/// every project. One more than `most`, and then so many that none of one place is missing.
+fn projects_since(conn: &Connection, after: u64, most: usize) -> Result<Vec<(u64, Option<Digest>)>, Error> {
+    let text = "SELECT project_hash, min(place) AS first FROM (\
+                SELECT project_hash, seq AS place FROM view_memories WHERE seq > ?1 UNION ALL \
+                SELECT project_hash, ended_seq FROM view_memories WHERE ended_seq > ?1) \
+                GROUP BY project_hash ORDER BY first";
     let mut found = conn.prepare_cached(text)?;
-    let mut rows = found.query(params![int(after), int(through)])?;
-    let mut projects = Vec::new();
+    let mut rows = found.query(params![int(after)])?;
+    let mut projects: Vec<(u64, Option<Digest>)> = Vec::new();
     while let Some(row) = rows.next()? {
         let hash: Option<String> = row.get(0)?;
-        projects.push(hash.map(|hash| digest(&hash)).transpose()?);
+        let place = u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+        if projects.len() > most && projects.last().is_some_and(|(last, _)| *last != place) {
+            break;
+        }
+        projects.push((place, hash.map(|hash| digest(&hash)).transpose()?));
     }
     Ok(projects)
 }

@@ -87,7 +87,7 @@ impl<'a> Collected<'a> {
         let walk = self.walk(options, heads)?;
         if let Some(heads) = heads {
             self.head_files(heads)?;
-            self.state_files(options.scope, heads)?;
+            self.state_files(options.scope, heads);
         }
         if let Some(previous) = &options.since {
             let none = || Error::Since { why: "this store has no keys".to_owned() };
@@ -374,6 +374,9 @@ impl<'a> Collected<'a> {
     }
 }
 
+/// Where an event lists roots of state; its disclosure is in no bundle.
+const STATE_LIST: &str = "/payload/roots";
+
 /// The disclosures below a value that are neither erased nor withheld.
 fn readable(
     ground: &Ground<'_>,
@@ -385,6 +388,10 @@ fn readable(
     let mut found = Vec::new();
     concealed(value, &mut base.to_owned(), &mut |digest, pointer| {
         *leaves += 1;
+        // The list of all roots of state names every conversation and project of the store.
+        if pointer == STATE_LIST {
+            return Ok(());
+        }
         let Some(bytes) = ground.disclosure(&digest)? else { return Ok(()) };
         let (_, _, value) = seal::disclose::verify_disclosure(&bytes).map_err(Error::inconsistent)?;
         if !options.redact.withholds(pointer, &value) {

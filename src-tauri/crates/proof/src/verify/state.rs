@@ -13,6 +13,7 @@ use model::{Body, Event};
 use seal::Digest;
 use seal::merkle::{leaf_hash, verify_inclusion};
 use seal::note::VerifierKey;
+use std::collections::BTreeMap;
 
 /// The files of it, which come together.
 const FILES: [&str; 4] =
@@ -86,8 +87,34 @@ impl Check<'_> {
         let leaf = one.stated().to_leaf().map_err(|e| Stop::at(place, e))?;
         verify_inclusion(&leaf_hash(&leaf), one.index, rooted.subjects, &one.path, &rooted.state_root)
             .map_err(|e| Stop::at(place, e))?;
+        self.in_order(one).map_err(|why| Stop::at(place, why))?;
         let here = one.leaves.iter().filter(|leaf| self.leaves.contains(*leaf)).count() as u64;
         self.roots.push(Rooted { subject: one.subject, size: one.size, here });
+        Ok(())
+    }
+
+    /// Each leaf stands once; the task's messages in its conversation's tree in their order, none left out before another.
+    fn in_order(&self, one: &SubjectProof) -> Result<(), &'static str> {
+        let places: BTreeMap<&Digest, usize> = one.leaves.iter().zip(0..).collect();
+        if places.len() != one.leaves.len() {
+            return Err("one of its leaves stands twice");
+        }
+        if !matches!(one.subject, StateSubject::Conversation(_)) {
+            return Ok(());
+        }
+        let (mut last, mut missing) = (None, false);
+        for message in &self.messages {
+            match places.get(message) {
+                None => missing = true,
+                Some(_) if missing => {
+                    return Err("a message of the task is missing before one that is a leaf");
+                }
+                Some(place) if last >= Some(place) => {
+                    return Err("its leaves are not in the order of the task's messages");
+                }
+                Some(place) => last = Some(place),
+            }
+        }
         Ok(())
     }
 
@@ -95,6 +122,9 @@ impl Check<'_> {
     pub(super) fn may_be_leaf(&mut self, event_type: &str, leaf: Digest) {
         if crate::state::is_leaf(event_type) {
             self.leaves.insert(leaf);
+        }
+        if crate::state::is_message(event_type) {
+            self.messages.push(leaf);
         }
     }
 }

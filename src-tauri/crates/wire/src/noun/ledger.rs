@@ -115,7 +115,12 @@ answers! {
     /// Events folded.
     Rebuilt { events: u64 }
     /// Checkpoints made or still good.
-    Checkpoints { checkpoints: Vec<Signed> }
+    Checkpoints {
+        checkpoints: Vec<Signed>,
+        /// What could not be stated before they were signed, in words.
+        #[serde(default)]
+        troubles: Vec<String>,
+    }
     /// One signed tree head.
     Signed {
         kind: CheckpointKind,
