@@ -9,9 +9,11 @@ CREATE TABLE view_state_roots (
   state_root  TEXT    NOT NULL,
   task_seq    INTEGER NOT NULL,
   at          INTEGER NOT NULL,
+  list        TEXT    NOT NULL,
   PRIMARY KEY (number, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_state_roots_by_subject ON view_state_roots (subject, number);
+CREATE INDEX view_state_roots_by_list ON view_state_roots (list);
 CREATE INDEX view_conversations_by_message ON view_conversations (last_message);
 CREATE INDEX view_memories_by_end ON view_memories (ended_seq) WHERE ended_seq IS NOT NULL;
 CREATE INDEX view_memories_by_project ON view_memories (project_hash, seq);

@@ -39,9 +39,7 @@ bodies! {
         signature_by_old: String, signature_by_new: String,
     }
     /// A host took the store.
-    HostStarted ("host.started", 1, Host, |b| b.session) {
-        session: String, epoch: u64, hermit_version: String, recovered: u32,
-    }
+    HostStarted ("host.started", 1, Host, |b| b.session) { session: String, epoch: u64, hermit_version: String, recovered: u32 }
     /// A host let go of the store.
     HostStopped ("host.stopped", 1, Host, |b| b.session) { session: String, epoch: u64 }
     /// The gate was halted by a person or by a failure; nothing executes until a person boots it.
@@ -115,9 +113,7 @@ bodies! {
     /// The priority was changed.
     TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, priority: Priority }
     /// Part of the budget was set aside before a call.
-    BudgetReserved ("budget.reserved", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, tokens: u64, cost_micros: u64,
-    }
+    BudgetReserved ("budget.reserved", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, tokens: u64, cost_micros: u64 }
     /// What a call really used; the rest of its reservation is free again.
     BudgetSettled ("budget.settled", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, tokens: u64, cost_micros: u64, wall_ms: i64,
@@ -496,9 +492,7 @@ bodies! {
     AnswerContinued ("attempt.answer_continued", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, answer: ArtifactRef, taken: u32, left: u32,
     }
-    /// Roots of conversations and of memory that changed since the last such event, and the one over all of them (HV-3.6-1,
-    /// memory.md 2). It tells the state after the event in the place `through` of the log. The list is
-    /// concealed, for it names every conversation and project; no proof discloses it.
+    /// Roots of state after the place `through` (HV-3.6-1): those that changed, in a list no proof discloses, and that over all.
     StateRooted ("store.state_rooted", 1, Store, |b| b.store_id) {
         store_id: String, number: u64, through: u64, state_root: Digest, subjects: u64, roots: Sensitive<Vec<StateRoot>>,
     }

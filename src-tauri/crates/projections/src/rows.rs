@@ -388,7 +388,7 @@ views! {
     /// A root of state, as an event of the log says it (HV-3.6-1).
     StateRootRow from NewStateRoot in "view_state_roots" as state_roots by (number: u64, subject: StateSubject) {
         number: u64, subject: StateSubject, size: u64, root: Digest, through: u64, state_root: Digest,
-        task_seq: u64, at: UnixMs,
+        task_seq: u64, at: UnixMs, list: Digest,
     } later {}
 
     /// One principal.
