@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { useAsk } from "~/ipc/client";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { TaskRow } from "~/ipc/generated/task";
-import { agentOf, hearsWords } from "~/screen/proposer";
+import { agentOf, hearsWords } from "~/screen/agent";
 import { said } from "~/screen/words";
 
 export type Target =

@@ -11,7 +11,7 @@ import { bytes } from "~/primitives/Diff";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
-import { agentOf, hearsWords } from "~/screen/proposer";
+import { agentOf, hearsWords } from "~/screen/agent";
 import { checkOf, isBare } from "~/screen/answer";
 import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";

@@ -4,7 +4,7 @@ import { useOutput, useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Mark } from "~/primitives/Icon";
 import { Words } from "~/primitives/Words";
-import { agentOf } from "~/screen/proposer";
+import { agentOf } from "~/screen/agent";
 import styles from "./Task.module.css";
 
 /** What it is doing now: for how long, and the words as they come. */

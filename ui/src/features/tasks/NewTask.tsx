@@ -1,7 +1,7 @@
 // A goal, or a playbook, in a folder.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { agentOf } from "~/screen/proposer";
+import { agentOf } from "~/screen/agent";
 import { Screen } from "~/screen/Screen";
 import { brief, capital, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";

@@ -22,7 +22,7 @@ while IFS= read -r line; do
       case "$line" in
         *slow*) ;;
         *talk*) talk "$id" ;;
-        *grow*) for one in 1 2 3 4 5 6 7 8 9 10 11 12; do (grow; while :; do sleep 1; done) & done; talk "$id" ;;
+        *grow*) for one in 1 2 3 4 5 6 7 8 9 10 11 12; do (grow; tail -f /dev/null; :) & done; talk "$id" ;;
         *flood*) while :; do printf '%s' "$line$line$line$line$line$line$line$line"; done ;;
         *) end "$id" ended ;;
       esac ;;
