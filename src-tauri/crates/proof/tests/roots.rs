@@ -84,7 +84,8 @@ fn roots_that_lie_are_refused_whoever_signed_the_list_of_files() {
     let files = bundle(&world, Scope::Task);
     let conversation =
         |lines: &mut Vec<Value>| lines.iter().position(|one| one["leaves"][2] != Value::Null).unwrap();
-    let lies: [(&str, Box<dyn FnOnce(&mut Vec<Value>)>); 8] = [
+    type Lie = Box<dyn FnOnce(&mut Vec<Value>)>;
+    let lies: [(&str, Lie); 8] = [
         (
             "a message is left out",
             Box::new(move |lines| {

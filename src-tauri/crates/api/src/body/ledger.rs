@@ -162,7 +162,7 @@ pub(crate) fn rebuild(host: &dyn Host, _: Rebuild) -> Result<Rebuilt, Error> {
 
 pub(crate) fn checkpoint(host: &dyn Host, p: Checkpoint) -> Result<Checkpoints, Error> {
     let kernel = host.kernel()?;
-    let troubles = super::proof::roots_stated(&*kernel).into_iter().collect();
+    let troubles = super::proof::roots_stated(kernel).into_iter().collect();
     let tasks = match p.tasks.as_slice() {
         [] => moved(host)?,
         named => named.iter().map(|task| find(host, task)).collect::<Result<Vec<TaskId>, Error>>()?,

@@ -30,7 +30,7 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
                 .hint("open them and try again")
         })?;
         // So that the proof shows the conversation and the memory as they are now; it does not rest on them.
-        troubles.extend(roots_stated(&*host.kernel()?));
+        troubles.extend(roots_stated(host.kernel()?));
         let made = match before_the_cut(&reader, task, &options)? {
             // What was severed is vouched for by nobody, so the proof is as of the head before it.
             Some((head, told)) => {

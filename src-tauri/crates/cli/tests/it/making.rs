@@ -76,7 +76,7 @@ fn keys_are_made_on_a_full_disk_once_there_is_room() {
     // In a mount namespace of its own the small disk is gone with the shell; without the right to one, the injected
     // errors above have to do.
     let script = r#"mount -t tmpfs -o size=8m none "$HERMIT_HOME" || exit 77
-for free in $(seq 560 12 716); do
+for free in $(seq 644 12 860); do
   rm -rf "$HERMIT_HOME"/* "$HERMIT_HOME".pin
   left=$(df -k --output=avail "$HERMIT_HOME" | tail -n 1)
   dd if=/dev/zero of="$HERMIT_HOME/filler" bs=1k count=$((left - free)) 2>/dev/null

@@ -134,9 +134,9 @@ impl Fetch<'_> {
         };
         let sha256 = match (here, &wish.from, &known) {
             (Some(digest), ..) => digest,
-            (None, Some(from), _) if is_address(from) => self.from_address(config, from, &wanted)?,
-            (None, Some(from), _) => self.from_file(Path::new(from), &wanted)?,
-            (None, None, Some(entry)) => self.from_address(config, &entry.address, &wanted)?,
+            (None, Some(from), _) if is_address(from) => self.fetch_from(config, from, &wanted)?,
+            (None, Some(from), _) => self.copy_from(Path::new(from), &wanted)?,
+            (None, None, Some(entry)) => self.fetch_from(config, &entry.address, &wanted)?,
             (None, None, None) => return Err(unknown(&wish.name)),
         };
         let path = self.files.weights(&sha256);
@@ -163,7 +163,7 @@ impl Fetch<'_> {
     }
 
     /// Copies a file; it is read once, and its digest is that of what was written.
-    fn from_file(&mut self, from: &Path, wanted: &Wanted) -> Result<String, Error> {
+    fn copy_from(&mut self, from: &Path, wanted: &Wanted) -> Result<String, Error> {
         let mut source = File::open(from).map_err(|e| Error::io("read", from, &e))?;
         let bytes = source.metadata().map_err(|e| Error::io("read", from, &e))?.len();
         header::of(&source, from)
@@ -190,7 +190,7 @@ impl Fetch<'_> {
         }
     }
 
-    fn from_address(&mut self, config: &Config, url: &str, wanted: &Wanted) -> Result<String, Error> {
+    fn fetch_from(&mut self, config: &Config, url: &str, wanted: &Wanted) -> Result<String, Error> {
         let Some(digest) = wanted.sha256.clone() else {
             return Err(usage(
                 "weights from an address need the digest that they must have",

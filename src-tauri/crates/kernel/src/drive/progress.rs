@@ -57,8 +57,7 @@ impl Letters {
             Err(error) => whole_letters(&self.begun, error),
         };
         let rest = self.begun.split_off(whole);
-        let text = String::from_utf8_lossy(&std::mem::replace(&mut self.begun, rest)).into_owned();
-        text
+        String::from_utf8_lossy(&std::mem::replace(&mut self.begun, rest)).into_owned()
     }
 }
 
