@@ -365,7 +365,7 @@ fn what_only_a_person_does_has_no_tool_and_an_agent_is_told_so() {
     let outside = agent.call("hermit_explain", &json!({ "path": "/etc/passwd" }));
     assert!(words(&outside).contains("no path inside the folder"), "{outside}");
     let foreign = agent.call("hermit_task", &json!({ "task": "task_of_somebody_else" }));
-    assert!(words(&foreign).contains("no task of this session"), "{foreign}");
+    assert!(words(&foreign).contains("no task that this session knows"), "{foreign}");
     let own = agent.call("hermit_task", &json!({}));
     assert_eq!(own["structuredContent"]["reasoner"], "session:claude-code 2.1", "{own}");
     agent.close();
