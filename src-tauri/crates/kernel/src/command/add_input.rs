@@ -221,7 +221,7 @@ impl Kernel {
         if status.is_terminal() {
             return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
         }
-        if self.contract(state)?.model.proposer().plans_once() {
+        if self.plans_once(state)? {
             return Err(Error::Conflict(
                 "this task does one thing that was asked for, and hears no words: answer its card, or cancel it"
                     .to_owned(),

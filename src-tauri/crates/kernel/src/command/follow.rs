@@ -48,7 +48,7 @@ impl Kernel {
 
     /// Somebody in this task can do something with words.
     fn reasons(&self, state: &TaskState) -> Result<(), Error> {
-        if self.contract(state)?.model.proposer().plans_once() {
+        if self.plans_once(state)? {
             let told = "the task did one thing that was asked for, and nothing follows it: say what should be done as a task of its own";
             return Err(Error::Conflict(told.to_owned()));
         }
@@ -83,6 +83,11 @@ impl Kernel {
     pub(super) fn heeds(&self, task: TaskId) -> Result<bool, Error> {
         let cell = self.cell(task)?;
         let state = self.lock_task(&cell)?;
-        Ok(!self.contract(&state)?.model.proposer().plans_once())
+        Ok(!self.plans_once(&state)?)
+    }
+
+    /// Whether a task does one thing in one plan, and so has no turn in which it would hear words, begun or not.
+    pub(super) fn plans_once(&self, state: &TaskState) -> Result<bool, Error> {
+        Ok(self.contract(state)?.model.proposer().plans_once())
     }
 }

@@ -365,13 +365,11 @@ pub(crate) fn evidence_refs(
     }
     let mut refs = Vec::new();
     let looks = looks(kernel, state)?;
+    let seen = state.attempt().map(AttemptState::seen).unwrap_or_default();
+    let own: BTreeSet<_> = seen.iter().map(|look| look.artifact.artifact_id).collect();
     for name in named {
         let id: Option<ArtifactId> = name.parse().ok();
         let known = id.and_then(|id| state.artifacts.get(&id));
-        let own: BTreeSet<_> = state
-            .attempt()
-            .map(|at| at.seen().iter().map(|o| o.artifact.artifact_id).collect())
-            .unwrap_or_default();
         let latest = || {
             looks.iter().rev().find(|(id, paths)| own.contains(id) && paths.contains(name)).map(|(id, _)| *id)
         };
@@ -414,5 +412,5 @@ fn weakest_look(state: &TaskState, looks: &[(ArtifactId, BTreeSet<String>)], of:
     let paths = looks.iter().find(|(id, _)| *id == of.artifact_id).map(|(_, paths)| paths);
     let same = looks.iter().filter(|(_, others)| paths.is_some_and(|paths| !paths.is_disjoint(others)));
     let tiers = same.filter_map(|(id, _)| state.artifacts.get(id)).map(|artifact| artifact.trust_tier);
-    tiers.fold(of.trust_tier, |low, tier| if trust::rank(tier) < trust::rank(low) { tier } else { low })
+    tiers.fold(of.trust_tier, trust::weaker)
 }
