@@ -125,7 +125,7 @@ fn lies(folder: &Path, name: &str, text: &str) -> bool {
 pub(super) const WORKS: &str = "echo \"asked: $1\"\necho more >> a.txt\nrm b.txt\nmkdir new\necho made > new/c.txt\n\
                      echo set > \"$HOME/settings\"";
 
-#[conforms::conforms("HK-17.1-3")]
+#[conforms::conforms(part = "HK-17.1-3")]
 #[test]
 fn a_guest_works_on_a_copy_and_its_work_is_one_card_one_receipt_and_can_be_undone() {
     let (stage, agent) = furnished(WORKS);

@@ -7,7 +7,7 @@ use conforms::conforms;
 use serde_json::{Value, json};
 use testkit::{Chat, Large};
 
-#[conforms("RA-1.2-6")]
+#[conforms(part = "RA-1.2-6")]
 #[test]
 fn what_a_tool_says_while_it_is_at_work_is_told_in_the_stream_of_its_run() {
     let stage = furnished();
