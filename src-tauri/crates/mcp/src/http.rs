@@ -178,13 +178,7 @@ mod tests {
         let (begun, at_work) = channel();
         let (go, wait) = channel();
         let hermit = Slow { begun: Mutex::new(begun), go: Mutex::new(wait) };
-        let options = Options {
-            workspace: "/w".to_owned(),
-            is_named: true,
-            profile: None,
-            version: "1".to_owned(),
-            proofs: "/p".into(),
-        };
+        let options = Options::of_a_test();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let talk = Arc::new(Conversation::begin(Arc::new(hermit), options));

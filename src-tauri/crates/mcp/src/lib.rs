@@ -59,6 +59,20 @@ pub struct Options {
     pub proofs: PathBuf,
 }
 
+#[cfg(test)]
+impl Options {
+    /// What a test says that is about something else.
+    fn of_a_test() -> Self {
+        Self {
+            workspace: "/w".to_owned(),
+            is_named: true,
+            profile: None,
+            version: "1".to_owned(),
+            proofs: "/p".into(),
+        }
+    }
+}
+
 /// Serves standard input and output until the client closes them.
 ///
 /// # Errors

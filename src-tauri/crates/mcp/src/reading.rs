@@ -248,13 +248,7 @@ mod tests {
     #[test]
     fn a_task_that_is_begun_again_after_a_restart_is_the_same_and_is_looked_after_again() {
         let store = Keys::default();
-        let options = Options {
-            workspace: "/w".to_owned(),
-            is_named: true,
-            profile: None,
-            version: "1".to_owned(),
-            proofs: "/p".into(),
-        };
+        let options = Options::of_a_test();
         let run = |session: &str, begun: &BTreeSet<String>, name: &str, arguments: Value| {
             let own = Own { hermit: &store, options: &options, task: session, begun };
             own.run(name, arguments.as_object().unwrap_or(&Default::default()))
