@@ -1,6 +1,11 @@
 // Much, in Chromium: a list and a board of 100,000 tasks, a card of 100,000 rows, a task of 5,000 events, a lineage of 1,000 nodes. What the host says is made up here, so that only
 // the page is measured; figures depend on the machine, so they are printed, and only what no machine excuses is asserted.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Approval, ApprovalRow } from "../../ui/src/ipc/generated/approvals";
+import type { Changes, FileChange, Group } from "../../ui/src/ipc/generated/changes";
+import type { Drawing, Edge, Node } from "../../ui/src/ipc/generated/lineage";
+import type { Task, TaskRow } from "../../ui/src/ipc/generated/task";
+import type { Event } from "../../ui/src/ipc/generated/task_events";
 import { World } from "./world";
 
 const TASKS = 100_000;
@@ -11,13 +16,14 @@ const AT = Date.UTC(2026, 10, 22);
 const id = (kind: string, at: number) => `${kind}_${at.toString(16).padStart(32, "0")}`;
 const world = new World();
 
-const row = (at: number) => ({
+const row = (at: number): TaskRow => ({
   task_id: id("task", at), title: `Task ${at}`, status: "completed", run_status: "completed", reason: "done", priority: "normal", profile: "local_edit_allowed", origin: "person",
-  created_at: AT - at, updated_at: AT - at, ended_at: AT, open_approvals: 0, open_questions: 0, unknown_effects: 0, receipts: 1, iterations: 3, tokens_used: 10, cost_micros: 0, parent_task_id: null, refused_by: null,
+  created_at: AT - at, updated_at: AT - at, ended_at: AT, open_approvals: 0, open_questions: 0, unknown_effects: 0, receipts: 1, iterations: 3, tokens_used: 10, cost_micros: 0, parent_task_id: null, refused_by: null, proposer: null, undone: null, interrupted: null,
+  workspace: "/home/you/book", because: null,
 });
 
 /** A story in which acts are proposed, asked about, allowed and carried out, a thousand times. */
-function event(at: number) {
+function event(at: number): Event {
   const seq = at + 1;
   const act = id("act", Math.floor(at / 5));
   const approval = id("apr", Math.floor(at / 5));
@@ -29,23 +35,23 @@ function event(at: number) {
     ["receipt.issued", { receipt_id: id("rcp", at), receipt_class: "tool_execution", result_code: "succeeded" }],
   ] as const;
   const [event_type, body] = told[at % told.length] ?? told[0];
-  return { event_id: id("evt", seq), seq, event_type, entity_type: "action", entity_id: act, step_id: null, attempt_id: null, at: AT + seq * 1000, actor_type: "system", actor_id: id("prn", 1), body, causation_id: null, hash: "00".repeat(32), prev_hash: "00".repeat(32) };
+  return { event_id: id("evt", seq), seq, event_type, entity_type: "approval", entity_id: act, step_id: null, attempt_id: null, at: AT + seq * 1000, actor_type: "system", actor_id: id("prn", 1), body, causation_id: null, hash: "00".repeat(32), prev_hash: "00".repeat(32) };
 }
 
-const task = {
-  row: row(1), goal: "Write a long document", channel: "app", workspace: "/home/you/book", reasoner: "playbook:pages", constraints: [], tokens_max: 1, cost_micros_max: 1, wall_ms: 1, wall_ms_max: 1, deadline_at: null,
-  termination: "done", summary: null, answer_ref: null, waits_for: null, interrupted: false, writing: null, last_seq: EVENTS, attempts: [], actions: [], children: [],
+const task: Task = {
+  row: row(1), conversation_id: id("cnv", 1), goal: "Write a long document", channel: "app", workspace: "/home/you/book", reasoner: "playbook:pages", constraints: [], tokens_max: 1, cost_micros_max: 1, wall_ms: 1, wall_ms_max: 1, deadline_at: null,
+  termination: "done", summary: null, summary_by: null, verified_by: [], answer_ref: null, waits_for: null, interrupted: false, writing: null, last_seq: EVENTS, attempts: [], actions: [], follows: null, children: [],
 };
 
 /** What a drawing of many tasks' acts looks like: layers of a few nodes, each come from one or two before it. */
-function drawing() {
+function drawing(): Drawing {
   const kinds = ["artifact", "belief", "memory", "approval", "decision", "effect", "receipt", "ingress"] as const;
-  const nodes = Array.from({ length: NODES }, (_, at) => ({
-    id: id(at === NODES - 1 ? "rcp" : "art", at), kind: at === NODES - 1 ? "receipt" : kinds[at % kinds.length], layer: at % LAYERS, row: Math.floor(at / LAYERS), label: `node ${at}`,
+  const nodes: Node[] = Array.from({ length: NODES }, (_, at) => ({
+    id: id(at === NODES - 1 ? "rcp" : "art", at), kind: at === NODES - 1 ? "receipt" : kinds[at % kinds.length] ?? "effect", layer: at % LAYERS, row: Math.floor(at / LAYERS), label: `node ${at}`,
     detail: "evidence", trust: at % 9 === 0 ? "untrusted" : null, tainted: false, feeds: true, task_id: id("task", 1), at: AT + at, sha256: null,
   }));
-  const edges = nodes.flatMap((node, at) => (node.layer === 0 ? [] : [1, LAYERS + 1].filter((back) => at >= back).map((back) => ({ from: nodes[at - back]?.id, to: node.id, kind: "informed", carries: true }))));
-  return { focus: nodes.at(-1)?.id, scope: "store", nodes, edges, layers: LAYERS, rows: NODES / LAYERS, left_out: 0 };
+  const edges: Edge[] = nodes.flatMap((node, at) => (node.layer === 0 ? [] : [1, LAYERS + 1].filter((back) => at >= back).map((back) => ({ from: nodes[at - back]?.id ?? "", to: node.id, kind: "informed", carries: true }))));
+  return { focus: id("rcp", NODES - 1), scope: "store", nodes, edges, layers: LAYERS, rows: NODES / LAYERS, left_out: 0 };
 }
 
 const ROWS = 100_000;
@@ -54,29 +60,30 @@ const DELETED = 3;
 const CARD = id("apr", 1);
 
 /** A card of so many moves into four folders, behind three deletions. */
-const cardRow = {
-  approval_id: CARD, task_id: id("task", 1), action_class: "delete_local", risk: "moderate", summary: `move ${ROWS - DELETED} files, delete ${DELETED}`, status: "pending",
+const SUMMARY = `move ${ROWS - DELETED} files, delete ${DELETED}`;
+const cardRow: ApprovalRow = {
+  approval_id: CARD, task_id: id("task", 1), action_class: "delete_local", risk: "moderate", summary: SUMMARY, status: "pending",
   requested_at: AT, expires_at: AT + 6e8, resolved_at: null, surface: null, feedback: null, reason: "", origin: "person",
 };
-const card = {
-  row: cardRow, title: cardRow.summary, lines: [{ kind: "risk", text: "moderate risk" }], act_lines: 0, asked_each_time: null, lines_left: 5 * ROWS, resources: 2 * ROWS, checked: 2 * ROWS, packet_sha256: "ab".repeat(32),
+const card: Approval = {
+  row: cardRow, title: SUMMARY, lines: [{ kind: "risk", text: "moderate risk" }], act_lines: 0, asked_each_time: null, lines_left: 5 * ROWS, resources: 2 * ROWS, hosts: [], checked: 2 * ROWS, packet_sha256: "ab".repeat(32),
   packet_bytes: 127_000_000, packet: null, nonce: "00", person_id: id("prn", 1), approval_keyid: "ab".repeat(32), receipt_id: null,
   outline: { action_request: { action: { tool: "change", items: [] } }, goal: "Tidy", rationale: "", risk_summary: "", rollback_availability: "can be undone", policy_result: { policy_profile: "local_edit_allowed", determining_rules: [] }, state_witness: null, step_id: "", attempt_id: "" },
 };
 const PER = (ROWS - DELETED - 1) / DRAWERS.length;
-function change(at: number) {
+function change(at: number): FileChange {
   const side = { sha256: "cd".repeat(32), byte_size: 10, text: null, missing: null };
   const more = { same_as: null, outcome: null };
   if (at < DELETED) return { op: "delete", path: `gone ${at}.txt`, to: null, before: { ...side, missing: "later" }, after: null, ...more };
   const drawer = DRAWERS[Math.min(DRAWERS.length - 1, Math.floor((at - DELETED) / PER))] ?? "";
   return { op: "move", path: `file ${at}.dat`, to: `${drawer}file ${at}.dat`, before: side, after: side, ...more };
 }
-const GROUPS = DRAWERS.map((to, at) => {
+const GROUPS: Group[] = DRAWERS.map((to, at) => {
   const from = Math.ceil(DELETED + at * PER);
   const end = at + 1 === DRAWERS.length ? ROWS : Math.ceil(DELETED + (at + 1) * PER);
   return { op: "move", to, from, rows: end - from, done: 0 };
 });
-function part({ from, limit, find }: { from?: number | null; limit?: number | null; find?: string | null }) {
+function part({ from, limit, find }: { from?: number | null; limit?: number | null; find?: string | null }): Changes {
   const found = find == null ? null : Array.from({ length: ROWS }, (_, at) => at).filter((at) => change(at).path.includes(find));
   const total = found?.length ?? ROWS;
   const first = from ?? 0;
