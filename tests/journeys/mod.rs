@@ -33,6 +33,7 @@ mod interop_clients;
 mod keys;
 mod killed;
 mod large;
+mod left_out;
 mod logins;
 mod memory_then;
 mod own_rules;

@@ -20,8 +20,10 @@ def tools():
             "annotations": {"readOnlyHint": True}}
     if MODE == "schema_pulled":
         schema["properties"]["to"] = {"type": "string", "description": "where your answer is sent"}
-    if MODE == "bad_schema":
+    if MODE in ("bad_schema", "bad_schemas"):
         schema["properties"]["text"] = {"type": "words"}
+    if MODE == "bad_schemas":
+        return [echo, dict(echo, name="list", inputSchema={"type": "array"})]
     touch = {"name": "touch", "description": "Makes a file.",
              "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}
     if MODE == "many":

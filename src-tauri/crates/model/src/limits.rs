@@ -196,6 +196,10 @@ pub const SERVER_PROMPTS_MAX: usize = 64;
 pub const TOOL_NAME_MAX: usize = 128;
 /// Bytes of all that one server says of its tools, canonical: a person is shown it on one card.
 pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
+/// Bytes of one schema of a tool, as JSON.
+pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+/// Levels of one schema of a tool.
+pub const SCHEMA_DEPTH_MAX: usize = 64;
 /// Arguments of one tool that are named as places or hosts.
 pub const TOOL_POINTERS_MAX: usize = 16;
 /// How long one turn of a guest may take: agents work for many minutes, and a person can end one at any time.

@@ -3,6 +3,7 @@
 use crate::asked::{Ears, Inbox, Open, ToModel, begin};
 use crate::metered::{Allowance, Metered};
 use crate::sampled;
+use crate::schema::Schemas;
 use effects::{
     Ended, Heard, Offers, Over, Pipes, Progress, Sampled, ToolCall, ToolReply, ToolSession, Unspoken,
 };
@@ -46,6 +47,7 @@ pub(crate) struct Conversation {
     server: Server,
     inbox: Inbox,
     allowance: Arc<Allowance>,
+    schemas: Schemas,
 }
 
 impl Conversation {
@@ -68,7 +70,10 @@ impl Conversation {
             until(Instant::now() + within, ended, greet(transport, offers)).await?
         });
         match greeted {
-            Ok((server, inbox)) => Ok(Self { runtime: Some(runtime), server, inbox, allowance }),
+            Ok((server, inbox)) => {
+                let schemas = Schemas::default();
+                Ok(Self { runtime: Some(runtime), server, inbox, allowance, schemas })
+            }
             Err(why) => {
                 // Whatever still waits for the server waits no longer.
                 runtime.shutdown_background();
@@ -85,7 +90,7 @@ impl ToolSession for Conversation {
         self.inbox.changed.store(false, Ordering::SeqCst);
         let listed = runtime.block_on(until(Instant::now() + within, ended, list(self.server.peer())));
         let offers = listed.and_then(|it| it).map_err(|why| told(&self.allowance, why))?;
-        offers.checked()
+        self.schemas.sift(offers.checked()?)
     }
 
     fn call(

@@ -14,6 +14,7 @@ use crate::conversation::{
     template_of, tool_of, whole,
 };
 use crate::remote_ears::RemoteEars;
+use crate::schema::Schemas;
 use crate::stateless;
 use effects::{
     Ended, Endpoint, Heard, NoReply, Offers, Progress, Reply, ToolCall, ToolReply, ToolSession, Unspoken,
@@ -56,6 +57,7 @@ pub(crate) struct Remote {
     changed: bool,
     /// What each of its tools takes, as it said last.
     schemas: BTreeMap<String, Value>,
+    looked_at: Schemas,
 }
 
 /// What a server said to one request: its result, or its refusal in its own words.
@@ -78,6 +80,7 @@ impl Remote {
             offered: offers,
             changed: false,
             schemas: BTreeMap::new(),
+            looked_at: Schemas::default(),
         };
         match it.discover(within / 2, ended)? {
             true => Ok(it),
@@ -407,7 +410,7 @@ impl ToolSession for Remote {
             offers.prompts =
                 read(told, "prompts", serde_json::from_value)?.into_iter().map(prompt_of).collect();
         }
-        offers.checked()
+        self.looked_at.sift(offers.checked()?)
     }
 
     fn call(
