@@ -88,6 +88,8 @@ fn calls(board: &Board) {
         argv: vec![PYTHON.to_owned(), "server.py".to_owned()],
         url: None,
         secrets: BTreeMap::new(),
+        variables: BTreeMap::new(),
+        package: None,
         hosts: Vec::new(),
         reads: Vec::new(),
         pins: Vec::new(),

@@ -4,6 +4,7 @@ use crate::{ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
 use model::action::{ActionClass, ExpectedEffect, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
+use model::launch::without_env;
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, CALL_REPLY_BYTES_MAX, TOOL_CALL_MS};
 use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
@@ -284,7 +285,11 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
             pin.sha256
         ))
     }));
+    lines.extend(package(launch));
     lines.extend(unpinned(launch).map(|text| Line { kind: LineKind::Unrecoverable, text }));
+    lines.extend(launch.variables.iter().map(|(name, value)| {
+        Line::effect(format!("its variable {} is \"{}\"", visible(name), visible(value)))
+    }));
     lines.extend(
         launch.reads.iter().map(|place| Line::effect(format!("it may also read \"{}\"", visible(place)))),
     );
@@ -301,6 +306,13 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
         ),
     }));
     lines
+}
+
+/// The package that is started, and what its version rests on.
+fn package(launch: &ServerLaunch) -> Option<Line> {
+    let package = launch.package.as_ref()?;
+    let kind = if package.version.is_some() { LineKind::Effect } else { LineKind::Unrecoverable };
+    Some(Line { kind, text: format!("it is {}", visible(&package.in_words())) })
 }
 
 /// What of the folder a server sees.
@@ -342,13 +354,16 @@ const FETCHERS: [&str; 9] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "po
 
 /// What of the program is not pinned, in words.
 fn unpinned(launch: &ServerLaunch) -> Option<String> {
-    // What only sets variables before the program is not the program.
-    let sets = launch.argv.first().is_some_and(|word| word.rsplit('/').next() == Some("env"));
-    let first = launch.argv.iter().skip(usize::from(sets)).find(|word| !sets || !word.contains('='))?;
+    let words: Vec<&str> = launch.argv.iter().map(String::as_str).collect();
+    let first = without_env(&words).first()?;
     let name = first.rsplit('/').next()?;
     if FETCHERS.contains(&name) {
+        let version = match launch.package.as_ref().is_some_and(|package| package.told) {
+            true => "",
+            false => ", and another version may run each time",
+        };
         return Some(format!(
-            "`{}` runs what it fetches by name: those bytes are NOT pinned, and another version may run each time",
+            "`{}` runs what it fetches by name: those bytes are NOT pinned{version}",
             visible(name)
         ));
     }

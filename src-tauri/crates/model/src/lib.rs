@@ -29,6 +29,7 @@ pub mod guest;
 pub mod id;
 pub mod ingress;
 pub mod knowledge;
+pub mod launch;
 pub mod limits;
 pub mod login;
 pub mod look;

@@ -196,6 +196,10 @@ pub const SERVER_PROMPTS_MAX: usize = 64;
 pub const TOOL_NAME_MAX: usize = 128;
 /// Bytes of all that one server says of its tools, canonical: a person is shown it on one card.
 pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
+/// Variables that are set for one server.
+pub const LAUNCH_VARIABLES_MAX: usize = 32;
+/// Bytes of the value of each.
+pub const LAUNCH_VALUE_BYTES_MAX: usize = 1_024;
 /// Bytes of one schema of a tool, as JSON.
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Levels of one schema of a tool.

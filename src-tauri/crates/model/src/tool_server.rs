@@ -1,6 +1,7 @@
 //! Servers of tools: how one is started, what it says it offers, and what a person says its tools may do (tools.md 2).
 
 use crate::action::ActionClass;
+use crate::launch::LaunchPackage;
 use crate::reach::Program;
 use crate::server_part::{ServerPart, ServerPrompt, ServerResource, check_uri};
 use crate::visible::is_hidden;
@@ -34,6 +35,9 @@ pub struct ServerLaunch {
     /// Environment variables that hold a secret, by its handle; of one that is reached, headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, String>,
+    /// Environment variables that hold no secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
     /// Hosts it may reach, as `name:port`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
@@ -42,6 +46,9 @@ pub struct ServerLaunch {
     pub reads: Vec<String>,
     /// Every file that its words name, with the digest it had.
     pub pins: Vec<Program>,
+    /// The package that is started, where it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<LaunchPackage>,
 }
 
 /// What a server says of a tool itself: hints, which propose and decide nothing.

@@ -95,6 +95,8 @@ impl World {
                 argv: Vec::new(),
                 url: Some(format!("http://{HOST}/s{n}")),
                 secrets: BTreeMap::new(),
+                variables: BTreeMap::new(),
+                package: None,
                 hosts: vec![HOST.to_owned()],
                 reads: Vec::new(),
                 pins: Vec::new(),

@@ -16,7 +16,7 @@ const server: Server = {
   ],
 };
 const shown: Shown = {
-  server, pins: [{ name: "npx", path: "/usr/bin/npx", sha256: HASH }], secrets: { TOKEN: "github" }, reads: ["/opt/tool"],
+  server, pins: [{ name: "npx", path: "/usr/bin/npx", sha256: HASH }], package: "the npm package \"server-filesystem\", version not pinned", secrets: { TOKEN: "github" }, variables: { LOG_LEVEL: "debug" }, reads: ["/opt/tool"],
   words: [
     { name: "read", title: null, description: "Reads a file.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
     { name: "send", title: "Send", description: "Sends \u202egnp.exe away.", input_schema: SCHEMA, output_schema: null, sha256: HASH },
@@ -46,7 +46,7 @@ test("every word of a server stands there, with what a person said of each tool"
   expect(send.queryByText(/\u202e/)).toBeNull();
   const read = within(screen.getByRole("article", { name: "read" }));
   expect(read.getByText(/Read files, may be repeated/)).toBeTruthy();
-  for (const words of ["npx -y server-filesystem .", "/usr/bin/npx", "/opt/tool"]) expect(screen.getByText(words)).toBeTruthy();
+  for (const words of ["npx -y server-filesystem .", "/usr/bin/npx", "/opt/tool", "LOG_LEVEL=debug", /version not pinned/]) expect(screen.getByText(words)).toBeTruthy();
   await user.click(send.getByText("Arguments and results"));
   expect(send.getByText(/"depth"/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
@@ -56,7 +56,7 @@ test("of a server at an address the page says where it is and what it gets, and 
   const url = "https://mcp.example.org/mcp";
   const far = { ...server, argv: [], url, hosts: ["mcp.example.org:443"] };
   show(scene({
-    "tools.list": { servers: [far] }, "tools.show": { ...shown, server: far, pins: [], reads: [], secrets: { Authorization: "wiki" } }, "workspaces.list": { workspaces: [] }, "tools.logins": { logins: [] },
+    "tools.list": { servers: [far] }, "tools.show": { ...shown, server: far, pins: [], package: null, variables: {}, reads: [], secrets: { Authorization: "wiki" } }, "workspaces.list": { workspaces: [] }, "tools.logins": { logins: [] },
   }), "/tools");
   await screen.findByText(url);
   expect(screen.getByText(/to this address only/)).toBeTruthy();
@@ -146,7 +146,7 @@ const loginAt = (more: Partial<LoginAt> = {}): LoginAt => ({
   address: null, until: null, since: AT, expires_at: AT + 3_600_000, ...more,
 });
 const farWorld = (logins: LoginAt[]) => scene({
-  "tools.list": { servers: [farServer] }, "tools.show": { ...shown, server: farServer, pins: [], reads: [], secrets: { Authorization: "login.files" } },
+  "tools.list": { servers: [farServer] }, "tools.show": { ...shown, server: farServer, pins: [], package: null, variables: {}, reads: [], secrets: { Authorization: "login.files" } },
   "workspaces.list": { workspaces: [{ workspace_id: "ws_1", folder: "/home/you/work", project_hash: null, project_source: null, tasks: 1, waiting: 0, last_task_id: null, last_at: AT }] },
   "tools.logins": { logins }, "tools.login": { task_id: "task_new", ingress_id: "ing_1", duplicate: false }, "tools.login_begin": loginAt({ state: "waiting", address: "https://id.example.org/authorize?x=1" }),
   "tools.login_cancel": loginAt({ state: "logged_out" }), "tools.logout": { server: "files", not_revoked: "no way to take a token back is offered there" },

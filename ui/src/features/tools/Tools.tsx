@@ -87,6 +87,7 @@ function Adding() {
       <summary>Add a server</summary>
       <p>Adding a server starts a program on this computer, so you do it in a terminal. Hermit starts it without network, with the folder read-only, and asks you before it registers anything.</p>
       <Copyable text="hermit tools add NAME -- PROGRAM ARGUMENTS" />
+      <p>Set its variables with <code>--env NAME=VALUE</code>, and give it a secret with <code>--secret NAME=HANDLE</code>.</p>
       <p>A server that runs elsewhere:</p>
       <Copyable text="hermit tools add NAME --url URL" />
       <p>If that server wants you to log in, do that first:</p>
@@ -125,16 +126,19 @@ function One({ server, gone }: { server: Server; gone: () => void }) {
 function Whole({ shown }: { shown: Shown }) {
   const { server } = shown;
   const secrets = Object.entries(shown.secrets);
+  const variables = Object.entries(shown.variables);
   return (
     <>
       <Facts ruled rows={[
         server.url === null
           ? ["Started as", <code key="argv"><Words of={server.argv.join(" ")} /></code>]
           : ["Address", <code key="url"><Words of={server.url} /></code>],
+        shown.package === null ? null : ["Package", <Words key="package" of={capital(shown.package.replace(/^the /, ""))} />],
         ["Network", server.hosts.length === 0 ? "none" : <Words key="hosts" of={server.hosts.join(", ")} />],
         secrets.length === 0 ? null : ["Secrets", secrets.map(([variable, handle]) => <div key={variable}>{server.url === null
           ? <><code><Words of={variable} /></code> stands for <code>secret:<Words of={handle} /></code>, whose value the server never gets</>
           : <>the header <code><Words of={variable} /></code> carries {handle.startsWith("login.") ? "the token of your log-in" : <code>secret:<Words of={handle} /></code>}, to this address only</>}</div>)],
+        variables.length === 0 ? null : ["Variables", variables.map(([variable, value]) => <div key={variable}><code><Words of={`${variable}=${value}`} /></code></div>)],
         ["Folder", server.url === null ? "the task's folder, read-only, or a copy of it for a tool that changes files; files that look like keys are hidden" : "none; it gets only what the arguments of a call hold"],
         shown.reads.length === 0 ? null : ["Also reads", shown.reads.map((place) => <div key={place}><Words of={place} /></div>)],
         server.url !== null ? null : ["Program", shown.pins.length === 0 ? "not pinned" : shown.pins.map((pin) => <div key={pin.name} className={styles.pin}><Words of={pin.path} /><Hash of={pin.sha256} what="program" /></div>)],

@@ -15,6 +15,8 @@ export interface Add {
   hosts?: string[];
   /** Environment variables that hold a secret, by its handle; of one that is reached, headers. */
   secrets?: Record<string, string>;
+  /** Environment variables that hold no secret; what may be one is refused. */
+  variables?: Record<string, string>;
   /** Folders beside the system's that its program needs to read. */
   reads?: string[];
   /** What some of its tools may do, each a class by the tool's name: a person is asked about it with the server. */
@@ -227,7 +229,11 @@ export interface Shown {
   server: Server;
   /** Files that its words name, with the digest each had. */
   pins: Pin[];
+  /** The package that is started, with its version or that none is pinned, in words. */
+  package: string | null;
   secrets: Record<string, string>;
+  /** Environment variables that hold no secret. */
+  variables: Record<string, string>;
   reads: string[];
   words: Words[];
   /** Resources, and templates of their addresses. */

@@ -7,7 +7,9 @@ use model::tool_server::ServerLaunch;
 fn lines(hosts: &[&str], resources: usize) -> Vec<Line> {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
     let (argv, url, secrets) = (vec!["notes".to_owned()], None, BTreeMap::new());
-    let launch = ServerLaunch { argv, url, secrets, hosts, reads: Vec::new(), pins: Vec::new() };
+    let (variables, package) = (BTreeMap::new(), None);
+    let (reads, pins) = (Vec::new(), Vec::new());
+    let launch = ServerLaunch { argv, url, secrets, variables, hosts, reads, pins, package };
     let resource = |at: usize| {
         let (title, description, media_type) = (None, None, None);
         ServerResource {

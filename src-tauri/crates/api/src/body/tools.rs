@@ -10,6 +10,7 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
 use model::ingress::Channel;
+use model::launch::LaunchPackage;
 use model::sampling::SamplingTerms;
 use model::server_part::{ServerPrompt, ServerResource};
 use model::tool_server::{
@@ -34,8 +35,9 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
         // What else is named is refused with words.
         Some(url) => p.hosts.into_iter().chain([url.parse::<WebUrl>().wire()?.server()]).collect(),
     };
-    let (argv, url, secrets, reads) = (p.argv, p.url, p.secrets, p.reads);
-    let launch = ServerLaunch { argv, url, secrets, hosts, reads, pins: Vec::new() };
+    let (argv, url, secrets, variables, reads) = (p.argv, p.url, p.secrets, p.variables, p.reads);
+    let launch =
+        ServerLaunch { argv, url, secrets, variables, hosts, reads, pins: Vec::new(), package: None };
     let by = (channel(p.channel.as_deref())?, key);
     let terms = p.classes.into_iter().map(|(tool, class)| Ok((tool, only(word(&class)?))));
     let terms = terms.collect::<Result<_, Error>>()?;
@@ -142,7 +144,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
     Ok(Shown {
         server: server(host, &p.server, record)?,
         pins: pins.collect(),
+        package: known.launch.package.as_ref().map(LaunchPackage::in_words),
         secrets: known.launch.secrets,
+        variables: known.launch.variables,
         reads: known.launch.reads,
         words,
         resources: resources_of(&known.manifest, record),

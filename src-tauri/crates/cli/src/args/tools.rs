@@ -66,12 +66,13 @@ Examples:
   hermit tools add github --host api.github.com --secret GITHUB_TOKEN=github --read ~/.local/share/mcp -- mcp-github
   hermit tools add files --class read_text_file=read_local -- node files.js .
   hermit tools add wiki --url https://mcp.example.org/mcp --header Authorization=wiki
+  hermit tools add memory --env MEMORY_FILE_PATH=/tmp/memory.json -- node node_modules/@modelcontextprotocol/server-memory/dist/index.js
   hermit tools add files --again")]
 pub struct ToolsAdd {
     /// Its name here: a-z, 0-9 and `-`.
     pub server: String,
     /// The address of a server that runs elsewhere (Streamable HTTP), instead of a program.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["host", "secret", "read", "argv"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["host", "secret", "env", "read", "argv"])]
     pub url: Option<String>,
     /// A header that is sent there with a secret, as `HEADER=NAME`; in `Authorization`, `Bearer` stands before the value.
     #[arg(long, value_name = "HEADER=NAME", requires = "url")]
@@ -82,6 +83,10 @@ pub struct ToolsAdd {
     /// An environment variable that holds a secret, as `VARIABLE=NAME`; what stands in it is a stand-in.
     #[arg(long, value_name = "VARIABLE=NAME", requires = "host")]
     pub secret: Vec<String>,
+    /// An environment variable that holds no secret, as `NAME=VALUE`; it is shown on the card. What may be a secret is
+    /// refused: give it with `--secret`. May be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
     /// A folder beside the system's that its program needs to read; may be given more than once.
     #[arg(long, value_name = "FOLDER")]
     pub read: Vec<PathBuf>,

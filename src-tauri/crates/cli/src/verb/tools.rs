@@ -7,6 +7,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use host::Session;
+use model::launch::may_be_secret;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,7 @@ fn add(context: &Context, args: ToolsAdd) -> Came {
         url: args.url,
         hosts: args.host.iter().map(|host| super::secret::with_port(host)).collect(),
         secrets,
+        variables: pairs(&args.env, "variable", "NAME=VALUE")?,
         reads,
         classes,
         again: args.again,
@@ -209,6 +211,9 @@ fn shown_in_words(out: &Output, shown: &Shown) {
     for pin in &shown.pins {
         out.line(format!("  {} is {}, sha256 {}", plain(&pin.name), plain(&pin.path), pin.sha256));
     }
+    if let Some(words) = &shown.package {
+        out.line(format!("  it is {}", plain(words)));
+    }
     match server.hosts.as_slice() {
         [] => out.line("  no network"),
         hosts => out.line(format!("  may reach {}", plain(&hosts.join(", ")))),
@@ -219,6 +224,9 @@ fn shown_in_words(out: &Output, shown: &Shown) {
             Some(_) => format!("  the header {variable} carries `secret:{handle}`"),
             None => format!("  {variable} stands in for `secret:{handle}`"),
         });
+    }
+    for (variable, value) in &shown.variables {
+        out.line(format!("  {} is \"{}\"", plain(variable), plain(value)));
     }
     for place in &shown.reads {
         out.line(format!("  may also read {}", plain(place)));
@@ -313,30 +321,14 @@ fn proposal(name: &str, server: &Value) -> String {
     if let Some(folder) = server.get("cwd").and_then(Value::as_str) {
         options.push_str(&format!(" --workspace {}", quoted(folder)));
     }
-    let mut plain = String::new();
     for (variable, value) in server.get("env").and_then(Value::as_object).into_iter().flatten() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match may_be_secret(variable, &value) {
             true => options.push_str(&format!(" --secret {}=NAME --host HOST", quoted(variable))),
-            false => plain.push_str(&format!("{} ", quoted(&format!("{variable}={value}")))),
+            false => options.push_str(&format!(" --env {}", quoted(&format!("{variable}={value}")))),
         }
     }
-    let env = if plain.is_empty() { "" } else { "env " };
-    format!("hermit tools add {own}{options} -- {env}{plain}{}", words.join(" "))
-}
-
-/// Whether the value of a variable may be a key: by the name, or because it is long and mixed as keys are.
-fn may_be_secret(variable: &str, value: &str) -> bool {
-    const WORDS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL", "COOKIE", "DSN"];
-    let name = variable.to_ascii_uppercase();
-    let is_mixed = |run: &str| {
-        run.len() >= 16
-            && run.contains(|c: char| c.is_ascii_digit())
-            && run.contains(|c: char| c.is_ascii_alphabetic())
-    };
-    WORDS.iter().any(|word| name.contains(word))
-        || (value.contains("://") && value.contains('@'))
-        || value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_mixed)
+    format!("hermit tools add {own}{options} -- {}", words.join(" "))
 }
 
 /// A word as a shell takes it.

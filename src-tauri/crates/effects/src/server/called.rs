@@ -125,7 +125,11 @@ pub(super) fn as_registered(executors: &Executors, asked: &Call) -> Result<Serve
     if !same {
         return Err(unread("it is not the one that was named".to_owned()));
     }
-    if executors.pins(&asked.launch) != asked.launch.pins {
+    let pins = executors.pins(&asked.launch);
+    // A server that was registered before its package was looked up has none to be held against.
+    let of_another =
+        asked.launch.package.is_some() && executors.package(&asked.launch, &pins) != asked.launch.package;
+    if pins != asked.launch.pins || of_another {
         return Err(Error::Request(format!(
             "the program of the server `{0}` is not the one that was registered; a person looks at it with \
              `hermit tools add {0} --again`",

@@ -8,6 +8,7 @@ mod alive;
 mod called;
 mod digests;
 mod lone;
+mod package;
 mod process;
 mod reached;
 mod sessions;
@@ -179,7 +180,9 @@ impl Executors {
         server: &str,
         launch: &ServerLaunch,
     ) -> Result<(ServerLaunch, ToolManifest), String> {
-        let launch = ServerLaunch { pins: self.pins(launch), ..launch.clone() };
+        let pins = self.pins(launch);
+        let package = self.package(launch, &pins);
+        let launch = ServerLaunch { pins, package, ..launch.clone() };
         let hidden = hidden(self, &launch)?;
         let mut alive =
             Alive::begin(self, (server, &launch), hidden, Offers::default()).map_err(|e| e.to_string())?;
@@ -285,7 +288,9 @@ pub(crate) fn check_launch(launch: &ServerLaunch) -> Result<(), Error> {
     {
         return say("a server needs a program, and words without a zero byte".to_owned());
     }
-    let words = launch.argv.iter().chain(&launch.hosts).chain(&launch.reads);
+    model::launch::check_variables(&launch.variables).map_err(Error::Request)?;
+    let variables = launch.variables.iter().flat_map(|(name, value)| [name, value]);
+    let words = launch.argv.iter().chain(&launch.hosts).chain(&launch.reads).chain(variables);
     let bytes: usize = words.map(|word| word.len().saturating_add(1)).sum();
     if bytes > LAUNCH_BYTES_MAX {
         return say(format!(

@@ -13,6 +13,7 @@ use model::RelPath;
 use model::limits::SERVER_CPU_S;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Stdio};
@@ -66,6 +67,7 @@ impl Process {
         let mut view = view(executors, &RelPath::ROOT, folder)?;
         view.read_only = true;
         view.reads = launch.reads.iter().map(PathBuf::from).collect();
+        view.told = told(launch);
         view.mask(&hidden, folder)?;
         let uses_network = !launch.hosts.is_empty();
         let outlet = uses_network.then(|| {
@@ -95,6 +97,7 @@ impl Process {
     ) -> Result<Self, Error> {
         check_launch(launch)?;
         view.reads = launch.reads.iter().map(PathBuf::from).collect();
+        view.told.extend(told(launch));
         let mut started = Self::spawn(executors, launch, view, false)?;
         started.offers = offers;
         Ok(started)
@@ -222,6 +225,11 @@ fn ended(used: &mut ProcessUse, cancelled: &dyn Fn() -> bool) -> Option<String> 
         true => Some("it was cancelled".to_owned()),
         false => used.too_large(),
     }
+}
+
+/// Variables that are set for it, beside those of the sandbox.
+fn told(launch: &ServerLaunch) -> Vec<(String, OsString)> {
+    launch.variables.iter().map(|(name, value)| (name.clone(), value.into())).collect()
 }
 
 /// Its folder is needed no more.

@@ -186,8 +186,9 @@ pub fn dialled(url: &WebUrl, named: &[String]) -> Result<SocketAddr, String> {
 pub(super) fn address_of(launch: &ServerLaunch) -> Result<(WebUrl, Vec<Header>), String> {
     let text = launch.url.as_deref().unwrap_or_default();
     let url: WebUrl = text.parse().map_err(|e: model::Error| e.to_string())?;
-    if !launch.argv.is_empty() || !launch.reads.is_empty() {
-        return Err("a server that is reached by an address has no program and reads no folders".to_owned());
+    if !launch.argv.is_empty() || !launch.reads.is_empty() || !launch.variables.is_empty() {
+        let say = "a server that is reached by an address has no program, no variables and reads no folders";
+        return Err(say.to_owned());
     }
     if launch.hosts != [url.server()] {
         return Err(format!("a server at `{url}` reaches `{}` and no other host", url.server()));

@@ -23,6 +23,9 @@ params! {
         /// Environment variables that hold a secret, by its handle; of one that is reached, headers.
         #[serde(default)]
         secrets: BTreeMap<String, String>,
+        /// Environment variables that hold no secret; what may be one is refused.
+        #[serde(default)]
+        variables: BTreeMap<String, String>,
         /// Folders beside the system's that its program needs to read.
         #[serde(default)]
         reads: Vec<String>,
@@ -209,7 +212,11 @@ answers! {
         server: Server,
         /// Files that its words name, with the digest each had.
         pins: Vec<Pin>,
+        /// The package that is started, with its version or that none is pinned, in words.
+        package: Option<String>,
         secrets: BTreeMap<String, String>,
+        /// Environment variables that hold no secret.
+        variables: BTreeMap<String, String>,
         reads: Vec<String>,
         words: Vec<Words>,
         /// Resources, and templates of their addresses.
