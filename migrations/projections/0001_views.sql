@@ -343,7 +343,7 @@ CREATE TABLE view_memories (
   invalidation   TEXT,
   expires_at     INTEGER,
   uses           INTEGER NOT NULL,
-  last_used_at   INTEGER,
+  last_used_at   INTEGER, helped INTEGER NOT NULL, helped_in TEXT, contradicted INTEGER NOT NULL, contradicted_in TEXT,
   state_leaf     TEXT    NOT NULL,
   ended_seq      INTEGER
 ) STRICT, WITHOUT ROWID;

@@ -41,6 +41,7 @@ mod trial;
 
 mod edit;
 mod fetch;
+mod followed;
 mod vcs;
 
 pub(crate) use act::Yes;

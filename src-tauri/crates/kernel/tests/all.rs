@@ -34,6 +34,7 @@ mod fetching;
 mod governed;
 mod ground;
 mod halting;
+mod helping;
 mod history;
 mod ingress;
 mod lasting;

@@ -161,6 +161,11 @@ fn key_of(claim: &str, store: &str, project: Option<Digest>) -> Digest {
     Digest::of(format!("hermit history\n{store}\n{project}\n{}", bare(claim)).as_bytes())
 }
 
+/// Whether what a person said to a task at work sets something right.
+pub fn corrects(words: &str) -> bool {
+    saying::correction(words).is_some()
+}
+
 /// Whether words say something that holds beyond the moment: more than a yes, a no, a thank-you.
 fn says_something(words: &str) -> bool {
     relevance::words(&[words]).len() >= 2

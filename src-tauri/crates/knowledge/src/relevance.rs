@@ -2,14 +2,14 @@
 //!
 //! A record is a candidate because every context of its project holds it, or because it holds words of what the task is
 //! about. The order is a fusion of three: by words, by trust, by age. How often a record was used has no say: what was
-//! shown once would be shown for ever.
+//! shown once would be shown for ever. Whether it helped orders what all three hold equal, and nothing else.
 
 use crate::trust;
 use model::MemoryId;
 use model::knowledge::{MemoryRecord, MemoryRetention};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of a task that count; more are ignored, the last said first.
 const WORDS_MAX: usize = 48;
@@ -35,21 +35,18 @@ pub struct Recalled {
     pub place: u32,
 }
 
+/// Every word of a text that says something, in small letters.
+pub fn every_word(text: &str) -> impl Iterator<Item = String> {
+    let empty: BTreeSet<&str> = EMPTY.split_whitespace().collect();
+    let says = move |word: &String| word.chars().count() >= LETTERS_MIN && !empty.contains(word.as_str());
+    text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).filter(says)
+}
+
 /// The words by which memory is looked up for these texts, each once, in the order in which they were said.
 pub fn words(texts: &[&str]) -> Vec<String> {
-    let empty: BTreeSet<&str> = EMPTY.split_whitespace().collect();
     let mut seen = BTreeSet::new();
-    let mut words = Vec::new();
-    for text in texts {
-        for word in text.split(|c: char| !c.is_alphanumeric()) {
-            let word = word.to_lowercase();
-            let says = word.chars().count() >= LETTERS_MIN && !empty.contains(word.as_str());
-            if says && words.len() < WORDS_MAX && seen.insert(word.clone()) {
-                words.push(word);
-            }
-        }
-    }
-    words
+    let all = texts.iter().flat_map(|text| every_word(text));
+    all.filter(|word| seen.insert(word.clone())).take(WORDS_MAX).collect()
 }
 
 /// The same for two kinds of texts, each of which has half of the room, and what the other leaves of its half.
@@ -62,19 +59,27 @@ pub fn words_of_both(one: &[&str], other: &[&str]) -> Vec<String> {
 }
 
 /// Candidates in their order: what is pinned, the rest of `in_force`, then `by_words`, which come the best match first; each
-/// once. The same records give the same order; what is equal is ordered by identifier.
-pub fn ranked(in_force: Vec<MemoryRecord>, by_words: Vec<MemoryRecord>) -> Vec<Recalled> {
+/// once. The same records give the same order; what is equal is ordered by how much more often it helped than it was
+/// contradicted, as `use_of` says, then by identifier.
+pub fn ranked(
+    in_force: Vec<MemoryRecord>,
+    by_words: Vec<MemoryRecord>,
+    use_of: &BTreeMap<MemoryId, i64>,
+) -> Vec<Recalled> {
     let held: BTreeSet<MemoryId> = in_force.iter().map(|record| record.memory_id).collect();
     let by_words: Vec<MemoryRecord> =
         by_words.into_iter().filter(|record| !held.contains(&record.memory_id)).collect();
     let is_pinned = |record: &MemoryRecord| record.retention_class == Some(MemoryRetention::Pinned);
     let (pinned, others): (Vec<_>, Vec<_>) = in_force.into_iter().partition(is_pinned);
-    let fused = fused(pinned, false).into_iter().chain(fused(others, false)).chain(fused(by_words, true));
+    let fused = fused(pinned, false, use_of)
+        .into_iter()
+        .chain(fused(others, false, use_of))
+        .chain(fused(by_words, true, use_of));
     fused.zip(0..).map(|(record, place)| Recalled { record, place }).collect()
 }
 
 /// Records by the sum of what each list says of them; `matched` when they come in an order that counts.
-fn fused(records: Vec<MemoryRecord>, matched: bool) -> Vec<MemoryRecord> {
+fn fused(records: Vec<MemoryRecord>, matched: bool, use_of: &BTreeMap<MemoryId, i64>) -> Vec<MemoryRecord> {
     // What is equal shares a place: so many stand before it.
     let place = |key: &dyn Fn(&MemoryRecord) -> Reverse<i64>, of: &MemoryRecord| {
         let before = records.iter().filter(|other| key(other) < key(of)).count();
@@ -90,7 +95,8 @@ fn fused(records: Vec<MemoryRecord>, matched: bool) -> Vec<MemoryRecord> {
     };
     let mut scored: Vec<(Reverse<u64>, MemoryRecord)> =
         records.iter().enumerate().map(|(at, one)| (Reverse(score(at, one)), one.clone())).collect();
-    scored.sort_by_key(|(score, record)| (*score, record.memory_id));
+    let helped = |id: &MemoryId| Reverse(use_of.get(id).copied().unwrap_or_default());
+    scored.sort_by_key(|(score, record)| (*score, helped(&record.memory_id), record.memory_id));
     scored.into_iter().map(|(_, record)| record).collect()
 }
 

@@ -178,7 +178,8 @@ bodies! {
     /// The loop ended, and why (RX-5-6).
     RunTerminated ("attempt.terminated", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, reason: TerminationReason, iterations: u32, summary: Text,
-        answer: Option<ArtifactRef>,
+        answer: Option<ArtifactRef>;
+        since helped: Vec<MemoryId>, contradicted: Vec<MemoryId>
     }
 
     // The governed path.

@@ -328,7 +328,8 @@ views! {
         invalidation: Option<InvalidationPolicy>, expires_at: Option<UnixMs>, state_leaf: Digest,
     } later {
         ended_seq: Option<u64>, superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>, uses: u32,
-        last_used_at: Option<UnixMs>,
+        last_used_at: Option<UnixMs>, helped: u32, helped_in: Option<TaskId>, contradicted: u32,
+        contradicted_in: Option<TaskId>,
     }
 
     /// Decision timeline (HK-13.6-10).

@@ -409,15 +409,16 @@ impl History {
             drafts.push(draft);
         }
         if to.is_ended() {
-            let about = place.attempt.expect("an attempt");
             let reasons =
                 [TerminationReason::Done, TerminationReason::Expired, TerminationReason::NoProgress];
             let body = RunTerminated {
-                about_attempt_id: about,
+                about_attempt_id: place.attempt.expect("an attempt"),
                 reason: reasons[self.roll(3)],
                 iterations: work.turns,
                 summary: words("that was it", self.world.n),
                 answer: None,
+                helped: None,
+                contradicted: None,
             };
             drafts.push(self.world.draft(place, body));
             work.attempt = None;

@@ -357,6 +357,8 @@ fn the_chat_is_told_from_events_in_their_order() {
         iterations: 1,
         summary: words("all done", 1),
         answer: None,
+        helped: None,
+        contradicted: None,
     });
     let completed = desk.world.status(desk.task, TaskStatus::Running, TaskStatus::Completed);
     desk.put(vec![completed]);

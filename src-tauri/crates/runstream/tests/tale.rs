@@ -338,6 +338,8 @@ impl Tale {
             iterations: 1,
             summary: words("all sorted"),
             answer: Some(at(11)),
+            helped: None,
+            contradicted: None,
         })
     }
 

@@ -9,13 +9,14 @@ const memory = (id: string, claim: string, more: Partial<Memory> = {}): Memory =
   memory_id: id, task_id: DONE, claim, scope: "project", reason: "a person said so", trust: "user_asserted", status: "active",
   evidence: [{ artifact_id: "art_1", part: "the value at /claim", excerpt_sha256: "ab".repeat(32), trust: "user_asserted", confidence: 1000 }],
   promoted_by: "prn_1", memory_type: "decision", project: { hash: "cd".repeat(32), name: "invoices" }, retention: "kept", invalidation: "correction",
-  from_belief: null, supersedes: null, uses: 0, last_used_at: null, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null,
+  from_belief: null, supersedes: null, uses: 0, last_used_at: null, helped: 0, helped_in: null, contradicted: 0, contradicted_in: null, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null,
   ...more,
 });
 
 const rows = [
-  memory("mem_1", "invoices are numbered by year", { uses: 3, last_used_at: 1_700_000_100_000 }),
+  memory("mem_1", "invoices are numbered by year", { uses: 3, last_used_at: 1_700_000_100_000, contradicted: 1, contradicted_in: DONE }),
   memory("mem_2", "answers are short", { memory_type: "preference", project: null, scope: "*", retention: "pinned" }),
+  memory("mem_4", "drafts go into entwurf", { uses: 5, helped: 3, helped_in: DONE }),
   memory("mem_3", "staging is down", { status: "expired", expires_at: 1_700_000_200_000, ended_at: 1_700_000_200_000 }),
 ];
 const workspaces = { workspaces: [{ workspace_id: "wsp_1", folder: "/home/me/invoices", project_hash: "cd".repeat(32), project_source: "folder" as const, tasks: 1, waiting: 0, last_task_id: DONE, last_at: 1 }] };
@@ -30,7 +31,7 @@ const open = async () => {
 test("each memory says where it holds, of what kind it is, and whether tasks were told of it", async () => {
   const { user, host } = await open();
   const line = (await screen.findAllByRole("row")).map((one) => one.textContent);
-  expect(line[1]).toMatch(/invoices are numbered by year.*Decision.*invoices.*active.*3 times/i);
+  expect(line[1]).toMatch(/invoices are numbered by year.*Decision.*invoices.*active.*contradicted 1/i);
   expect(line[2]).toMatch(/answers are short.*pinned.*Preference.*Every project.*never/);
   const detail = await screen.findByRole("complementary", { name: "Memory" });
   expect(within(detail).getByText("Until you say otherwise")).toBeTruthy();
@@ -41,6 +42,17 @@ test("each memory says where it holds, of what kind it is, and whether tasks wer
   await screen.findAllByRole("row");
   expect(host.asked.filter((one) => one.name === "knowledge.memories").at(-1)?.params).toMatchObject({ memory_type: "preference", folder: "/home/me/invoices" });
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("what helped most comes first when a person orders by use, and each says what came of it", async () => {
+  const { user } = await open();
+  await user.selectOptions(await screen.findByLabelText("Order"), "Most helpful first");
+  const claims = (await screen.findAllByRole("row")).slice(1).map((one) => one.textContent ?? "");
+  expect(claims[0]).toMatch(/drafts go into entwurf.*helped 3/);
+  expect(claims.at(-1)).toMatch(/invoices are numbered by year.*contradicted 1/);
+  const detail = await screen.findByRole("complementary", { name: "Memory" });
+  expect(detail.textContent).toMatch(/Helped3 times, last in this task/);
+  expect(within(detail).getByRole("link", { name: "this task" }).getAttribute("href")).toContain(DONE);
 });
 
 test("a person adds a memory and is asked to approve it; what cannot be is not sent", async () => {

@@ -37,6 +37,7 @@ export function Memories() {
   const [folder, setFolder] = useState("");
   const [writes, setWrites] = useState(false);
   const [at, setAt] = useState<number | null>(null);
+  const [byUse, setByUse] = useState(false);
   const points = usePoints();
   const folders = useAsk("workspaces.list", {});
   const asked = usePages("knowledge.memories", { status: "any", memory_type: kind, folder: folder === "" ? null : folder, limit: LIMIT });
@@ -46,6 +47,7 @@ export function Memories() {
       <div className={styles.filters}>
         <Select label="Project" value={folder} onChange={(event) => setFolder(event.target.value)} options={[{ value: "", label: "All projects" }, ...named.map((one) => ({ value: one.folder, label: one.folder }))]} />
         <Select label="Type" value={kind ?? ""} onChange={(event) => setKind(kindOf(event.target.value))} options={[{ value: "", label: "All types" }, ...KINDS]} />
+        <Select label="Order" value={byUse ? "use" : "age"} onChange={(event) => setByUse(event.target.value === "use")} options={[{ value: "age", label: "Newest first" }, { value: "use", label: "Most helpful first" }]} />
         <Button onClick={() => setWrites(true)}>Add a memory</Button>
       </div>
       <TimeSlider points={points} at={at} choose={setAt} />
@@ -56,16 +58,32 @@ export function Memories() {
         asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0}
         empty={kind === null && folder === "" ? <Empty title="No memory yet">Tasks of a project are told what is remembered for it. Add something yourself, or allow it when an agent asks.</Empty> : <Empty title="Nothing is remembered here" small />}
       >
-        {(page) => <MemoryTable page={page} further={asked.further} folders={named} />}
+        {(page) => <MemoryTable page={page} further={asked.further} folders={named} byUse={byUse} />}
       </Answer>}
     </div>
   );
 }
 
-function MemoryTable({ page, further, folders }: { page: Pages<Memory>; further: () => void; folders: readonly Folder[] }) {
+/** What helped more often than it was contradicted, then what models were told of most. */
+const byTheirUse = (one: Memory, other: Memory) => (other.helped - other.contradicted) - (one.helped - one.contradicted) || other.uses - one.uses;
+
+/** What came of a memory: how often it helped, was contradicted, and was told. */
+function came(memory: Memory) {
+  if (memory.uses === 0 && memory.contradicted === 0) return "never";
+  const parts = [memory.helped > 0 && `helped ${memory.helped}`, memory.contradicted > 0 && `contradicted ${memory.contradicted}`].filter((part) => part !== false);
+  return parts.length === 0 ? `told ${count(memory.uses, "time")}` : parts.join(", ");
+}
+
+/** How often something came about, and the task in which it last did. */
+function Times({ times, last }: { times: number; last: string | null }) {
+  return <>{count(times, "time")}{last !== null && <>, last in <Link to="/task/$id" params={{ id: last }}>this task</Link></>}</>;
+}
+
+function MemoryTable({ page, further, folders, byUse }: { page: Pages<Memory>; further: () => void; folders: readonly Folder[]; byUse: boolean }) {
   const [at, setAt] = useState<string | null>(null);
-  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
-  const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
+  const rows = byUse ? [...page.rows].sort(byTheirUse) : page.rows;
+  const { shown, rest } = useParts(rows, { pages: { more: page.more, further } });
+  const chosen = rows.find((row) => row.memory_id === at) ?? rows[0];
   return (
     <div className={styles.split}>
       <div className={styles.rows}>
@@ -78,7 +96,7 @@ function MemoryTable({ page, further, folders }: { page: Pages<Memory>; further:
                 <td>{row.memory_type === null ? "" : capital(row.memory_type)}</td>
                 <td><Words of={place(row)} /></td>
                 <td>{plain(row.status)}</td>
-                <td className={table.right}>{row.uses === 0 ? "never" : count(row.uses, "time")}</td>
+                <td className={table.right}>{came(row)}</td>
                 <td className={table.right}><Time at={row.created_at} /></td>
               </tr>
             ))}
@@ -114,6 +132,8 @@ function OneMemory({ memory, folders }: { memory: Memory; folders: readonly Fold
         ["Trust", trust(memory.trust)],
         ["Kept", <Kept key="kept" memory={memory} />],
         ["Models told", memory.uses === 0 ? "Never" : <>{count(memory.uses, "time")}{memory.last_used_at !== null && <>, last <Time at={memory.last_used_at} ago /></>}</>],
+        memory.helped === 0 ? null : ["Helped", <Times key="helped" times={memory.helped} last={memory.helped_in} />],
+        memory.contradicted === 0 ? null : ["Contradicted", <Times key="against" times={memory.contradicted} last={memory.contradicted_in} />],
         ["Saved by", <Hash key="by" of={memory.promoted_by} what="principal" />],
         ["Task", <Link key="task" to="/task/$id" params={{ id: memory.task_id }}>Open the task</Link>],
         memory.supersedes === null ? null : ["Replaces", <Hash key="old" of={memory.supersedes} what="memory" />],

@@ -187,6 +187,14 @@ export interface Memory {
   /** How many context packs held it. */
   uses: number;
   last_used_at: number | null;
+  /** In how many tasks an act or the closing answer followed it. */
+  helped: number;
+  /** The last of them. */
+  helped_in: string | null;
+  /** How often a person, or what was seen, said otherwise. */
+  contradicted: number;
+  /** The last task in which that was. */
+  contradicted_in: string | null;
   expires_at: number | null;
   created_at: number;
   ended_at: number | null;

@@ -71,13 +71,23 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
                 m.memory_type.map_or_else(|| "-".to_owned(), |kind| kind.to_string()),
                 project(m),
                 m.trust.to_string(),
+                used(m),
                 plain(&m.claim.to_string()),
             ]
         });
-        let head = ["memory", "status", "type", "holds in", "trust", "claim"];
+        let head = ["memory", "status", "type", "holds in", "trust", "used", "claim"];
         list(out, &head, rows.collect(), found.next.as_deref());
     })?;
     Ok(())
+}
+
+/// How often models were told of it, and what came of that.
+fn used(memory: &Memory) -> String {
+    let part = |times: u32, word: &str| (times > 0).then(|| format!("{word} {times}"));
+    let parts =
+        [part(memory.uses, "told"), part(memory.helped, "helped"), part(memory.contradicted, "contradicted")];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
 }
 
 /// Where a record holds.
@@ -122,6 +132,16 @@ fn shown(out: &Output, m: &Memory) {
         (uses, at) => format!("models {uses} times, last {}", at.map(time).unwrap_or_default()),
     };
     fact("told to", &told);
+    let of = |times: u32, last: &Option<String>| match (times, last) {
+        (0, _) | (_, None) => None,
+        (times, Some(task)) => Some(format!("{times}, last in {task}")),
+    };
+    if let Some(tasks) = of(m.helped, &m.helped_in) {
+        fact("helped", &tasks);
+    }
+    if let Some(tasks) = of(m.contradicted, &m.contradicted_in) {
+        fact("contradicted", &tasks);
+    }
     if let Some(at) = m.ended_at {
         let why =
             m.end_reason.as_ref().map(|why| format!(": {}", plain(&why.to_string()))).unwrap_or_default();

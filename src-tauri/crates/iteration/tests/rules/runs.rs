@@ -184,7 +184,7 @@ fn a_body() -> impl Strategy<Value = Body> {
         2 => Just(rejected()),
         1 => Just(RunTerminated {
             about_attempt_id: attempt(), reason: TerminationReason::Cancelled, iterations: 1,
-            summary: Sensitive::Shown("stopped".to_owned()), answer: None,
+            summary: Sensitive::Shown("stopped".to_owned()), answer: None, helped: None, contradicted: None,
         }.into()),
     ]
 }

@@ -25,6 +25,7 @@ use model::knowledge::{
 use model::principal::PrincipalType;
 use model::proposal::ProposedMemory;
 use model::{ArtifactId, BeliefId, Body, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
+use projections::rows::MemoryRow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
@@ -349,8 +350,12 @@ impl Kernel {
         let wanted = relevance::words_of_both(&[&input.goal], &said);
         let in_force =
             self.query()?.memories_in_force(project, self.ports.clock.now(), CANDIDATES_MAX).map_err(view)?;
-        let by_words = self.memories_holding(&wanted, project, CANDIDATES_MAX)?;
-        Ok(relevance::ranked(in_force.into_iter().map(record).collect(), by_words))
+        let now = self.ports.clock.now();
+        let by_words = self.query()?.memories_saying(&wanted, project, now, CANDIDATES_MAX).map_err(view)?;
+        let net = |row: &MemoryRow| (row.memory_id, i64::from(row.helped) - i64::from(row.contradicted));
+        let use_of = in_force.iter().chain(&by_words).map(net).collect();
+        let records = |rows: Vec<MemoryRow>| rows.into_iter().map(record).collect();
+        Ok(relevance::ranked(records(in_force), records(by_words), &use_of))
     }
 
     pub(super) fn saying(
@@ -359,18 +364,9 @@ impl Kernel {
         project: Option<Digest>,
         most: u32,
     ) -> Result<Vec<MemoryRecord>, Error> {
-        self.memories_holding(&relevance::words(texts), project, most)
-    }
-
-    /// Records that hold any of these words, the best match first.
-    fn memories_holding(
-        &self,
-        words: &[String],
-        project: Option<Digest>,
-        most: u32,
-    ) -> Result<Vec<MemoryRecord>, Error> {
         let now = self.ports.clock.now();
-        let rows = self.query()?.memories_saying(words, project, now, most).map_err(view)?;
+        let rows =
+            self.query()?.memories_saying(&relevance::words(texts), project, now, most).map_err(view)?;
         Ok(rows.into_iter().map(record).collect())
     }
 

@@ -270,12 +270,15 @@ impl Kernel {
             .trust(model::artifact::TrustTier::Untrusted)
             .from(inputs);
         let answer = tx.artifact(summary.as_bytes(), new)?;
+        let (helped, contradicted) = self.memories_judged(tx, Some(summary))?;
         tx.push(RunTerminated {
             about_attempt_id,
             reason,
             iterations,
             summary: Sensitive::from(summary.to_owned()),
             answer: Some(answer.clone()),
+            helped,
+            contradicted,
         });
         if self.proposer(tx)?.reads_context() {
             self.check_answer(tx, summary, &answer)?;

@@ -69,7 +69,16 @@ impl Kernel {
         let attempt = tx.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let (about_attempt_id, iterations) = (attempt.attempt.attempt_id, attempt.loop_state.iteration);
         let summary = Sensitive::from(said.to_owned());
-        tx.push(RunTerminated { about_attempt_id, reason, iterations, summary, answer: None });
+        let (helped, contradicted) = self.memories_judged(tx, None)?;
+        tx.push(RunTerminated {
+            about_attempt_id,
+            reason,
+            iterations,
+            summary,
+            answer: None,
+            helped,
+            contradicted,
+        });
         Ok(())
     }
 

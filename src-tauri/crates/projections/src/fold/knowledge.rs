@@ -55,6 +55,10 @@ fn claims(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
         Body::MemoryPromoted(b) => memory(seen, &b.record),
         Body::MemoryInvalidated(b) => {
             ended(seen, b.memory_id, MemoryStatus::Invalidated, Some(&b.reason))?;
+            // One that another takes the place of may have been right until then.
+            if b.superseded_by.is_none() {
+                contradicted(seen, b.memory_id)?;
+            }
             seen.set((b.memory_id,), |row: &mut MemoryRow| {
                 row.superseded_by = b.superseded_by.or(row.superseded_by);
             })
@@ -231,6 +235,21 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> Result<(), Error> {
 pub(super) fn used(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
     seen.set((id,), |row: &mut MemoryRow| {
         (row.uses, row.last_used_at) = (row.uses.saturating_add(1), Some(seen.at()));
+    })
+}
+
+/// What a task did followed it.
+pub(super) fn helped(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
+    seen.set((id,), |row: &mut MemoryRow| {
+        (row.helped, row.helped_in) = (row.helped.saturating_add(1), Some(seen.event.task_id));
+    })
+}
+
+/// A person, or what was seen, says otherwise.
+pub(super) fn contradicted(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
+    seen.set((id,), |row: &mut MemoryRow| {
+        row.contradicted = row.contradicted.saturating_add(1);
+        row.contradicted_in = Some(seen.event.task_id);
     })
 }
 

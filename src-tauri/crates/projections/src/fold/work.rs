@@ -197,6 +197,8 @@ fn attempt_status(seen: &Seen<'_>, b: &AttemptStatusChanged) -> Result<(), Error
 }
 
 fn terminated(seen: &Seen<'_>, b: &RunTerminated) -> Result<(), Error> {
+    b.helped.iter().flatten().try_for_each(|one| super::knowledge::helped(seen, *one))?;
+    b.contradicted.iter().flatten().try_for_each(|one| super::knowledge::contradicted(seen, *one))?;
     seen.attempt(b.about_attempt_id, |attempt| {
         attempt.termination = Some(b.reason);
         attempt.iterations = b.iterations;

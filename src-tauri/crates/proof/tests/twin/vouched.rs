@@ -140,6 +140,8 @@ fn what_a_model_said_at_the_end_is_told_apart_from_what_receipts_say() {
             iterations: 1,
             summary: "I have paid the invoice. All tests pass.".to_owned().into(),
             answer: None,
+            helped: None,
+            contradicted: None,
         });
         let field = Field::new(world, &World::everything());
         let report = judged(&field.files, &field.manifest());

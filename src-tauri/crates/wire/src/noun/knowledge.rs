@@ -162,6 +162,14 @@ answers! {
         /// How many context packs held it.
         uses: u32,
         last_used_at: Option<i64>,
+        /// In how many tasks an act or the closing answer followed it.
+        helped: u32,
+        /// The last of them.
+        helped_in: Option<String>,
+        /// How often a person, or what was seen, said otherwise.
+        contradicted: u32,
+        /// The last task in which that was.
+        contradicted_in: Option<String>,
         expires_at: Option<i64>,
         created_at: i64,
         ended_at: Option<i64>,
