@@ -86,6 +86,38 @@ fn a_write_onto_a_file_that_was_not_read_is_sent_back() {
 }
 
 #[test]
+fn what_a_model_wrote_itself_it_writes_again_unless_a_person_edited_it_since() {
+    let world = World::new(4);
+    world.file("c.txt", "old");
+    let to = |from: &str, to: &str| change(json!([{ "op": "move", "from": from, "to": to }]));
+    let task = world.script(
+        "draft it",
+        vec![
+            write("a.txt", "one"),
+            write("a.txt", "two"),
+            to("a.txt", "b/a.txt"),
+            write("b/a.txt", "three"),
+            change(json!([{ "op": "delete", "path": "c.txt" }])),
+            write("b/a.txt", "four"),
+            done("drafted"),
+        ],
+    );
+    for drafted in [None, Some("one"), Some("two"), Some("two")] {
+        let asked = world.drive_to_approval(task);
+        let files = world.files();
+        let there = files.get("a.txt").or_else(|| files.get("b/a.txt"));
+        assert_eq!(there.map(Vec::as_slice), drafted.map(str::as_bytes));
+        world.person.allow(world.kernel(), task, asked).unwrap();
+    }
+    let asked = world.drive_to_approval(task);
+    assert_eq!(world.files()["b/a.txt"], b"three");
+    world.file("b/a.txt", "a person's");
+    world.person.allow(world.kernel(), task, asked).unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(world.files()["b/a.txt"], b"a person's", "the last write was sent back");
+}
+
+#[test]
 fn a_change_set_is_undone_and_the_undo_is_undone() {
     let world = World::new(5);
     world.file("a.txt", "one");

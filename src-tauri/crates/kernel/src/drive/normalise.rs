@@ -12,6 +12,7 @@ use knowledge::trust;
 use model::action::{ChangeItem, Prior};
 use model::artifact::{Artifact, EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
+use model::receipt::ItemOutcome;
 use model::witness::{Fingerprint, Found};
 use model::{ActionRequestId, ArtifactId, Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,12 +30,13 @@ pub(crate) struct Normalised {
     pub(crate) staging: Option<effects::Staging>,
 }
 
-/// What this attempt has seen of the workspace: digests of files it has read or hashed.
+/// What this attempt knows of the workspace: digests of files it has read, hashed or written itself.
 fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<RelPath, Digest>, Error> {
     let mut seen = BTreeMap::new();
-    for result in observed.iter().filter(|o| o.tool == "observe") {
+    for result in observed.iter().filter(|o| matches!(o.tool.as_str(), "observe" | "change")) {
         let bytes = kernel.artifacts.read(&result.artifact.sha256)?;
         let value = told(&bytes)?;
+        after_change(&mut seen, &value);
         let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
         for one in &results {
             let entries = one.get("entries").and_then(|e| e.as_array()).cloned().unwrap_or_default();
@@ -48,6 +50,25 @@ fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<Re
         }
     }
     Ok(seen)
+}
+
+/// What a change of this attempt's own came to: what it wrote as it was asked holds what it wrote, and what it moved went
+/// along.
+fn after_change(seen: &mut BTreeMap<RelPath, Digest>, told: &serde_json::Value) {
+    let text = |item: &serde_json::Value, key: &str| {
+        item.get(key).and_then(|value| value.as_str()).map(str::to_owned)
+    };
+    let items = told.get("items").and_then(|items| items.as_array()).into_iter().flatten();
+    for item in items.filter(|item| text(item, "outcome").as_deref() == Some(ItemOutcome::Done.as_str())) {
+        let path = |key: &str| text(item, key).and_then(|path| path.parse::<RelPath>().ok());
+        let (Some(at), to) = (path("path"), path("to")) else { continue };
+        let wrote = text(item, "sha256").and_then(|sha256| sha256.parse().ok());
+        match (wrote, to) {
+            (Some(wrote), _) => _ = seen.insert(at, wrote),
+            (None, Some(to)) => _ = seen.remove(&at).map(|sha256| seen.insert(to, sha256)),
+            (None, None) => _ = seen.remove(&at),
+        }
+    }
 }
 
 /// What an executor told, as it was kept.

@@ -197,14 +197,22 @@ impl Kernel {
         {
             return Ok(seen.clone());
         }
+        let denied = part.map(|part| self.words_with(part)).transpose()?;
+        let left_out = part.map(|part| self.hunks_left(part)).transpose()?.flatten();
         let items: Vec<serde_json::Value> = items_of(request, outcome)
             .into_iter()
             .zip(request.items())
             .map(|((op, path, outcome), item)| {
                 let mut told = json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() });
-                if let (ChangeItem::Move { to, .. }, Some(told)) = (item, told.as_object_mut()) {
-                    told.insert("to".to_owned(), json!(to.to_string()));
-                }
+                let Some(members) = told.as_object_mut() else { return told };
+                match item {
+                    ChangeItem::Move { to, .. } => members.insert("to".to_owned(), json!(to.to_string())),
+                    // What its proposer wrote it knows: it need not read it again before it changes it (pain 8).
+                    ChangeItem::Write { content_sha256, .. } if left_out.is_none() => {
+                        members.insert("sha256".to_owned(), json!(content_sha256.to_string()))
+                    }
+                    _ => None,
+                };
                 told
             })
             .collect();
@@ -213,8 +221,6 @@ impl Kernel {
             let clean = redaction::clean(tx.redactor(), &output.bytes, true).ok()?;
             Some(String::from_utf8_lossy(&clean.rest).into_owned())
         };
-        let denied = part.map(|part| self.words_with(part)).transpose()?;
-        let left_out = part.map(|part| self.hunks_left(part)).transpose()?.flatten();
         let summary = summary_of(request, outcome);
         let mut told = json!({
             "result_code": outcome.result_code.as_str(),
