@@ -2,6 +2,7 @@
 //! writes or asks anybody. What is decided is carried out by [`crate::drive`].
 
 use effects::Settled;
+use model::artifact::{ArtifactRef, EvidenceRef, Selector, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::policy::Verdict;
 use model::receipt::{ItemOutcome, ResultCode};
@@ -19,6 +20,18 @@ pub(crate) struct Spending {
     pub(crate) wall_ms: i64,
     /// Turns taken; none where nobody can know how many there will be.
     pub(crate) iterations: Option<u32>,
+}
+
+/// An artifact that a decision cites, whole (HK-14.4-3): records of the kernel's own, as it observed them.
+pub(crate) fn cited(artifact: &ArtifactRef) -> EvidenceRef {
+    EvidenceRef {
+        artifact_id: artifact.artifact_id,
+        selector: Selector::Whole,
+        excerpt_hash: artifact.sha256,
+        capture_method: "recorded before it was decided".to_owned(),
+        confidence: 1000,
+        trust_tier: TrustTier::Observed,
+    }
 }
 
 /// Why a model is not asked any more, when its budget forbids it.

@@ -43,6 +43,7 @@ mod edit;
 mod fetch;
 mod followed;
 mod vcs;
+mod working;
 
 pub(crate) use act::Yes;
 pub(crate) use calls::Calls;

@@ -230,6 +230,7 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     "HK-6.4-3",
     "HK-14.4-1",
     "HK-14.4-2",
+    "HK-14.4-3",
     "HK-14.4-4",
     "HK-14.4-5",
     "HK-14.4-6",
@@ -266,6 +267,16 @@ fn for_every_change_it_can_be_told_what_why_from_what_and_by_whose_word() {
     assert_eq!((graph.beliefs_referencing(grant), graph.memories_from(grant)), (vec![], vec![]));
     let packet = now.approvals[approval].approval.approval_packet_ref;
     assert!(graph.receipts_including(packet).contains(&last));
+    let (_, receipt) = world.kernel().receipt(last).unwrap();
+    let decided = *receipt.decision_ref.value().expect("what was done was decided");
+    assert!(graph.decisions_citing(read).contains(&decided), "what was read is behind it");
+    assert_eq!(
+        graph.decisions_citing(packet),
+        [decided],
+        "what a person saw is behind that and nothing else"
+    );
+    let result = now.attempt().unwrap().observed.last().unwrap().artifact.artifact_id;
+    assert!(!graph.decisions_citing(result).contains(&decided), "what came of it is not behind it");
     assert!(graph.edges().any(|edge| edge.kind == EdgeKind::Proved));
     // What was sent and what came back is kept, so that it can be replayed without the model.
     for (_, body) in events(world.kernel(), task) {
@@ -278,7 +289,6 @@ fn for_every_change_it_can_be_told_what_why_from_what_and_by_whose_word() {
             assert!(!world.kernel().artifacts().read(&digest).unwrap().is_empty());
         }
     }
-    let (_, receipt) = world.kernel().receipt(last).unwrap();
     assert!(!receipt.replay_class.as_str().is_empty());
 }
 

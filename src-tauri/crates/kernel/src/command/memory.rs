@@ -171,6 +171,9 @@ impl Kernel {
     ) -> Result<Result<Action, Unfit>, Error> {
         let ProposedMemory { claim, scope, reason, evidence, belief_id, kind, replaces, days } = proposed;
         let evidence_refs = match evidence_refs(self, state, evidence)? {
+            Ok(refs) if refs.is_empty() => {
+                return Ok(Err(Unfit("`evidence` names nothing; name a path you have read".to_owned())));
+            }
             Ok(refs) => refs,
             Err(unfit) => return Ok(Err(unfit)),
         };
@@ -210,6 +213,11 @@ impl Kernel {
             replaces: old,
             also: Vec::new(),
         })))
+    }
+
+    /// Whether nothing that this task has seen supports what a model wants remembered (HK-6.3-1).
+    pub(crate) fn is_unsupported(&self, state: &TaskState, proposed: &ProposedMemory) -> Result<bool, Error> {
+        Ok(evidence_refs(self, state, &proposed.evidence)?.map_or(true, |refs| refs.is_empty()))
     }
 
     /// The executor of memory is the kernel itself: effect, observation and receipt are one commit with the dispatch.

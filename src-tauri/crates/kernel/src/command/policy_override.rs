@@ -125,7 +125,7 @@ impl Kernel {
             decision_type: DecisionClass::Safety,
             summary: Sensitive::from(in_words(grant)),
             rationale: Sensitive::from(grant.override_reason.clone().unwrap_or_default()),
-            evidence_refs: Vec::new(),
+            evidence_refs: [&act.request_ref, &act.policy_ref].map(crate::decide::cited).into(),
             risk_level: RiskBand::Critical,
             decided_by: grant.decided_by,
             reversible: true,

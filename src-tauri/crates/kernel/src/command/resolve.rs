@@ -99,7 +99,7 @@ impl Kernel {
             decision_type: DecisionClass::UncertaintyResolution,
             summary: Sensitive::from(format!("{} was settled as {result_code}", act.summary)),
             rationale: Sensitive::from(note.to_owned()),
-            evidence_refs: Vec::new(),
+            evidence_refs: vec![crate::decide::cited(&act.request)],
             risk_level: act.policy.as_ref().map_or(RiskBand::High, |p| p.risk_band),
             decided_by: tx.actor().actor_id,
             reversible: false,

@@ -5,7 +5,7 @@ use super::Then;
 use super::judge::Judged;
 use crate::Error;
 use crate::command::standing::{Held, is_overtaken};
-use crate::decide::{Basis, lapsed};
+use crate::decide::{Basis, cited, lapsed};
 use crate::folders::FolderTurn;
 use crate::kernel::{Kernel, lock};
 use crate::ports::Executors;
@@ -17,7 +17,7 @@ use governance::Authorization;
 use governance::approval::verify;
 use governance::grant::{Approved, MintInput, mint};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::{DecisionRecorded, EffectDispatched, GrantIssued, KeyPurpose, WitnessValidated};
 use model::decision::{Decision, DecisionClass};
@@ -274,6 +274,11 @@ impl Kernel {
             ReceiptClass::MemoryPromotion => DecisionClass::Memory,
             _ => DecisionClass::Execution,
         };
+        let packet = yes.map(|yes| ArtifactRef {
+            artifact_id: yes.approval.approval_packet_ref,
+            sha256: yes.approval.approval_packet_sha256,
+        });
+        let rests_on = [Some(&judged.request_ref), Some(&judged.policy_ref), packet.as_ref()];
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,
@@ -282,7 +287,7 @@ impl Kernel {
             decision_type,
             summary: Sensitive::from(judged.policy.action_summary.clone()),
             rationale: Sensitive::from(rationale),
-            evidence_refs: Vec::new(),
+            evidence_refs: rests_on.into_iter().flatten().map(cited).collect(),
             risk_level: judged.policy.risk_band,
             decided_by,
             reversible: judged.request.way_back() != model::action::Reversibility::Irreversible,

@@ -14,11 +14,10 @@ use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, IterationRecord, TerminationReason};
 use model::body::{
     Boundary, ClarificationRequested, IterationCompleted, ModelOutputRejected, RunTerminated,
-    TaskInputAbsorbed, WorkingStateUpdated,
+    TaskInputAbsorbed,
 };
 use model::fault::Point;
 use model::ingress::{Clarification, ClarificationStatus};
-use model::knowledge::WorkingState;
 use model::limits;
 use model::principal::PrincipalType;
 use model::proposal::{Answer, Stop};
@@ -158,7 +157,15 @@ impl Kernel {
                 let said = reasoning::answer_text::of(&answer.text);
                 let reason = if said.trim().is_empty() { tx.goal_text() } else { said };
                 match self.normalise(tx, &*executors, &act, &reason, known.as_ref())? {
-                    Err(unfit) => self.close_said(tx, &[act], answer, Some(unfit.0)),
+                    Err(unfit) => {
+                        let why = match &act {
+                            Proposal::Remember(memory) if self.is_unsupported(tx, memory)? => {
+                                self.keep_unsupported(tx, memory, &unfit.0)?
+                            }
+                            _ => unfit.0,
+                        };
+                        self.close_said(tx, &[act], answer, Some(why))
+                    }
                     Ok(normalised) => {
                         self.request(tx, normalised)?;
                         Ok(Then::GoOn)
@@ -171,25 +178,9 @@ impl Kernel {
     /// What is only said: working state and beliefs. Refusals become remarks for the model.
     fn take_in(&self, tx: &mut Tx<'_>, said: &[Proposal]) -> Result<Vec<String>, Error> {
         let mut remarks = Vec::new();
-        let mut revision = tx.working_state.as_ref().map_or(0, |(_, r)| *r);
-        let mut working: WorkingState = match &tx.working_state {
-            Some((at, _)) => self.read_object(tx, at.artifact_id)?,
-            None => WorkingState::default(),
-        };
         for one in said {
             match one {
-                Proposal::Note(note) => match knowledge::working_state::merge(&working, note) {
-                    Ok(merged) => {
-                        revision = revision.saturating_add(1);
-                        let kind =
-                            NewArtifact::audit(ArtifactKind::WorkingState).class(ArtifactClass::Working);
-                        let at = tx.object(&merged, kind)?;
-                        let byte_size = seal::canon::to_canonical(&merged)?.len() as u64;
-                        tx.push(WorkingStateUpdated { state: at, byte_size, revision });
-                        working = merged;
-                    }
-                    Err(error) => remarks.push(error.to_string()),
-                },
+                Proposal::Note(note) => remarks.extend(self.note(tx, note)?.err()),
                 Proposal::Believe { .. } | Proposal::Retract { .. } => {
                     remarks.extend(self.take_in_belief(tx, one)?.err());
                 }
