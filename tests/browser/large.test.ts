@@ -39,7 +39,7 @@ function event(at: number): Event {
 }
 
 const task: Task = {
-  row: row(1), conversation_id: id("cnv", 1), goal: "Write a long document", channel: "app", workspace: "/home/you/book", reasoner: "playbook:pages", constraints: [], tokens_max: 1, cost_micros_max: 1, wall_ms: 1, wall_ms_max: 1, deadline_at: null,
+  row: row(1), conversation_id: id("cnv", 1), goal: "Write a long document", channel: "app", workspace: "/home/you/book", reasoner: "playbook:pages", constraints: [], criteria: [], tokens_max: 1, cost_micros_max: 1, wall_ms: 1, wall_ms_max: 1, deadline_at: null,
   termination: "done", summary: null, summary_by: null, verified_by: [], answer_ref: null, waits_for: null, interrupted: false, writing: null, last_seq: EVENTS, attempts: [], actions: [], follows: null, children: [],
 };
 

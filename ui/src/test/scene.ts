@@ -80,7 +80,7 @@ export const TALK: Conversation = {
 };
 
 export const task: Task = {
-  row: taskRow(), conversation_id: TALK.conversation_id, goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
+  row: taskRow(), conversation_id: TALK.conversation_id, goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [], criteria: [],
   tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, summary_by: null, verified_by: [], answer_ref: null,
   waits_for: { kind: "approval", id: APPROVAL }, interrupted: false, writing: null, last_seq: 8,
   attempts: [{ attempt_id: "att_1", number: 1, status: "awaiting_approval", reason: "waiting", started_at: AT, finished_at: null, iterations: 4, termination: null }],

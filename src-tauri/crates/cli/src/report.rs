@@ -21,7 +21,7 @@ use wire::grants::Standing;
 use wire::receipts::{ReceiptRow, Show};
 use wire::task::{Action, Task};
 use wire::{Error, exit};
-use words::task::WordsBy;
+use words::task::{CriterionOutcome, WordsBy};
 
 /// Receipts that are told one by one.
 const RECEIPTS: usize = 20;
@@ -45,6 +45,7 @@ pub fn report(
         head(out, rest, receipts);
         acts(out, session, &rest.task, receipts);
         words(out, &rest.task);
+        criteria(out, &rest.task);
         ways(out, &rest.task, receipts);
         if rest.key_locked {
             out.say(
@@ -153,6 +154,7 @@ pub fn failed(task: &Task) -> String {
             "Stopped: Hermit was halted. Run `hermit boot` to resume work.".to_owned()
         }
         TerminationReason::UnknownOutcome => "Stopped: the outcome of an action is not known.".to_owned(),
+        TerminationReason::CriteriaUnmet => "Stopped: what must hold at its end does not.".to_owned(),
         TerminationReason::Done | TerminationReason::Cancelled => "Failed.".to_owned(),
     }
 }
@@ -242,6 +244,20 @@ pub fn words(out: &Output, task: &Task) {
     }
     out.say(Tone::Warn, "The model says (not verified; what was done is listed above):");
     text.lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));
+}
+
+/// What had to hold at the end, and what was found.
+fn criteria(out: &Output, task: &Task) {
+    for one in &task.criteria {
+        let (tone, word) = match one.outcome {
+            Some(CriterionOutcome::Met) => (Tone::Good, "met"),
+            Some(CriterionOutcome::Unmet) => (Tone::Bad, "not met"),
+            Some(CriterionOutcome::Unchecked) => (Tone::Warn, "not checked"),
+            None => (Tone::Plain, "checked at the end"),
+        };
+        let found = one.found.as_ref().map(|found| format!(" ({found})")).unwrap_or_default();
+        out.say(tone, format!("Must hold: {}: {word}{found}", plain(&one.criterion.to_string())));
+    }
 }
 
 /// How to undo it, look at it, and prove it.

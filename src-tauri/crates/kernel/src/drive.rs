@@ -14,6 +14,7 @@ mod call;
 mod calls;
 mod came;
 mod children;
+mod criteria;
 mod downgrade;
 mod end;
 mod guest;

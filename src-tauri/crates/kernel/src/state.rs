@@ -21,7 +21,7 @@ use model::decision::Decision;
 use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::Belief;
 use model::receipt::ResultCode;
-use model::task::{Proposer, Step, StepStatus, Task};
+use model::task::{CheckedCriterion, Proposer, Step, StepStatus, Task};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, StepId, TaskId, UnixMs, transition,
@@ -89,6 +89,8 @@ pub struct TaskState {
     pub beliefs: BTreeMap<BeliefId, Belief>,
     /// Latest working state and its revision.
     pub working_state: Option<(ArtifactRef, u32)>,
+    /// What a person said must hold at the end, as it was checked last.
+    pub criteria: Vec<CheckedCriterion>,
     /// Artifacts of this task.
     pub artifacts: BTreeMap<ArtifactId, Artifact>,
     /// Those of them that stand behind a receipt.
@@ -134,6 +136,7 @@ impl TaskState {
             decisions: Vec::new(),
             beliefs: BTreeMap::new(),
             working_state: None,
+            criteria: Vec::new(),
             artifacts: BTreeMap::new(),
             sealed: BTreeSet::new(),
         })
@@ -350,6 +353,7 @@ impl TaskState {
                     record.undoes.clone_from(&b.undone);
                 }
             }
+            Body::CriteriaChecked(b) => self.criteria.clone_from(&b.checked),
             Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
             _ => {}
         }

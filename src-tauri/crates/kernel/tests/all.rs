@@ -28,6 +28,7 @@ mod closed;
 mod collecting;
 mod compacting;
 mod conversing;
+mod criteria;
 mod enclosing;
 mod endings;
 mod fetching;

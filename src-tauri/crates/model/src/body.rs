@@ -84,9 +84,8 @@ bodies! {
     IngressReceived ("ingress.received", 1, Ingress, |b| b.record.ingress_id) { record: IngressRecord }
     /// A message was bound to what it is about.
     IngressBound ("ingress.bound", 1, Ingress, |b| b.ingress_id) {
-        ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>,
-        candidates: Vec<TaskId>, rationale: Text;
-        since confidence: u16, margin: u16, anchor: ContinuationAnchor
+        ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>, candidates: Vec<TaskId>,
+        rationale: Text; since confidence: u16, margin: u16, anchor: ContinuationAnchor
     }
 
     // Tasks and steps.
@@ -225,14 +224,11 @@ bodies! {
     /// Its task ended first.
     ApprovalCancelled ("approval.cancelled", 1, Approval, |b| b.approval_id) { approval_id: ApprovalId }
     /// What it was about has changed (HK-16.7-2).
-    ApprovalInvalidated ("approval.invalidated", 1, Approval, |b| b.approval_id) {
-        approval_id: ApprovalId, reason: String,
-    }
+    ApprovalInvalidated ("approval.invalidated", 1, Approval, |b| b.approval_id) { approval_id: ApprovalId, reason: String }
     /// Authority was minted; the record is the artifact.
     GrantIssued ("grant.issued", 1, Grant, |b| b.grant_id) {
-        grant_id: GrantId, action_request_id: ActionRequestId, grant: ArtifactRef, action_class: ActionClass,
-        issued_to: PrincipalId, expires_at: UnixMs, max_uses: u32, approval_ref: Slot<ApprovalId>,
-        decision_ref: Slot<DecisionId>,
+        grant_id: GrantId, action_request_id: ActionRequestId, grant: ArtifactRef, action_class: ActionClass, issued_to:
+        PrincipalId, expires_at: UnixMs, max_uses: u32, approval_ref: Slot<ApprovalId>, decision_ref: Slot<DecisionId>,
     }
     /// Authority was taken back while unused.
     GrantRevoked ("grant.revoked", 1, Grant, |b| b.grant_id) { grant_id: GrantId, reason: String }
@@ -268,13 +264,9 @@ bodies! {
     /// An artifact was sealed: cited by a decision, approval or receipt (HK-14.3-3).
     ArtifactSealed ("artifact.sealed", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, by: String }
     /// An artifact's content became durable memory.
-    ArtifactPromoted ("artifact.promoted", 1, Artifact, |b| b.artifact_id) {
-        artifact_id: ArtifactId, memory_id: MemoryId,
-    }
+    ArtifactPromoted ("artifact.promoted", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, memory_id: MemoryId }
     /// An artifact's content was folded into another.
-    ArtifactCompacted ("artifact.compacted", 1, Artifact, |b| b.artifact_id) {
-        artifact_id: ArtifactId, into: ArtifactId,
-    }
+    ArtifactCompacted ("artifact.compacted", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, into: ArtifactId }
     /// An artifact's content is no longer kept; its digest is.
     ArtifactExpired ("artifact.expired", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, reason: String }
     /// An attempt's working state changed; the whole of it is the artifact.
@@ -333,9 +325,7 @@ bodies! {
         decision: String, decision_sha256: Digest, keyid: Digest, signature: String,
     }
     /// The store goes on although it is not consistent with the head that was kept outside it.
-    PinAccepted ("pin.accepted", 1, Store, |b| b.pin_sha256) {
-        standing: String, pinned: u64, found: u64, pin_sha256: Digest,
-    }
+    PinAccepted ("pin.accepted", 1, Store, |b| b.pin_sha256) { standing: String, pinned: u64, found: u64, pin_sha256: Digest }
 
     // A person's lasting yes. What it covers is in the signed envelope; the words are for people.
     /// A person allowed the like of an act from now on; the signed envelope is the artifact.
@@ -360,9 +350,7 @@ bodies! {
         artifact_id: ArtifactId, found: BTreeMap<String, u32>,
     }
     /// One undo took back what several receipts did, or a part of it; what is left stands in its own receipt.
-    ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) {
-        by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId>,
-    }
+    ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) { by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId> }
 
     // Words that wait their turn.
     /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
@@ -496,5 +484,9 @@ bodies! {
     /// Roots of state after the place `through` (HV-3.6-1): those that changed, in a list no proof discloses, and that over all.
     StateRooted ("store.state_rooted", 1, Store, |b| b.store_id) {
         store_id: String, number: u64, through: u64, state_root: Digest, subjects: u64, roots: Sensitive<Vec<StateRoot>>,
+    }
+    /// What a person said must hold at the end was checked when a task would have ended (HK-8.2-5).
+    CriteriaChecked ("task.criteria_checked", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, checked: Vec<CheckedCriterion>,
     }
 }

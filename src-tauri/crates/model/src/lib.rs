@@ -21,6 +21,7 @@ pub mod audit;
 pub mod body;
 pub mod chance;
 pub mod context;
+pub mod criterion;
 pub mod decision;
 pub mod event;
 pub mod fault;

@@ -288,3 +288,7 @@ pub const SKILLS_TOLD_SHARE: u32 = 16;
 pub const SKILL_TEXTS_KEPT: usize = 8;
 /// Texts of skills that receipts of an attempt name; the oldest give way.
 pub const SKILL_TEXTS_NAMED: usize = 256;
+/// Criteria that a person sets for the end of a task.
+pub const CRITERIA_MAX: usize = 16;
+/// Bytes of one criterion.
+pub const CRITERION_BYTES_MAX: usize = 500;

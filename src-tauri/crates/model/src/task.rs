@@ -1,10 +1,12 @@
 //! Tasks and steps (HK-8.1, HK-8.2).
 
 use crate::policy::Profile;
-use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId, limits};
+use crate::{
+    ArtifactId, ConversationId, PrincipalId, ReceiptId, StepId, TaskId, UnixMs, WorkspaceId, limits,
+};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
+pub use words::task::{CriterionOutcome, Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).
@@ -170,6 +172,20 @@ pub struct TaskContract {
     /// What must not happen, pinned into every context pack.
     #[serde(default)]
     pub constraints: Vec<String>,
+}
+
+/// A criterion as it was checked at the end of its task (HK-8.2-5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckedCriterion {
+    /// The criterion, in the person's words.
+    pub criterion: Sensitive<String>,
+    /// What became of it.
+    pub outcome: CriterionOutcome,
+    /// What was found, in a line.
+    pub found: Sensitive<String>,
+    /// The receipt that bears it, where one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt_id: Option<ReceiptId>,
 }
 
 /// A part of a task that its agent gives away, to become a child task.

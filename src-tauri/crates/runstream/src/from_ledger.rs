@@ -214,7 +214,7 @@ const fn part(body: &Body) -> Part {
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
         | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_) | SamplingRequested(_) | SamplingEnded(_)
-        | ContextCompacted(_) | AnswerChecked(_) | SkillLoaded(_) | AnswerContinued(_)
+        | ContextCompacted(_) | AnswerChecked(_) | SkillLoaded(_) | AnswerContinued(_) | CriteriaChecked(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)

@@ -230,6 +230,7 @@ impl World {
             budget: Budget::default(),
             priority: Priority::Normal,
             constraints: Vec::new(),
+            done_when: Vec::new(),
             deadline_at: None,
             channel: Channel::Cli,
             by: None,

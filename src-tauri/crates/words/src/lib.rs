@@ -92,6 +92,7 @@ mod tests {
             task::CallStatus,
             task::ClarificationStatus,
             task::DriveState,
+            task::CriterionOutcome,
             task::IngressResolution,
             task::Origin,
             task::Priority,

@@ -261,6 +261,20 @@ crate::names! {
         UnknownOutcome = "unknown_outcome",
         /// The gate was halted.
         GateHalted = "gate_halted",
+        /// A criterion that a person set for its end is not met (HK-8.2-5).
+        CriteriaUnmet = "criteria_unmet",
+    }
+}
+
+crate::names! {
+    /// What became of a criterion when its task ended (HK-8.2-5).
+    pub enum CriterionOutcome ("outcome of a criterion") {
+        /// It was checked and holds.
+        Met = "met",
+        /// It was checked and does not hold.
+        Unmet = "unmet",
+        /// It is in words that only a person can judge.
+        Unchecked = "unchecked",
     }
 }
 

@@ -28,6 +28,7 @@ import { type See, type Story, shortReceipt } from "./story";
 import { textOf } from "./quoted";
 import type { Part } from "./parts";
 import { EditGoal } from "./Goal";
+import { Criteria } from "./Criteria";
 import { Plan } from "./Plan";
 import { Working } from "./Working";
 import { transcript, transcriptName } from "./transcript";
@@ -69,6 +70,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
       </header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <Plan rows={story.rows} see={see} />
+        {live && <Criteria task={task} see={see} />}
         <p className={styles.origin}><Icon name="talk" size={14} /><Link to="/conversations" search={{ at: task.conversation_id }}>Its conversation</Link></p>
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         {task.row.parent_task_id !== null && task.row.origin === "agent" && <p className={styles.origin}><Icon name="lineage" size={14} />A part of&nbsp;<Before task={task.row.parent_task_id} /></p>}

@@ -201,3 +201,17 @@ test("words to a task that were not taken are the same message when they are sen
   await waitFor(() => expect(sent(again.host)).toEqual(sent(first.host)));
   expect(sent(again.host)).toMatchObject([{ mode: "queue", text: "hurry" }]);
 });
+
+test("what must hold at the end stands with what was found, and leads to the receipt that bears it", async () => {
+  const criteria: Task["criteria"] = [
+    { criterion: "file: report.md", outcome: "met", found: "a file of 12 bytes is there", receipt_id: null },
+    { criterion: "command: npm test", outcome: "unmet", found: "it ended with status 1", receipt_id: RECEIPT },
+    { criterion: "it reads well", outcome: "unchecked", found: "a person judges it", receipt_id: null },
+  ];
+  const { user } = show(scene({ "task.show": { ...doneTask, criteria } }), `/task/${DONE}`);
+  const part = (await screen.findByText("Must hold at the end: 1 of 3 met")).closest("details") as HTMLElement;
+  const rows = within(part).getAllByRole("listitem").map((row) => row.textContent);
+  expect(rows).toEqual(["file: report.mdmet: a file of 12 bytes is there", "command: npm testnot met: it ended with status 1", "it reads wellyou judge it"]);
+  await user.click(within(part).getByRole("button", { name: "command: npm test" }));
+  expect(await screen.findByText("On whose authority")).toBeTruthy();
+});

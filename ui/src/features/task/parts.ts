@@ -48,8 +48,16 @@ function readOf(body: Record<string, unknown>): string {
   return file === "" ? `Read the skill ${skill}` : `Read ${file} of the skill ${skill}`;
 }
 
+/** `task.criteria_checked` in words: how many hold, and each that does not. */
+function ofCriteria(checked: Record<string, unknown>[]): string {
+  const unmet = checked.filter((one) => one["outcome"] === "unmet").map((one) => `${word(one["criterion"])}: ${word(one["found"])}`);
+  const met = checked.filter((one) => one["outcome"] === "met").length;
+  return `${met} of ${count(checked.length, "criterion", "criteria")} for the end met${unmet.length === 0 ? "" : `. Not met: ${unmet.join("; ")}`}`;
+}
+
 /** What a model has found, has read, or asks for beside what was done, in words. */
 export function foundOf(name: string, body: Record<string, unknown>): string {
+  if (name === "task.criteria_checked") return ofCriteria(list(body["checked"]).map(record));
   if (name === "attempt.answer_continued") return `Continues with ${count(number(body["left"]), "more request")} of the same answer`;
   return name === "attempt.tools_found" ? lookedFor(body) : readOf(body);
 }

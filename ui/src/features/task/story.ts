@@ -220,8 +220,8 @@ class Teller {
       case "task.pause_requested": case "task.cancel_requested":
         this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
         break;
-      case "task.input_absorbed": case "task.priority_changed":
-        break;
+      case "task.criteria_checked": this.#add(event, "phase", foundOf(name, body), here); break;
+      case "task.input_absorbed": case "task.priority_changed": break;
       default:
         name satisfies never;
     }

@@ -45,6 +45,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const [profile, setProfile] = useState("");
   const [title, setTitle] = useState("");
   const [constraint, setConstraint] = useState("");
+  const [criteria, setCriteria] = useState("");
   const [attached, setAttached] = useState<readonly Attached[]>([]);
   const [unsent, setUnsent] = useState<{ message: string } | null>(null);
   const [sending, setSending] = useState(false);
@@ -98,7 +99,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        idempotency_key: key, channel: "app",
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app",
       });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {
@@ -149,6 +150,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
             <TextField label="Title (optional)" value={title} onChange={(event) => setTitle(event.target.value)} />
           </div>
           <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
+          <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => setCriteria(event.target.value)} />
           {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
           <Attachments value={attached} onChange={setAttached} />
         </section>

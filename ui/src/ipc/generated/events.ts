@@ -131,5 +131,6 @@ export const EVENT_NAME = [
   "store.history_read",
   "attempt.answer_continued",
   "store.state_rooted",
+  "task.criteria_checked",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -56,6 +56,8 @@ export interface Submit {
   budget?: Budget;
   /** What must not happen. */
   constraints?: string[];
+  /** What must hold at the end, and is checked then: `file: PATH`, `no file: PATH`, `text: PATH: WORDS`, `command: WORDS`; anything else a person judges. */
+  done_when?: string[];
   /** One line for lists. */
   title?: string | null;
   /** `low`, `normal`, `high`. */
@@ -290,6 +292,18 @@ export interface AnswerSource {
   title: string;
 }
 
+/** What must hold at the end of a task. */
+export interface Criterion {
+  /** The criterion, as it was given. */
+  criterion: Text;
+  /** What became of it; absent before the task would have ended. */
+  outcome: CriterionOutcome | null;
+  /** What was found, in a line. */
+  found: Text | null;
+  /** The receipt that bears it. */
+  receipt_id: string | null;
+}
+
 /** One task. */
 export interface Task {
   row: TaskRow;
@@ -302,6 +316,8 @@ export interface Task {
   /** Who proposes, in a line. */
   reasoner: string;
   constraints: string[];
+  /** What must hold at the end, and what was found when that was checked last. */
+  criteria: Criterion[];
   tokens_max: number;
   cost_micros_max: number;
   wall_ms: number;

@@ -1227,8 +1227,21 @@ export const TERMINATION_REASON = [
   "unknown_outcome",
   /** The gate was halted. */
   "gate_halted",
+  /** A criterion that a person set for its end is not met (HK-8.2-5). */
+  "criteria_unmet",
 ] as const;
 export type TerminationReason = (typeof TERMINATION_REASON)[number];
+
+/** What became of a criterion when its task ended (HK-8.2-5). */
+export const CRITERION_OUTCOME = [
+  /** It was checked and holds. */
+  "met",
+  /** It was checked and does not hold. */
+  "unmet",
+  /** It is in words that only a person can judge. */
+  "unchecked",
+] as const;
+export type CriterionOutcome = (typeof CRITERION_OUTCOME)[number];
 
 /** How a call of another program's agent stands. */
 export const CALL_STATUS = [

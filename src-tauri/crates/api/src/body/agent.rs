@@ -64,6 +64,7 @@ pub(crate) fn open(host: &dyn Host, p: Open) -> Result<Opened, Error> {
         budget: Budget { wall_ms_max: WALL_MS_MAX, ..Budget::default() },
         priority: Priority::Normal,
         constraints: Vec::new(),
+        done_when: Vec::new(),
         deadline_at: None,
         channel: Channel::Mcp,
         by: Some(sender(host, Channel::Mcp).by),

@@ -102,6 +102,7 @@ pub(crate) fn submission(
         budget,
         priority,
         constraints: p.constraints,
+        done_when: p.done_when,
         deadline_at: p.deadline_at.map(UnixMs),
         channel,
         by: Some(sender.by),

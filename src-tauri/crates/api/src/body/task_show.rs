@@ -14,7 +14,7 @@ use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::{ActionRow, AttemptRow, TaskRow, WorkspaceRow};
 use std::time::Duration;
-use wire::task::{Action, Attempt, Show, Task, Waits};
+use wire::task::{Action, Attempt, Criterion, Show, Task, Waits};
 use wire::{Error, Text};
 use words::task::{WaitsFor, WordsBy};
 
@@ -48,6 +48,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         reasoner: contract
             .as_ref()
             .map_or_else(|| "(erased)".to_owned(), |c| crate::runs::model_name(&c.model)),
+        criteria: criteria(contract.as_ref(), &state),
         constraints: contract.map(|c| c.constraints).unwrap_or_default(),
         tokens_max,
         cost_micros_max,
@@ -70,6 +71,27 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         follows: opt(row.anchor_task_id),
         children: children.iter().map(|child| child.task_id.to_string()).collect(),
     })
+}
+
+/// What must hold at the end: as it was checked last, or as it was given.
+fn criteria(contract: Option<&TaskContract>, state: &TaskState) -> Vec<Criterion> {
+    if state.criteria.is_empty() {
+        let given = contract.map(|c| c.success_criteria.as_slice()).unwrap_or_default();
+        let open = |criterion: &String| Criterion {
+            criterion: Text::Shown(criterion.clone()),
+            outcome: None,
+            found: None,
+            receipt_id: None,
+        };
+        return given.iter().map(open).collect();
+    }
+    let checked = |c: &model::task::CheckedCriterion| Criterion {
+        criterion: text(&c.criterion),
+        outcome: Some(c.outcome),
+        found: Some(text(&c.found)),
+        receipt_id: c.receipt_id.map(|id| id.to_string()),
+    };
+    state.criteria.iter().map(checked).collect()
 }
 
 /// Whose the last words of a run are: an answer that was kept is what the proposer said; without one the words are Hermit's own.

@@ -71,6 +71,10 @@ pub struct RunArgs {
     /// A rule that the model must follow; repeat it for several.
     #[arg(long, value_name = "TEXT")]
     pub constraint: Vec<String>,
+    /// What must hold at the end: `file: PATH`, `no file: PATH`, `text: PATH: WORDS` and `command: WORDS` are checked,
+    /// other words you judge; repeat it for several.
+    #[arg(long = "done-when", value_name = "CRITERION")]
+    pub done_when: Vec<String>,
     /// The most turns it may use.
     #[arg(long, value_name = "N")]
     pub iterations: Option<u32>,

@@ -108,6 +108,7 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
             ..Budget::default()
         },
         constraints: args.constraint.clone(),
+        done_when: args.done_when.clone(),
         title: args.title.clone(),
         idempotency_key: args.idempotency_key.clone(),
         channel: Some("cli".to_owned()),

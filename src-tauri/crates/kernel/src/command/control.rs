@@ -179,6 +179,7 @@ impl Kernel {
             budget: contract.budget,
             priority: state.task.priority,
             constraints: contract.constraints,
+            done_when: contract.success_criteria,
             deadline_at: None,
             // What another program or Hermit itself began stays theirs when a person runs it again.
             channel: match state.task.origin() {

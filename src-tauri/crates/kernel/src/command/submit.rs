@@ -43,6 +43,9 @@ pub struct Submission {
     pub priority: Priority,
     /// What must not happen.
     pub constraints: Vec<String>,
+    /// What must hold at the end, as [`model::criterion::Criterion`] reads it (HK-8.2-5).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done_when: Vec<String>,
     /// When it expires.
     pub deadline_at: Option<UnixMs>,
     /// The surface it came through.
@@ -114,6 +117,7 @@ impl Submission {
             budget: Budget::default(),
             priority: Priority::Normal,
             constraints: Vec::new(),
+            done_when: Vec::new(),
             deadline_at: None,
             channel,
             by: None,
@@ -384,7 +388,7 @@ impl Kernel {
             goal: submission.goal.clone(),
             model,
             budget: submission.budget,
-            success_criteria: Vec::new(),
+            success_criteria: submission.done_when.clone(),
             constraints: submission.constraints.clone(),
         };
         let bytes = seal::canon::to_canonical(&contract)?;
@@ -449,6 +453,7 @@ pub(super) fn check(submission: &Submission) -> Result<(), Error> {
             limits::GOAL_BYTES_MAX
         )));
     }
+    model::criterion::Criterion::check_all(&submission.done_when).map_err(Error::Input)?;
     super::plan::check(&submission.steps)
 }
 

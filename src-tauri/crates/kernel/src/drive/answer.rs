@@ -246,12 +246,17 @@ impl Kernel {
         }
         let about_attempt_id = self.attempt_id(tx)?;
         let attempt = tx.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let inputs: Vec<_> = attempt.observed.iter().map(|o| o.artifact.artifact_id).collect();
+        let iterations = attempt.loop_state.iteration.saturating_add(1);
         let reason = match attempt.refused_by {
             Some(RefusedBy::Person) => TerminationReason::ApprovalDenied,
             _ => TerminationReason::Done,
         };
-        let inputs: Vec<_> = attempt.observed.iter().map(|o| o.artifact.artifact_id).collect();
-        let iterations = attempt.loop_state.iteration.saturating_add(1);
+        if reason == TerminationReason::Done {
+            if let Some(unmet) = self.check_criteria(tx)? {
+                return self.not_done(tx, summary, answer, &unmet);
+            }
+        }
         let done = [Proposal::Done { summary: summary.to_owned() }];
         let record = self.record(tx, &done, answer, None, None)?;
         tx.push(IterationCompleted { about_attempt_id, record });
@@ -274,6 +279,24 @@ impl Kernel {
         if self.proposer(tx)?.reads_context() {
             self.check_answer(tx, summary, &answer)?;
         }
+        Ok(Then::Commit)
+    }
+
+    /// The loop says it is done, and what must hold at its end does not: a model is sent back to it, then the task fails.
+    fn not_done(&self, tx: &mut Tx<'_>, summary: &str, answer: &Answer, unmet: &str) -> Result<Then, Error> {
+        let said = [Proposal::Done { summary: summary.to_owned() }];
+        let mut record = self.record(tx, &said, answer, None, Some(format!("not done yet: {unmet}")))?;
+        if self.is_sent_back(tx)? {
+            // It did not end, so the turn is no end.
+            record.tool_invocation = None;
+            record.model_decision = Sensitive::from(format!("said it was done: {summary}"));
+            record.progress_mark = iteration::progress_mark(&said, &[Digest::of(unmet.as_bytes())]);
+            self.turn_is_over(tx, record, "what must hold at its end does not")?;
+            return Ok(Then::Commit);
+        }
+        let about_attempt_id = self.attempt_id(tx)?;
+        tx.push(IterationCompleted { about_attempt_id, record });
+        self.push_end(tx, TerminationReason::CriteriaUnmet, &super::stopped::unmet(unmet))?;
         Ok(Then::Commit)
     }
 

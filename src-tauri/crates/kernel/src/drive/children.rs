@@ -123,6 +123,7 @@ impl Kernel {
                 budget: part.budget,
                 priority: task.priority,
                 constraints: contract.constraints.clone(),
+                done_when: Vec::new(),
                 deadline_at: task.deadline_at,
                 by: Some(Origin::Agent),
                 conversation_id: Some(task.conversation_id),

@@ -258,7 +258,10 @@ impl Kernel {
     ) -> Result<(), Error> {
         if self.proposer(tx)?.plans_once() {
             let (reason, said) = match error {
-                None => (TerminationReason::Done, self.undone_words(tx)?),
+                None => match self.check_criteria(tx)? {
+                    None => (TerminationReason::Done, self.undone_words(tx)?),
+                    Some(unmet) => (TerminationReason::CriteriaUnmet, super::stopped::unmet(&unmet)),
+                },
                 Some(error) => (TerminationReason::FatalToolError, error),
             };
             return self.push_end(tx, reason, &said);

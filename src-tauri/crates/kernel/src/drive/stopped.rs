@@ -58,6 +58,7 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
         TerminationReason::UnknownOutcome => {
             "Stopped: nobody knows whether its last act happened. Look, and settle it with `hermit resolve`.".to_owned()
         }
+        TerminationReason::CriteriaUnmet => unmet(&last_error(attempt)),
         TerminationReason::GateHalted => {
             "Stopped: Hermit was halted. Let it work again with `hermit boot`, and run it again.".to_owned()
         }
@@ -99,6 +100,13 @@ fn last_error(attempt: &AttemptState) -> String {
     quoted(said.trim_end_matches('.'))
 }
 
+/// What must hold at the end does not.
+pub(crate) fn unmet(unmet: &str) -> String {
+    format!(
+        "Stopped: it said that it was done, and what must hold at its end does not: {unmet}. What was done stays."
+    )
+}
+
 /// One line, no longer than a sentence bears.
 fn quoted(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect();
@@ -124,5 +132,6 @@ pub(crate) const fn in_words(reason: TerminationReason) -> &'static str {
         TerminationReason::Expired => "its time ran out",
         TerminationReason::UnknownOutcome => "the outcome of an effect is not known",
         TerminationReason::GateHalted => "Hermit was halted",
+        TerminationReason::CriteriaUnmet => "what had to hold at its end did not",
     }
 }

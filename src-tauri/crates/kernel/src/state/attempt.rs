@@ -85,6 +85,8 @@ pub struct AttemptState {
     pub taken: usize,
     /// A model failed this many times since it last answered.
     pub model_failures: u32,
+    /// How often its end was checked against what a person said must hold.
+    pub criteria_checks: u32,
     /// What it has seen.
     pub observed: Vec<ObservedRef>,
     /// What stands in the place of its oldest turns.
@@ -124,6 +126,7 @@ impl AttemptState {
             turn: Turn::Thinking { last: None },
             taken: 0,
             model_failures: 0,
+            criteria_checks: 0,
             observed: Vec::new(),
             compacted: None,
             found: Vec::new(),
@@ -236,6 +239,7 @@ impl AttemptState {
                 self.turn = Turn::Answered { answer: b.answer.clone() };
                 self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
             }
+            Body::CriteriaChecked(_) => self.criteria_checks = self.criteria_checks.saturating_add(1),
             Body::ModelFailed(_) => self.model_failures = self.model_failures.saturating_add(1),
             Body::TrialStarted(b) => {
                 let trial = Trial { action_request_id: b.action_request_id, request: b.request.clone() };

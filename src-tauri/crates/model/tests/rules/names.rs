@@ -16,7 +16,7 @@ use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ItemOutcome, ReceiptClass, ReplayClass, ResultCode, SandboxLevel, Verifiability};
 use model::slot::Absence;
-use model::task::{ParallelismMode, Priority, StepKind, StepStatus, TaskStatus};
+use model::task::{CriterionOutcome, ParallelismMode, Priority, StepKind, StepStatus, TaskStatus};
 
 /// The whole list in its order, its JSON form, and what else it refuses.
 macro_rules! list {
@@ -438,8 +438,10 @@ fn the_rest_of_the_closed_lists() {
             "expired",
             "unknown_outcome",
             "gate_halted",
+            "criteria_unmet",
         ]
     );
+    list!(CriterionOutcome, ["met", "unmet", "unchecked"]);
     list!(
         EntityType,
         [

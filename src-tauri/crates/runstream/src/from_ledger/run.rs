@@ -5,10 +5,11 @@ use crate::{Draft, Family};
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::body::{
-    AnswerChecked, AnswerContinued, Body, ContextCompacted, ModelFailed, SkillLoaded, TaskStatusChanged,
+    AnswerChecked, AnswerContinued, Body, ContextCompacted, CriteriaChecked, ModelFailed, SkillLoaded,
+    TaskStatusChanged,
 };
 use model::event::Event;
-use model::task::{ChildTask, Origin, TaskStatus};
+use model::task::{ChildTask, CriterionOutcome, Origin, TaskStatus};
 use model::{ArtifactId, Sensitive};
 use serde_json::{Value, json};
 
@@ -48,7 +49,6 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         Body::ChildEnded(b) => {
             vec![step(event, "child_ended", json!(format!("{} is {}", b.child_task_id, b.status)))]
         }
-        Body::SkillLoaded(_) | Body::ToolsFound(_) | Body::AnswerContinued(_) => found(event, body),
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
         Body::ContextCompacted(b) => vec![step(event, "context_compacted", summed_up(b))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
@@ -94,7 +94,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             drafts.push(done);
             drafts
         }
-        _ => Vec::new(),
+        _ => found(event, body),
     }
 }
 
@@ -216,6 +216,7 @@ fn found(event: &Event, body: &Body) -> Vec<Draft> {
         Body::SkillLoaded(b) => vec![step(event, "skill_read", json!(skill_read(b)))],
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
         Body::AnswerContinued(b) => vec![step(event, "answer_continued", more_of(b))],
+        Body::CriteriaChecked(b) => vec![step(event, "criteria_checked", checked_criteria(b))],
         _ => Vec::new(),
     }
 }
@@ -231,6 +232,11 @@ fn more_of(b: &AnswerContinued) -> Value {
     let requests =
         if b.left == 1 { "one more request".to_owned() } else { format!("{} more requests", b.left) };
     json!(format!("continues with {requests} of the same answer"))
+}
+
+fn checked_criteria(b: &CriteriaChecked) -> Value {
+    let met = b.checked.iter().filter(|one| one.outcome == CriterionOutcome::Met).count();
+    json!(format!("{met} of {} criteria for the end are met", b.checked.len()))
 }
 
 fn summed_up(b: &ContextCompacted) -> Value {

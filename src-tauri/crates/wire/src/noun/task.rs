@@ -10,8 +10,9 @@ use words::knowledge::AnswerSupport;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
 use words::task::{
-    AttemptStatus, ClarificationStatus, IngressResolution, Origin, Priority, Proposer, RefusedBy, RunStatus,
-    StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
+    AttemptStatus, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, Priority, Proposer,
+    RefusedBy, RunStatus, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor,
+    WordsBy,
 };
 
 /// Who proposes.
@@ -115,6 +116,10 @@ params! {
         /// What must not happen.
         #[serde(default)]
         constraints: Vec<String>,
+        /// What must hold at the end, and is checked then: `file: PATH`, `no file: PATH`, `text: PATH: WORDS`,
+        /// `command: WORDS`; anything else a person judges.
+        #[serde(default)]
+        done_when: Vec<String>,
         /// One line for lists.
         title: Option<String>,
         /// `low`, `normal`, `high`.
@@ -324,6 +329,18 @@ answers! {
         title: String,
     }
 
+    /// What must hold at the end of a task.
+    Criterion {
+        /// The criterion, as it was given.
+        criterion: Text,
+        /// What became of it; absent before the task would have ended.
+        outcome: Option<CriterionOutcome>,
+        /// What was found, in a line.
+        found: Option<Text>,
+        /// The receipt that bears it.
+        receipt_id: Option<String>,
+    }
+
     /// One task.
     Task {
         row: TaskRow,
@@ -336,6 +353,8 @@ answers! {
         /// Who proposes, in a line.
         reasoner: String,
         constraints: Vec<String>,
+        /// What must hold at the end, and what was found when that was checked last.
+        criteria: Vec<Criterion>,
         tokens_max: u64,
         cost_micros_max: u64,
         wall_ms: i64,

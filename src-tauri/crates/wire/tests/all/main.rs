@@ -99,7 +99,7 @@ fn a_submission_looks_like_this() {
         "reasoner": { "kind": "playbook", "name": "sort-by-type", "parameters": { "under": "." } },
         "steps": [], "profile": null, "attachments": [],
         "budget": { "iterations_max": null, "tokens_max": 1000, "wall_ms_max": null, "cost_micros_max": null },
-        "constraints": [], "title": null, "priority": null, "deadline_at": null, "idempotency_key": null,
+        "constraints": [], "done_when": [], "title": null, "priority": null, "deadline_at": null, "idempotency_key": null,
         "channel": null,
     });
     assert_eq!(value, golden);

@@ -335,5 +335,6 @@ export const REGISTRY = [
   "store.history_read",
   "attempt.answer_continued",
   "store.state_rooted",
+  "task.criteria_checked",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
