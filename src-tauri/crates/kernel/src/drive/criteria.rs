@@ -150,16 +150,43 @@ fn ran(acts: &[Receipt], command: &str) -> Seen {
     seen(CriterionOutcome::Unmet, "it did not run", None)
 }
 
-/// Whether this is the command a person named: word for word, by the program's name, or as the words of a shell.
+/// Shells, and how each is given its words.
+const SHELLS: [(&str, &str); 5] =
+    [("sh", "-c"), ("bash", "-c"), ("zsh", "-c"), ("cmd", "/C"), ("pwsh", "-Command")];
+
+/// Whether this is the command a person named: word for word, or as the words of a shell. A program of the same name in another place
+/// is another program.
 fn is_command(argv: &[String], command: &str) -> bool {
-    let name = |program: &str| program.rsplit(['/', '\\']).next().unwrap_or(program).to_owned();
-    let same_words = || {
-        let mut words = command.split_whitespace();
-        let first = words.next().map(name);
-        first.is_some()
-            && first == argv.first().map(|program| name(program))
-            && words.eq(argv.iter().skip(1).map(String::as_str))
+    let by_shell = match argv {
+        [shell, flag, line] => SHELLS.contains(&(shell.as_str(), flag.as_str())) && line.trim() == command,
+        _ => false,
     };
-    let by_shell = || matches!(argv, [_, flag, line] if flag.starts_with('-') && line.trim() == command);
-    same_words() || by_shell()
+    by_shell || command.split_whitespace().eq(argv.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_command;
+
+    #[test]
+    fn only_the_very_command_that_a_person_named_counts() {
+        let runs = |argv: &[&str]| {
+            is_command(&argv.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), "npm test")
+        };
+        assert!(
+            runs(&["npm", "test"]) && runs(&["sh", "-c", "npm test"]) && runs(&["bash", "-c", " npm test "])
+        );
+        let others: [&[&str]; 7] = [
+            &["echo", "-c", "npm test"],
+            &["./sh", "-c", "npm test"],
+            &["./npm", "test"],
+            &["npm", "test", "--help"],
+            &["sh", "-c", "npm test || true"],
+            &["sh", "-n", "npm test"],
+            &[],
+        ];
+        for other in others {
+            assert!(!runs(other), "{other:?}");
+        }
+    }
 }
