@@ -87,9 +87,9 @@ function OneBelief({ belief }: { belief: Belief }) {
     <aside className={styles.detail} aria-label="Belief">
       <h2><Words of={said(belief.claim)} /></h2>
       <Facts wide rows={[
-        ["Scope", <Words key="scope" of={said(belief.scope)} />],
+        ["Scope", said(belief.scope) === "" ? "This task" : <Words key="scope" of={said(belief.scope)} />],
         ["Revision", String(belief.revision)],
-        ["Reason", belief.reason === null ? "None given" : <Words key="reason" of={said(belief.reason)} />],
+        ["Reason", belief.reason === null || said(belief.reason) === said(belief.claim) ? "None given" : <Words key="reason" of={said(belief.reason)} />],
         ["Task", <Link key="task" to="/task/$id" params={{ id: belief.task_id }}>Open the task</Link>],
         belief.superseded_by === null ? null : ["Replaced by", <Hash key="by" of={belief.superseded_by} what="belief" />],
         belief.contradicts.length === 0 ? null : ["Contradicts", <span key="contra">{belief.contradicts.map((id) => <Hash key={id} of={id} what="belief" />)}</span>],
@@ -97,7 +97,7 @@ function OneBelief({ belief }: { belief: Belief }) {
       <h3>Evidence</h3>
       <EvidenceList of={belief.evidence} />
       <p><Link to="/lineage" search={{ of: belief.belief_id }}>What depends on it</Link></p>
-      {belief.revision > 1 && <Revisions of={belief.belief_id} />}
+      {belief.revision > 1 && <Revisions of={belief.belief_id} claim={belief.claim} />}
       {(belief.status === "active" || belief.status === "contradicted") && (
         <Refute label="Why it is wrong" act="Take it back" asked={revoke} give={(reason) => revoke.mutate({ belief: belief.belief_id, reason })} />
       )}
@@ -106,7 +106,7 @@ function OneBelief({ belief }: { belief: Belief }) {
 }
 
 /** What a belief was before, the newest first. */
-function Revisions({ of }: { of: string }) {
+function Revisions({ of, claim }: { of: string; claim: Belief["claim"] }) {
   const asked = useAsk("knowledge.history", { belief: of, after: null, limit: LIMIT });
   return (
     <Answer asked={asked} what="its revisions">
@@ -115,7 +115,7 @@ function Revisions({ of }: { of: string }) {
           <h3>Revisions</h3>
           <ul className={styles.evidence} aria-label="Revisions">
             {page.rows.map((row) => (
-              <li key={row.revision}><span>{row.revision}</span><span>{trust(row.trust)}, {row.confidence / 10} %</span><Time at={row.at} /><Words of={said(row.reason, "")} /></li>
+              <li key={row.revision}><span>{row.revision}</span><span>{trust(row.trust)}, {row.confidence / 10} %</span><Time at={row.at} />{said(row.reason, "") !== said(claim) && <Words of={said(row.reason, "")} />}</li>
             ))}
           </ul>
         </>
