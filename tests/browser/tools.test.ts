@@ -2,11 +2,17 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { picture } from "./kept";
+import { part } from "../../ui/verifier/test/conforms";
+import { model } from "./model";
+import { conforms, picture } from "./kept";
 import { World } from "./world";
 
 const world = new World();
-const SERVER = readFileSync(fileURLToPath(new URL("../journeys/data/tool_server.py", import.meta.url)), "utf8");
+// Where it tells what it is at, it takes long enough to be followed.
+const SERVER = readFileSync(fileURLToPath(new URL("../journeys/data/tool_server.py", import.meta.url)), "utf8").replace("        time.sleep(1)\n", `        time.sleep(5)
+        say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 50, "total": 50, "message": "nearly there"}})
+        time.sleep(4)
+`);
 const at = (...more: string[]) => ["--workspace", world.folder, "--no-input", ...more];
 const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 const tool = (name: string) => world.page.getByRole("article", { name, exact: true });
@@ -53,6 +59,33 @@ test("a tool is classified on the page, and counts once its card was allowed", a
   const said = world.hermit("tools", "try", "toy", "echo", '{"text":"hello"}', ...at());
   expect(said).toContain("hello");
 });
+
+test("what a tool says while it is at work is on the page of its task as it comes, and gone with the answer", conforms(part("RA-1.2-6"), async () => {
+  interface Told { type: string; payload: { tool_call_id?: string; data?: { stream?: string; text?: string } | null; progress?: { done: number; total: number } | null } }
+  world.file("mode.txt", "tells");
+  const wishes = await model([{ tool: "toy__echo", arguments: { text: "hello" } }, { tool: "done", arguments: { summary: "It said it again." } }]);
+  world.hermit("models", "use", wishes.name);
+  world.hermit("conversation", "say", "Have it say hello", "--new", "--workspace", world.folder);
+  const id = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] }).rows[0]?.task_id ?? "";
+  await world.go(`/task/${id}`);
+  const prints = world.page.getByRole("group").filter({ hasText: "What it prints" });
+  await prints.getByText("going on").first().waitFor({ timeout: 30_000 });
+  const early = await prints.innerText();
+  expect(early, "as it comes, not at the end").not.toContain("nearly there");
+  await picture(world.page, "tools-at-work");
+  await prints.getByText("nearly there").first().waitFor({ timeout: 30_000 });
+  await world.page.getByRole("log").getByText("It said it again.").first().waitFor({ timeout: 60_000 });
+  await expect.poll(() => prints.count()).toBe(0);
+  // The run's stream says the same of that call, between its begin and its end.
+  const headers = { authorization: `Bearer ${world.token()}` };
+  const { events } = (await (await fetch(`${new URL(world.page.url()).origin}/v1/runs/${id}/events?limit=500`, { headers })).json()) as { events: Told[] };
+  const started = events.findIndex((one) => one.type === "tool.started");
+  const done = events.findIndex((one) => one.type === "tool.done");
+  const said = events.slice(started, done).filter((one) => one.type === "tool.updated" && one.payload.tool_call_id === events[started]?.payload.tool_call_id);
+  const words = said.map((one) => one.payload.data?.text ?? "").join("");
+  expect(words).toMatch(/going on[\s\S]*nearly there/);
+  await wishes.end();
+}));
 
 test("a server that says something else is seen at once, and what changed is not called", async () => {
   world.file("mode.txt", "pulled");
