@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 const AIDER: &str = "0.86.2";
-const CODEX: &str = "0.169.0";
+pub(super) const CODEX: &str = "0.169.0";
 const ACP: &str = "2.4.0";
 
 /// Where an agent is kept that was fetched.
@@ -94,7 +94,7 @@ fn exchange(stream: TcpStream, answer: fn(&str) -> (&'static str, String), heard
 }
 
 /// Nothing of the store, the folder or a proof holds the value of the key.
-fn holds_no_key(folder: &Path) {
+pub(super) fn holds_no_key(folder: &Path) {
     for (name, thing) in tree::of(folder) {
         let tree::Thing::File(_, bytes) = thing else { continue };
         let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
@@ -210,6 +210,11 @@ fn to_codex(body: &str) -> (&'static str, String) {
             "content": [{ "type": "output_text", "text": "It is made.", "annotations": [] }],
         }),
     };
+    over_responses(&item)
+}
+
+/// One item of a model, as the Responses protocol streams it.
+pub(super) fn over_responses(item: &Value) -> (&'static str, String) {
     let usage = json!({ "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 });
     let events = [
         json!({ "type": "response.created", "response": { "id": "r" } }),
