@@ -53,7 +53,7 @@ impl Agent {
         Self { child, to, from, last: 0, told: Value::Null }
     }
 
-    fn start(stage: &Stage, words: &[&str]) -> Self {
+    pub fn start(stage: &Stage, words: &[&str]) -> Self {
         let mut agent = Self::connected(stage, words);
         agent.told = agent.ask(
             "initialize",
@@ -99,7 +99,7 @@ impl Agent {
         answer["result"].clone()
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 

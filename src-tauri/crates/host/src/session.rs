@@ -215,6 +215,17 @@ impl Session {
         }
     }
 
+    /// Where the process that this is attached to has ended: takes the store over and goes on with everything, or attaches to
+    /// whoever was faster. For whoever only looks, and would else see work stand that nobody does.
+    pub fn follow(&self) {
+        let Way::Attached(attached) = self.way() else { return };
+        if here(&self.home).is_none()
+            && let Err(error) = self.again(&attached)
+        {
+            tracing::warn!(%error, "the process that owned the store has ended, and this one cannot take its place");
+        }
+    }
+
     /// The owner is gone: takes the store over and goes on with everything, or attaches to whoever was faster.
     fn again(&self, gone: &Arc<Attached>) -> Result<(), Error> {
         let mut way = self.way.write().unwrap_or_else(PoisonError::into_inner);

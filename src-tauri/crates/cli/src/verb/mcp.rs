@@ -23,6 +23,7 @@ struct Asked(Session);
 
 impl mcp::Hermit for Asked {
     fn ask(&self, name: &str, params: Value) -> Result<Value, Box<Error>> {
+        self.0.follow();
         match self.0.ask(name, params.clone()) {
             // Whoever held the store has ended in the middle. What is asked here can be asked again: a call is known by
             // what it says, and is not made twice.
@@ -48,6 +49,8 @@ fn serve(context: &Context, workspace: Option<&Path>, profile: Option<String>) -
     // Nobody is asked at this terminal: it belongs to the program that started this.
     let session = context.writing(Signs::No)?;
     session.serve();
+    // It lives as long as its client, so it goes on with what was interrupted, as every host does.
+    super::run::take_up(context, &session);
     let asked = Arc::new(Asked(session));
     let served = mcp::serve(Arc::clone(&asked) as _, options);
     asked.0.close();
