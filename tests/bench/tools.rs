@@ -145,17 +145,11 @@ fn called(world: &World, launch: ServerLaunch, manifest: ToolManifest) -> acts::
         registration_sha256,
         manifest_sha256,
         tool_sha256,
-        terms: Some(ToolTerms {
-            class: ActionClass::ReadLocal,
-            paths: Vec::new(),
-            hosts: Vec::new(),
-            repeatable: false,
-            trusted: false,
-            time_limit_ms: None,
-        }),
+        terms: Some(ToolTerms::of(ActionClass::ReadLocal)),
         sampling: None,
         paths: Vec::new(),
         hosts: Vec::new(),
+        amounts: Vec::new(),
     }
 }
 

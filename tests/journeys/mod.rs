@@ -6,11 +6,14 @@
 mod acp;
 mod agents;
 mod agents_each_alone;
+mod agents_interrupted;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
 mod boxed;
 mod changing_tools;
+mod classified;
+mod codex_acts;
 mod committed;
 mod compacting;
 mod cut_off;

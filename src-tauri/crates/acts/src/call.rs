@@ -55,6 +55,9 @@ pub struct Call {
     /// Hosts that its arguments name, by the terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// Amounts that its arguments name, by the terms: each with its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amounts: Vec<String>,
 }
 
 impl Call {
@@ -209,6 +212,10 @@ impl Tool for Call {
         let mut lines = vec![said(self.title()), said(terms)];
         lines.push(said("with these arguments:".to_owned()));
         lines.extend(quoted(&pretty(&self.arguments)).map(said));
+        lines.extend(self.amounts.iter().map(|amount| Line {
+            kind: LineKind::Risk,
+            text: format!("an AMOUNT in its arguments: {}", visible(amount)),
+        }));
         if !self.hosts.is_empty() {
             lines.push(said(format!("its arguments name the hosts {}", visible(&self.hosts.join(", ")))));
         }
@@ -257,10 +264,13 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
             .to_owned();
     };
     let mut words = format!("a person said that it is of the class {}", terms.class);
-    for (what, pointers) in [("places", &terms.paths), ("hosts", &terms.hosts)] {
+    for (what, pointers) in [("places", &terms.paths), ("hosts", &terms.hosts), ("amounts", &terms.amounts)] {
         if !pointers.is_empty() {
             words.push_str(&format!("; {what} in its arguments: {}", visible(&pointers.join(", "))));
         }
+    }
+    if terms.only_in.is_some() {
+        words.push_str("; only in this folder");
     }
     words.push_str(if terms.repeatable { "; it may be repeated" } else { "; it is never repeated" });
     words.push_str(if terms.trusted { "; its answers are trusted" } else { "; its answers are not trusted" });

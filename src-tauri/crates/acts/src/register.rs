@@ -430,6 +430,11 @@ fn judged(server: &str, tool: &str, terms: &ToolTerms) -> Vec<Line> {
 
 fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&ToolTerms>) -> Vec<Line> {
     let mut lines = judged(server, &words.name, terms);
+    lines.extend(terms.examples.iter().map(|one| {
+        let came = if one.matches { "is judged so" } else { "is refused" };
+        let text = format!("for example, a call with {} {came}", visible(&one.arguments));
+        Line { kind: LineKind::Fact, text }
+    }));
     lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", in_words(was)) });
     lines.push(Line { kind: LineKind::Fact, text: "what the server says of it, word for word:".to_owned() });
     lines.extend(words_of(words));

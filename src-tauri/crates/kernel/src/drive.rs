@@ -47,6 +47,7 @@ mod vcs;
 mod working;
 
 pub(crate) use act::Yes;
+pub(crate) use call::try_examples;
 pub(crate) use calls::Calls;
 pub use calls::{CallStanding, Proposed, Taken};
 pub use came::CallResult;

@@ -4,7 +4,7 @@ use model::artifact::ArtifactRef;
 use model::body::{Body, ToolClassified, ToolServerRegistered};
 use model::sampling::SamplingTerms;
 use model::tool_server::ToolTerms;
-use model::{Digest, UnixMs};
+use model::{Digest, UnixMs, WorkspaceId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One registration of a server.
@@ -34,6 +34,8 @@ pub struct ServerRecord {
     pub versions: Vec<ServerVersion>,
     /// What was said of each of its tools, in order.
     pub classified: BTreeMap<String, Vec<Classified>>,
+    /// Tools of which what was said does not hold, until it is said again.
+    pub off: BTreeSet<String>,
     /// Tools that the server says something else of by now, since the latest registration.
     pub changed: BTreeSet<String>,
     /// What it says it offers now, where that differs.
@@ -55,18 +57,26 @@ impl ServerRecord {
         self.versions.iter().rfind(|version| version.since <= time)
     }
 
-    /// What a person had said of a tool with this pin by then.
+    /// What a person had said last of a tool with this pin by then, wherever it holds and whether it does.
     pub fn terms(&self, tool: &str, pin: Digest, time: UnixMs) -> Option<&ToolTerms> {
         let said = self.classified.get(tool)?.iter().rfind(|one| one.since <= time && one.tool_sha256 == pin);
         said.map(|one| &one.terms)
     }
 
-    /// What a person says of a tool with this pin to whoever began at a time: what they had said by then, and as much stricter
-    /// as they have said since. What is looser counts from the next attempt on.
-    pub fn terms_for(&self, tool: &str, pin: Digest, began: UnixMs) -> Option<ToolTerms> {
-        let then = self.terms(tool, pin, began)?;
-        let since =
-            self.classified.get(tool)?.iter().filter(|one| one.since > began && one.tool_sha256 == pin);
+    /// What a person says of a tool with this pin to whoever began at a time in a folder: what they had said of it there by then,
+    /// and as much stricter as they have said since. What is looser counts from the next attempt on; what is switched off holds
+    /// for nobody.
+    pub fn terms_for(
+        &self,
+        tool: &str,
+        pin: Digest,
+        began: UnixMs,
+        workspace: Option<WorkspaceId>,
+    ) -> Option<ToolTerms> {
+        let holds = |one: &&Classified| one.tool_sha256 == pin && one.terms.holds_in(workspace);
+        let said = self.classified.get(tool).filter(|_| !self.off.contains(tool))?;
+        let then = &said.iter().filter(holds).rfind(|one| one.since <= began)?.terms;
+        let since = said.iter().filter(holds).filter(|one| one.since > began);
         Some(since.fold(then.clone(), |terms, one| terms.within(&one.terms)))
     }
 }
@@ -92,6 +102,7 @@ impl ToolRegistry {
                 server, tool, tool_sha256, terms, classified_at, ..
             }) => {
                 let record = self.0.entry(server.clone()).or_default();
+                record.off.remove(tool);
                 record.classified.entry(tool.clone()).or_default().push(Classified {
                     tool_sha256: *tool_sha256,
                     terms: terms.clone(),
@@ -111,8 +122,11 @@ impl ToolRegistry {
             }
             Body::ToolServerDisabled(b) => {
                 if let Some(record) = self.0.get_mut(&b.server) {
-                    let why = b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
-                    record.disabled = Some(why);
+                    let why = || b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
+                    match &b.tool {
+                        Some(tool) => drop(record.off.insert(tool.clone())),
+                        None => record.disabled = Some(why()),
+                    }
                 }
             }
             Body::ToolServerRemoved(b) => {

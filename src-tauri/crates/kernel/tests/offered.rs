@@ -139,13 +139,14 @@ fn a_search_that_finds_nothing_says_so_and_one_that_is_repeated_is_no_progress()
 
 fn terms(class: ActionClass, hosts: &[&str]) -> ToolTerms {
     let hosts = hosts.iter().map(|at| (*at).to_owned()).collect();
-    ToolTerms { class, paths: Vec::new(), hosts, repeatable: false, trusted: false, time_limit_ms: None }
+    ToolTerms { hosts, ..ToolTerms::of(class) }
 }
 
 /// A person says what a tool of the first server may do.
 fn say_of(world: &World, tool: &str, terms: ToolTerms, key: &str) {
     let by = (Channel::Cli, key.to_owned());
-    let asked = world.kernel().propose_terms("s00", tool, terms, world.folder.path(), by).unwrap().task_id;
+    let asked =
+        world.kernel().propose_terms(("s00", tool), terms, false, world.folder.path(), by).unwrap().task_id;
     let approval = world.drive_to_approval(asked);
     world.person.allow(world.kernel(), asked, approval).unwrap();
     assert_eq!(world.drive(asked), completed());

@@ -400,8 +400,8 @@ bodies! {
     }
     /// A server says something else of its tools than when it was registered: those that differ are not called any more.
     ToolServerChanged ("tools.changed", 1, ToolServer, |b| b.server) { server: String, manifest: ArtifactRef, tools: Vec<String> }
-    /// A server's tools are not called any more, until it is registered again.
-    ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text }
+    /// A server's tools are not called until it is registered again; or what was said of one does not hold until said again.
+    ToolServerDisabled ("tools.disabled", 1, ToolServer, |b| b.server) { server: String, reason: Text; since tool: String }
     /// A server was forgotten.
     ToolServerRemoved ("tools.removed", 1, ToolServer, |b| b.server) { server: String }
     /// A person's own rules of policy are these from now on, all of them; their text is the artifact.

@@ -49,6 +49,7 @@ pub mod slot;
 pub mod standing;
 pub mod state_root;
 pub mod task;
+mod terms;
 pub mod tool_server;
 pub mod transition;
 pub mod vcs;

@@ -200,6 +200,10 @@ pub const MANIFEST_BYTES_MAX: usize = 512 * 1024;
 pub const LAUNCH_VARIABLES_MAX: usize = 32;
 /// Bytes of the value of each.
 pub const LAUNCH_VALUE_BYTES_MAX: usize = 1_024;
+/// Examples of calls that are given with what a tool may do.
+pub const TERMS_EXAMPLES_MAX: usize = 8;
+/// Bytes of each.
+pub const TERMS_EXAMPLE_BYTES_MAX: usize = 2_048;
 /// Bytes of one schema of a tool, as JSON.
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Levels of one schema of a tool.

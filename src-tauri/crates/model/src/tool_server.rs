@@ -1,9 +1,9 @@
 //! Servers of tools: how one is started, what it says it offers, and what a person says its tools may do (tools.md 2).
 
-use crate::action::ActionClass;
 use crate::launch::LaunchPackage;
 use crate::reach::Program;
 use crate::server_part::{ServerPart, ServerPrompt, ServerResource, check_uri};
+pub use crate::terms::{TOOL_CLASSES, TermsExample, ToolTerms};
 use crate::visible::is_hidden;
 use crate::{Error, limits};
 use seal::Digest;
@@ -284,118 +284,6 @@ pub struct ServerRegistration {
     pub launch: ServerLaunch,
     /// What it said it offers.
     pub manifest: ToolManifest,
-}
-
-/// What a person says of one tool: what it may do, and what follows from its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolTerms {
-    /// The class of a call of it.
-    pub class: ActionClass,
-    /// Which of its arguments are places in the folder, as JSON pointers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<String>,
-    /// Which of its arguments are hosts or addresses, as JSON pointers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-    /// Whether it may be called again when nobody saw how a call ended.
-    #[serde(default)]
-    pub repeatable: bool,
-    /// Whether its answers are trusted as what Hermit itself observes.
-    #[serde(default)]
-    pub trusted: bool,
-    /// How long a call of it may take, in milliseconds; [`limits::TOOL_CALL_MS`] where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_limit_ms: Option<u64>,
-}
-
-impl ToolTerms {
-    /// The stricter of two, point by point: the graver class, all places and hosts, and only what both allow.
-    #[must_use]
-    pub fn within(&self, other: &Self) -> Self {
-        let both = |mine: &[String], theirs: &[String]| {
-            let mut all = mine.to_vec();
-            all.extend(theirs.iter().filter(|one| !mine.contains(one)).cloned());
-            all
-        };
-        let ms = |terms: &Self| terms.time_limit_ms.unwrap_or(limits::TOOL_CALL_MS);
-        let is_said = self.time_limit_ms.is_some() || other.time_limit_ms.is_some();
-        let class = if other.class.gravity() > self.class.gravity() { other.class } else { self.class };
-        Self {
-            class,
-            paths: both(&self.paths, &other.paths),
-            hosts: both(&self.hosts, &other.hosts),
-            repeatable: self.repeatable && other.repeatable,
-            trusted: self.trusted && other.trusted,
-            time_limit_ms: is_said.then(|| ms(self).min(ms(other))),
-        }
-    }
-}
-
-/// Classes that a person can say a tool has.
-pub const TOOL_CLASSES: [ActionClass; 8] = [
-    ActionClass::ReadLocal,
-    ActionClass::WriteLocal,
-    ActionClass::NetworkRead,
-    ActionClass::NetworkWrite,
-    ActionClass::CredentialedApiCall,
-    ActionClass::Publication,
-    ActionClass::Payment,
-    ActionClass::ExternalEffect,
-];
-
-impl ToolTerms {
-    /// Whether they can be meant of a tool of a server that is started or reached so.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
-    pub fn check_with(&self, launch: &ServerLaunch) -> Result<(), String> {
-        if self.class == ActionClass::WriteLocal && launch.url.is_some() {
-            return Err(format!(
-                "a server that is reached by an address sees no folder, so none of its tools is `{}`; say `{}` of one that \
-                 changes something there",
-                self.class,
-                ActionClass::NetworkWrite
-            ));
-        }
-        self.check()
-    }
-
-    /// Whether they can be meant.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
-    pub fn check(&self) -> Result<(), String> {
-        if !TOOL_CLASSES.contains(&self.class) {
-            let all: Vec<&str> = TOOL_CLASSES.iter().map(|class| class.as_str()).collect();
-            return Err(format!(
-                "a tool of a server cannot be `{}`; it is one of {}",
-                self.class,
-                all.join(", ")
-            ));
-        }
-        if self.class == ActionClass::WriteLocal && !self.hosts.is_empty() {
-            return Err(
-                "a tool that changes files is called without the network, so none of its arguments is a host"
-                    .to_owned(),
-            );
-        }
-        let shortest = 1_000;
-        if self.time_limit_ms.is_some_and(|ms| !(shortest..=limits::TOOL_CALL_MS_MAX).contains(&ms)) {
-            return Err(format!(
-                "a call may take 1 to {} seconds; ask for a time between them",
-                limits::TOOL_CALL_MS_MAX / 1_000
-            ));
-        }
-        let pointers = self.paths.iter().chain(&self.hosts);
-        if pointers.clone().count() > limits::TOOL_POINTERS_MAX {
-            return Err(format!("more than {} arguments are named", limits::TOOL_POINTERS_MAX));
-        }
-        match pointers.into_iter().find(|pointer| !pointer.starts_with('/')) {
-            Some(wrong) => Err(format!("`{wrong}` is no JSON pointer; it begins with `/`, as in `/path`")),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Whether a server can have this name.

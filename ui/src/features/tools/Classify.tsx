@@ -6,7 +6,7 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { ActionClass } from "~/ipc/generated/words";
 import type { Tool } from "~/ipc/generated/tools";
 import { Button } from "~/primitives/Button";
-import { Check, Select, TextField } from "~/primitives/Field";
+import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import styles from "./Tools.module.css";
@@ -23,24 +23,31 @@ const CLASSES: readonly { value: ActionClass; says: string }[] = [
   { value: "payment", says: "It spends money." },
 ];
 
-type Part = "nothing" | "paths" | "hosts";
+type Part = "nothing" | "paths" | "hosts" | "amounts";
+const PARTS: readonly Part[] = ["nothing", "paths", "hosts", "amounts"];
 
 export function Classify({ server, tool, schema, done }: { server: string; tool: Tool; schema: string; done: () => void }) {
   const folders = useAsk("workspaces.list", {});
   const classify = useAct("tools.classify");
   const [kind, setKind] = useState<ActionClass>(tool.class ?? "external_effect");
-  const [parts, setParts] = useState<Readonly<Record<string, Part>>>({});
+  const [parts, setParts] = useState<Readonly<Record<string, Part>>>(() => ({ ...pointing(tool.paths, "paths"), ...pointing(tool.hosts, "hosts"), ...pointing(tool.amounts, "amounts") }));
+  const [here, setHere] = useState(tool.only_in !== null);
+  const examples = (matches: boolean) => tool.examples.filter((one) => one.matches === matches).map((one) => one.arguments).join("\n");
+  const [fit, setFit] = useState(() => examples(true));
+  const [misfit, setMisfit] = useState(() => examples(false));
   const [repeatable, setRepeatable] = useState(tool.repeatable);
   const [trusted, setTrusted] = useState(tool.trusted);
   const [limit, setLimit] = useState(tool.time_limit_s === null ? "" : `${tool.time_limit_s}`);
   const [typed, setFolder] = useState<string | null>(null);
+  const texts = textsOf(schema);
+  const pointers = [...texts, ...numbersOf(schema)].slice(0, 16);
   // What changes files has no network.
   const isFiles = kind === "write_local";
   const folder = typed ?? said(folders.data?.workspaces[0]?.folder);
   const named = (of: Part) => Object.entries(parts).filter(([, part]) => part === of).map(([pointer]) => pointer);
   const seconds = limit.trim() === "" ? null : Number(limit);
   const isOdd = seconds !== null && (!Number.isInteger(seconds) || seconds < 1 || seconds > 3600);
-  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: isFiles ? [] : named("hosts"), repeatable, trusted, time_limit_s: seconds, workspace: folder.trim(), channel: "app" });
+  const send = () => classify.mutate({ server, tool: tool.name, class: kind, paths: named("paths"), hosts: isFiles ? [] : named("hosts"), amounts: named("amounts"), here, matches: lines(fit), no_matches: lines(misfit), repeatable, trusted, time_limit_s: seconds, workspace: folder.trim(), channel: "app" });
   if (classify.data !== undefined) {
     return (
       <p className={styles.asked} role="status">
@@ -55,16 +62,23 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
         onChange={(event) => setKind(CLASSES.find((one) => one.value === event.target.value)?.value ?? kind)}
         options={CLASSES.map((one) => ({ value: one.value, label: capital(className(one.value)) }))}
       />
-      {textsOf(schema).map((pointer) => (
+      {pointers.map((pointer) => (
         <Select
           key={pointer} label={`Its argument ${pointer.slice(1)}`} value={parts[pointer] ?? "nothing"}
-          onChange={(event) => setParts({ ...parts, [pointer]: event.target.value === "paths" ? "paths" : event.target.value === "hosts" ? "hosts" : "nothing" })}
-          options={[{ value: "nothing", label: "is just a value" }, { value: "paths", label: "is a path in the folder" }, ...(isFiles ? [] : [{ value: "hosts", label: "is a host" }])]}
+          onChange={(event) => setParts({ ...parts, [pointer]: PARTS.find((one) => one === event.target.value) ?? "nothing" })}
+          options={[
+            { value: "nothing", label: "is just a value" },
+            ...(texts.includes(pointer) ? [{ value: "paths", label: "is a path in the folder" }, ...(isFiles ? [] : [{ value: "hosts", label: "is a host" }])] : []),
+            { value: "amounts", label: "is an amount" },
+          ]}
         />
       ))}
       <Check label="A call may be repeated when nobody saw how it ended" checked={repeatable} onChange={(event) => setRepeatable(event.target.checked)} />
       <Check label="Its answers are trusted (they can then lead to actions without further questions)" checked={trusted} onChange={(event) => setTrusted(event.target.checked)} />
       <TextField label="Seconds that a call may take" inputMode="numeric" value={limit} placeholder="120" hint="1 to 3600. A call that takes longer is ended, with its server." onChange={(event) => setLimit(event.target.value)} />
+      <TextArea label="Arguments of calls that are to be judged so" rows={2} value={fit} placeholder={'{"path": "notes.txt"}'} hint="One JSON object on each line. Each is tried before you are asked." onChange={(event) => setFit(event.target.value)} />
+      <TextArea label="Arguments of calls that are to be refused" rows={2} value={misfit} placeholder={'{"path": "../secret"}'} onChange={(event) => setMisfit(event.target.value)} />
+      <Check label="Only in the folder below, not in every folder" checked={here} onChange={(event) => setHere(event.target.checked)} />
       <TextField label="Folder in which you are asked" mono value={folder} onChange={(event) => setFolder(event.target.value)} />
       <div className={styles.buttons}>
         <Button type="submit" because={isOdd ? "Write 1 to 3600 seconds, or nothing" : folder.trim() === "" ? "Name a folder first" : classify.isPending ? "Asking" : null}>Ask me to approve this</Button>
@@ -76,18 +90,38 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
   );
 }
 
+function pointing(pointers: readonly string[], part: Part): Record<string, Part> {
+  return Object.fromEntries(pointers.map((pointer) => [pointer, part]));
+}
+
+function lines(text: string): string[] {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/** Whether a schema is that of one of these types, or of a list of them. */
+function isOf(of: unknown, types: readonly string[]): boolean {
+  if (typeof of !== "object" || of === null) return false;
+  const type: unknown = "type" in of ? of.type : undefined;
+  const all: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return all.some((one) => typeof one === "string" && types.includes(one));
+}
+
 /** JSON pointers to the members of a schema that are texts, or lists of texts. */
 export function textsOf(schema: string): string[] {
-  const isText = (of: unknown): boolean => {
-    if (typeof of !== "object" || of === null) return false;
-    const type: unknown = "type" in of ? of.type : undefined;
-    return type === "string" || (Array.isArray(type) && type.includes("string")) || (type === "array" && "items" in of && isText(of.items));
-  };
+  return members(schema, (of) => isOf(of, ["string"]) || (isOf(of, ["array"]) && typeof of === "object" && of !== null && "items" in of && isOf(of.items, ["string"])));
+}
+
+/** JSON pointers to the members of a schema that are numbers. */
+export function numbersOf(schema: string): string[] {
+  return members(schema, (of) => isOf(of, ["number", "integer"]) && !isOf(of, ["string"]));
+}
+
+function members(schema: string, fits: (of: unknown) => boolean): string[] {
   try {
     const whole: unknown = JSON.parse(schema);
-    const members = typeof whole === "object" && whole !== null && "properties" in whole ? whole.properties : undefined;
-    if (typeof members !== "object" || members === null) return [];
-    return Object.entries(members).filter(([, of]) => isText(of)).map(([name]) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).slice(0, 16);
+    const all = typeof whole === "object" && whole !== null && "properties" in whole ? whole.properties : undefined;
+    if (typeof all !== "object" || all === null) return [];
+    return Object.entries(all).filter(([, of]) => fits(of)).map(([name]) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).slice(0, 16);
   } catch {
     return [];
   }

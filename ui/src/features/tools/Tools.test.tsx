@@ -11,8 +11,8 @@ const SCHEMA = JSON.stringify({ type: "object", properties: { path: { type: "str
 const server: Server = {
   server: "files", state: "ready", why: null, argv: ["npx", "-y", "server-filesystem", "."], url: null, hosts: [], since: AT, manifest_sha256: HASH,
   tools: [
-    { name: "read", offered_as: "files__read", class: "read_local", repeatable: true, trusted: false, time_limit_s: null, changed: false },
-    { name: "send", offered_as: "files__send", class: null, repeatable: false, trusted: false, time_limit_s: null, changed: false },
+    { name: "read", offered_as: "files__read", class: "read_local", off: false, only_in: "/home/anna/notes", paths: ["/path"], hosts: [], amounts: ["/depth"], examples: [{ arguments: '{"path":"../b"}', matches: false }], repeatable: true, trusted: false, time_limit_s: null, changed: false },
+    { name: "send", offered_as: "files__send", class: null, off: false, only_in: null, paths: [], hosts: [], amounts: [], examples: [], repeatable: false, trusted: false, time_limit_s: null, changed: false },
   ],
 };
 const shown: Shown = {
@@ -25,6 +25,10 @@ const shown: Shown = {
   prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }, { name: "x;reboot", title: null, description: null, arguments: [{ name: "it's$(id)", description: null, required: true }], changed: false }, { name: "-short", title: null, description: null, arguments: [], changed: false }],
   sampling: "at most 4 times in one call of a tool",
   left_out: ["its pictures: too much of them"],
+  calls: [
+    { summary: "call files.read {\"path\":\"a.txt\"}", at: AT, task_id: "task_1", state: "observed", result: "succeeded", receipt_id: "rcpt_1" },
+    { summary: "call files.send {}", at: AT, task_id: "task_2", state: "awaiting_approval", result: null, receipt_id: null },
+  ],
 };
 const world = (more: Partial<Server> = {}) => scene({
   "tools.list": { servers: [{ ...server, ...more }] }, "tools.show": { ...shown, server: { ...server, ...more } },
@@ -73,7 +77,12 @@ test("a tool is classified with its paths and hosts, and a person is asked befor
   await user.selectOptions(form.getByLabelText("What it does"), "network_write");
   await user.selectOptions(form.getByLabelText("Its argument path"), "paths");
   await user.selectOptions(form.getByLabelText("Its argument all"), "hosts");
-  expect(form.queryByLabelText("Its argument depth")).toBeNull();
+  // A number is no place and no host, and may be an amount.
+  expect(within(form.getByLabelText("Its argument depth")).queryByRole("option", { name: "is a host" })).toBeNull();
+  await user.selectOptions(form.getByLabelText("Its argument depth"), "amounts");
+  await user.type(form.getByLabelText("Arguments of calls that are to be judged so"), '{{"path":"a"}\n\n{{"path":"b"}');
+  await user.type(form.getByLabelText("Arguments of calls that are to be refused"), '{{"path":"../c"}');
+  await user.click(form.getByLabelText(/Only in the folder below/));
   await user.type(form.getByLabelText("Folder in which you are asked"), "/home/you/work");
   const limit = form.getByLabelText("Seconds that a call may take");
   await user.type(limit, "3601");
@@ -85,8 +94,30 @@ test("a tool is classified with its paths and hosts, and a person is asked befor
   const link = await send.findByRole("link", { name: "Review it" });
   expect(link.getAttribute("href")).toContain("task_new");
   expect(host.asked.find((one) => one.name === "tools.classify")?.params).toEqual({
-    server: "files", tool: "send", class: "network_write", paths: ["/path"], hosts: ["/all"], repeatable: false, trusted: false, time_limit_s: 600, workspace: "/home/you/work", channel: "app",
+    server: "files", tool: "send", class: "network_write", paths: ["/path"], hosts: ["/all"], amounts: ["/depth"], here: true, matches: ['{"path":"a"}', '{"path":"b"}'], no_matches: ['{"path":"../c"}'], repeatable: false, trusted: false, time_limit_s: 600, workspace: "/home/you/work", channel: "app",
   });
+});
+
+test("what was said of a tool stands there, is switched off without being asked about, and comes back into the form", async () => {
+  const host = world();
+  const { user } = show(host, "/tools?of=files");
+  const read = within(await screen.findByRole("article", { name: "read" }));
+  for (const words of [/Paths in its arguments: \/path. Amounts in its arguments: \/depth/, "/home/anna/notes", '{"path":"../b"}']) expect(read.getByText(words)).toBeTruthy();
+  await user.click(read.getByRole("button", { name: "Classify again" }));
+  const form = within(read.getByRole("form"));
+  expect(form.getByLabelText<HTMLSelectElement>("Its argument depth").value).toBe("amounts");
+  expect(form.getByLabelText<HTMLTextAreaElement>("Arguments of calls that are to be refused").value).toBe('{"path":"../b"}');
+  await user.click(read.getByRole("button", { name: "Switch off what I said" }));
+  expect(host.asked.find((one) => one.name === "tools.disable")?.params).toMatchObject({ server: "files", tool: "read" });
+});
+
+test("the latest calls stand there, each with the way to its receipt or its task", async () => {
+  show(world(), "/tools?of=files");
+  const calls = within(await screen.findByRole("list", { name: "Latest calls" }));
+  expect(calls.getByText('call files.read {"path":"a.txt"}')).toBeTruthy();
+  expect(calls.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain("rcpt_1");
+  expect(calls.getByText("Awaiting approval")).toBeTruthy();
+  expect(calls.getByRole("link", { name: "Task" }).getAttribute("href")).toContain("task_2");
 });
 
 test("a tool that changes files has no hosts among its arguments, and the form says how it works", async () => {

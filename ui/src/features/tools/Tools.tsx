@@ -3,9 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { quoted } from "~/features/approvals/packet";
 import { Screen } from "~/screen/Screen";
-import { capital, className, count } from "~/screen/words";
+import { capital, className, count, plain, result, said } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
-import type { Server, Shown, Tool, Words as Said } from "~/ipc/generated/tools";
+import type { LastCall, Server, Shown, Tool, Words as Said } from "~/ipc/generated/tools";
 import type { ToolServerState } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import { Button, Segmented } from "~/primitives/Button";
@@ -152,6 +152,25 @@ function Whole({ shown }: { shown: Shown }) {
         })}
       </ul>
       <Others shown={shown} />
+      <Calls calls={shown.calls} />
+    </>
+  );
+}
+
+/** What its tools did lately, each call with the way to its task and its receipt. */
+function Calls({ calls }: { calls: readonly LastCall[] }) {
+  if (calls.length === 0) return null;
+  return (
+    <>
+      <h3>Latest calls</h3>
+      <ul className={styles.calls} aria-label="Latest calls">
+        {calls.map((call) => (
+          <li key={`${call.task_id} ${call.at} ${call.receipt_id ?? ""}`}>
+            <code><Words of={said(call.summary)} /></code>
+            <span><Time at={call.at} /> <span>{call.result === null ? capital(plain(call.state)) : result(call.result).word}</span> {call.receipt_id === null ? <Link to="/task/$id" params={{ id: call.task_id }}>Task</Link> : <Link to="/task/$id" params={{ id: call.task_id }} search={{ see: call.receipt_id }}>Receipt</Link>}</span>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
@@ -196,6 +215,8 @@ function Others({ shown }: { shown: Shown }) {
 
 function OneTool({ server, tool, words }: { server: Server; tool: Tool; words: Said }) {
   const [isOpen, setOpen] = useState(false);
+  const off = useAct("tools.disable");
+  const named = ([["Paths", tool.paths], ["Hosts", tool.hosts], ["Amounts", tool.amounts]] as const).filter(([, pointers]) => pointers.length > 0);
   return (
     <article aria-label={tool.name}>
       <header>
@@ -203,11 +224,16 @@ function OneTool({ server, tool, words }: { server: Server; tool: Tool; words: S
         {tool.changed
           ? <StateTag tone="waiting" mark="waiting">Changed since you registered it; not called</StateTag>
           : tool.class === null
-          ? <StateTag tone="waiting" mark="waiting">Not classified: you are asked each time</StateTag>
+          ? <StateTag tone="waiting" mark="waiting">{tool.off ? "Switched off: you are asked each time" : "Not classified: you are asked each time"}</StateTag>
           : <StateTag tone="done" mark="done">{capital(className(tool.class))}{tool.repeatable && ", may be repeated"}{tool.trusted && ", answers trusted"}{tool.time_limit_s !== null && `, ${tool.time_limit_s} s at most`}</StateTag>}
         <span className={styles.space} />
         {server.state === "ready" && !tool.changed && <Button onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>{tool.class === null ? "Classify" : "Classify again"}</Button>}
+        {tool.class !== null && <Button because={off.isPending ? "Switching off" : null} onClick={() => off.mutate({ server: server.server, tool: tool.name, reason: "switched off on the page" })}>Switch off what I said</Button>}
       </header>
+      {off.error !== null && <Failed error={off.error} />}
+      {named.length > 0 && <p className={styles.words}>{named.map(([what, pointers]) => `${what} in its arguments: ${pointers.join(", ")}`).join(". ")}.</p>}
+      {tool.only_in !== null && <p className={styles.words}>Only in <code><Words of={tool.only_in} /></code>.</p>}
+      {tool.examples.map((one) => <p key={one.arguments} className={styles.words}>For example, a call with <code><Words of={one.arguments} /></code> {one.matches ? "is judged so" : "is refused"}.</p>)}
       {words.title !== null && <p><Words of={words.title} /></p>}
       <p className={styles.words}><Words of={words.description ?? "The server says nothing about it."} /></p>
       <details>

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { ActionClass, LoginState, ToolServerState } from "./words";
+import type { Text } from "./shared";
+import type { ActionClass, ActionState, LoginState, ResultCode, ToolServerState } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -95,6 +96,14 @@ export interface Classify {
   paths?: string[];
   /** JSON pointers to arguments that are hosts. */
   hosts?: string[];
+  /** JSON pointers to arguments that are amounts: a card shows them apart. */
+  amounts?: string[];
+  /** Only in this folder; else everywhere. */
+  here?: boolean;
+  /** Arguments of a call, each one JSON object as text, that is to be judged so. They are tried. */
+  matches?: string[];
+  /** Arguments of a call that is to be refused. They are tried. */
+  no_matches?: string[];
   /** Whether a call may be made again when nobody saw how it ended. */
   repeatable?: boolean;
   /** Whether its answers are trusted. */
@@ -141,6 +150,8 @@ export interface Show {
 /** One server by its name. */
 export interface Disable {
   server: string;
+  /** What was said of this tool, and nothing else. */
+  tool?: string | null;
   reason?: string | null;
 }
 
@@ -216,6 +227,16 @@ export interface Tool {
   offered_as: string;
   /** What a person said that it is; none while nobody has. */
   class: ActionClass | null;
+  /** Whether that was switched off: it counts as said by nobody. */
+  off: boolean;
+  /** The only folder in which it holds; everywhere where none is named. */
+  only_in: string | null;
+  /** Which of its arguments are places, hosts and amounts, as JSON pointers. */
+  paths: string[];
+  hosts: string[];
+  amounts: string[];
+  /** Calls that were tried when it was said. */
+  examples: TermsExample[];
   repeatable: boolean;
   trusted: boolean;
   /** How many seconds a call may take, where a person said so. */
@@ -243,6 +264,27 @@ export interface Shown {
   left_out: string[];
   /** How much it may ask of a model, in words; nothing is nothing at all. */
   sampling: string | null;
+  /** Its latest calls, the newest first. */
+  calls: LastCall[];
+}
+
+/** Arguments of a call, and whether it is judged so or refused. */
+export interface TermsExample {
+  arguments: string;
+  matches: boolean;
+}
+
+/** One call of a server. */
+export interface LastCall {
+  /** The act in one line, or that it was erased. */
+  summary: Text;
+  /** When it was asked for. */
+  at: number;
+  task_id: string;
+  state: ActionState;
+  /** How it ended, where it did. */
+  result: ResultCode | null;
+  receipt_id: string | null;
 }
 
 /** What a server says of one resource. */

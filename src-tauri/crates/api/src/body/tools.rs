@@ -4,26 +4,29 @@ pub(crate) use super::logins::{
     begin as login_begin, cancel as login_cancel, list as logins, login, logout, stands as login_stands,
 };
 use super::task::{channel, of_submitted};
+use super::task_show::folder as shown_folder;
 use crate::caller::sender;
-use crate::convert::word;
+use crate::convert::{every, opt, text, word};
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::tool_registry::{ServerRecord, ToolRegistry};
+use model::WorkspaceId;
 use model::ingress::Channel;
 use model::launch::LaunchPackage;
 use model::sampling::SamplingTerms;
 use model::server_part::{ServerPrompt, ServerResource};
 use model::tool_server::{
-    ServerLaunch, ServerRegistration, ServerTool, ToolManifest, ToolTerms, offered_name,
+    ServerLaunch, ServerRegistration, ServerTool, TermsExample, ToolManifest, ToolTerms, offered_name,
 };
 use model::web::WebUrl;
+use projections::Ask;
+use projections::rows::ActionRow;
 use wire::task::Submitted;
 use wire::tools::{
-    Add, Call, Classify, Disable, List, Pin, Prompt, PromptArgumentWords, PromptWords, Remove, ResourceWords,
-    Sampling, Server, Servers, Show, Shown, Tool, Words,
+    Add, Call, Classify, Disable, LastCall, List, Pin, Prompt, PromptArgumentWords, PromptWords, Remove,
+    ResourceWords, Sampling, Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
-use words::act::ActionClass;
 use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
@@ -39,23 +42,11 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     let launch =
         ServerLaunch { argv, url, secrets, variables, hosts, reads, pins: Vec::new(), package: None };
     let by = (channel(p.channel.as_deref())?, key);
-    let terms = p.classes.into_iter().map(|(tool, class)| Ok((tool, only(word(&class)?))));
+    let terms = p.classes.into_iter().map(|(tool, class)| Ok((tool, ToolTerms::of(word(&class)?))));
     let terms = terms.collect::<Result<_, Error>>()?;
     let submitted = host.kernel()?.propose_server(&p.server, &launch, terms, p.again, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
-}
-
-/// A class, and nothing else, said of a tool.
-const fn only(class: ActionClass) -> ToolTerms {
-    ToolTerms {
-        class,
-        paths: Vec::new(),
-        hosts: Vec::new(),
-        repeatable: false,
-        trusted: false,
-        time_limit_ms: None,
-    }
 }
 
 /// A server is started before its card is seen. What starts for a program of this person could do nothing that the program
@@ -78,16 +69,21 @@ fn may_add(caller: Caller, p: &Add) -> Result<(), Error> {
 pub(crate) fn classify(host: &dyn Host, p: Classify) -> Result<Submitted, Error> {
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let example = |matches| move |arguments| TermsExample { arguments, matches };
+    let matches = p.matches.into_iter().map(example(true));
     let terms = ToolTerms {
         class: word(&p.class)?,
         paths: p.paths,
         hosts: p.hosts,
+        amounts: p.amounts,
+        only_in: None,
+        examples: matches.chain(p.no_matches.into_iter().map(example(false))).collect(),
         repeatable: p.repeatable,
         trusted: p.trusted,
         time_limit_ms: p.time_limit_s.map(|s| s.saturating_mul(1_000)),
     };
     let by = (channel(p.channel.as_deref())?, key);
-    let submitted = host.kernel()?.propose_terms(&p.server, &p.tool, terms, &root, by).wire()?;
+    let submitted = host.kernel()?.propose_terms((&p.server, &p.tool), terms, p.here, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
 }
@@ -153,13 +149,17 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
         prompts: prompts_of(&known.manifest, record),
         left_out: known.manifest.left_out,
         sampling: record.sampling.map(|terms| terms.in_words()),
+        calls: last_calls(host, &p.server)?,
     })
 }
 
 pub(crate) fn disable(host: &dyn Host, p: Disable) -> Result<Servers, Error> {
     let by = sender(host, Channel::Cli);
     let reason = p.reason.unwrap_or_else(|| format!("disabled by a {}", by.by));
-    host.kernel()?.disable_server(&p.server, &reason, by).wire()?;
+    match &p.tool {
+        Some(tool) => host.kernel()?.switch_off_terms((&p.server, tool), &reason, by).wire()?,
+        None => host.kernel()?.disable_server(&p.server, &reason, by).wire()?,
+    }
     list(host, List {})
 }
 
@@ -206,7 +206,7 @@ fn server(host: &dyn Host, name: &str, record: &ServerRecord) -> Result<Server, 
         }
         (None, true) => (ToolServerState::Ready, None),
     };
-    let tools = known.manifest.tools.iter().map(|words| tool(name, words, record, host.now()));
+    let tools = known.manifest.tools.iter().map(|words| tool(host, name, words, record));
     Ok(Server {
         server: name.to_owned(),
         state,
@@ -235,17 +235,71 @@ fn unreadable(name: &str, record: &ServerRecord, error: &Error) -> Server {
     }
 }
 
-fn tool(server: &str, words: &ServerTool, record: &ServerRecord, now: model::UnixMs) -> Result<Tool, Error> {
-    let terms = record.terms(&words.name, words.pin().wire()?, now);
+fn tool(host: &dyn Host, server: &str, words: &ServerTool, record: &ServerRecord) -> Result<Tool, Error> {
+    let said = record.terms(&words.name, words.pin().wire()?, host.now());
+    let off = said.is_some() && record.off.contains(&words.name);
+    let terms = said.filter(|_| !off);
+    let only_in = terms.and_then(|terms| terms.only_in);
+    let all = |of: fn(&ToolTerms) -> &Vec<String>| terms.map(of).cloned().unwrap_or_default();
+    let examples = terms.map(|terms| terms.examples.clone()).unwrap_or_default();
+    let example =
+        |one: TermsExample| wire::tools::TermsExample { arguments: one.arguments, matches: one.matches };
     Ok(Tool {
         name: words.name.clone(),
         offered_as: offered_name(server, &words.name),
         class: terms.map(|terms| terms.class),
+        off,
+        only_in: only_in.map(|id| place(host, id)).transpose()?,
+        paths: all(|terms| &terms.paths),
+        hosts: all(|terms| &terms.hosts),
+        amounts: all(|terms| &terms.amounts),
+        examples: examples.into_iter().map(example).collect(),
         repeatable: terms.is_some_and(|terms| terms.repeatable),
         trusted: terms.is_some_and(|terms| terms.trusted),
         time_limit_s: terms.and_then(|terms| terms.time_limit_ms).map(|ms| ms / 1_000),
         changed: record.changed.contains(&words.name),
     })
+}
+
+/// The path of a folder that was worked in.
+fn place(host: &dyn Host, id: WorkspaceId) -> Result<String, Error> {
+    let query = host.query()?;
+    let all = every(|ask| query.workspaces(ask))?;
+    let found = all.iter().find(|row| row.workspace_id == id);
+    Ok(found.map_or_else(|| id.to_string(), |row| shown_folder(row).to_string()))
+}
+
+/// Calls that are told of one server.
+const CALLS_MAX: usize = 10;
+/// Pages of acts that are looked through for them.
+const PAGES_MAX: usize = 10;
+
+/// The latest calls of a server.
+fn last_calls(host: &dyn Host, server: &str) -> Result<Vec<LastCall>, Error> {
+    let query = host.query()?;
+    // No name of a server holds a point.
+    let begins = format!("call {server}.");
+    let (mut found, mut ask) = (Vec::new(), Ask::ALL);
+    for _ in 0..PAGES_MAX {
+        let page = query.actions(None, None, ask).wire()?;
+        let is_ours = |row: &&ActionRow| {
+            row.tool == "call" && row.summary.shown().is_some_and(|said| said.starts_with(&begins))
+        };
+        found.extend(page.rows.iter().filter(is_ours).map(|row| LastCall {
+            summary: text(&row.summary),
+            at: row.requested_at.0,
+            task_id: row.task_id.to_string(),
+            state: row.state,
+            result: row.result_code,
+            receipt_id: opt(row.receipt_id),
+        }));
+        if found.len() >= CALLS_MAX || page.next.is_none() {
+            break;
+        }
+        ask = ask.after(page.next);
+    }
+    found.truncate(CALLS_MAX);
+    Ok(found)
 }
 
 fn resources_of(of: &ToolManifest, record: &ServerRecord) -> Vec<ResourceWords> {

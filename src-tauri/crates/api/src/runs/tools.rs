@@ -146,7 +146,10 @@ fn of_server(
         server: Some(server.to_owned()),
         version: version.to_owned(),
         sha256: pin.to_string(),
-        class: record.terms(&tool.name, pin, now).map(|terms| terms.class),
+        class: record
+            .terms(&tool.name, pin, now)
+            .filter(|_| !record.off.contains(&tool.name))
+            .map(|terms| terms.class),
         callable: why_not.is_none(),
         why_not,
         description: tool.description.clone().or_else(|| tool.title.clone()).unwrap_or_default(),

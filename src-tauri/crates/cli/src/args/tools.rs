@@ -110,21 +110,41 @@ pub struct ToolsAdd {
 Examples:
   hermit tools classify files read_text_file --class read_local --path-pointer /path
   hermit tools classify github create_issue --class network_write
+  hermit tools classify files read_text_file --class read_local --path-pointer /path --match '{\"path\":\"a.txt\"}' --no-match '{\"path\":\"../b\"}'
+  hermit tools classify shop pay --class payment --amount-pointer /total --only-here
+  hermit tools classify files read_text_file --off
   hermit tools classify reports render --class read_local --time-limit 600")]
 pub struct ToolsClassify {
     /// The server.
     pub server: String,
     /// The tool, as its server names it.
     pub tool: String,
-    /// What it is: read_local, network_read, network_write, credentialed_api_call, publication, payment, external_effect.
-    #[arg(long)]
-    pub class: String,
+    /// What it is: read_local, write_local, network_read, network_write, credentialed_api_call, publication, payment,
+    /// external_effect.
+    #[arg(long, required_unless_present = "off")]
+    pub class: Option<String>,
+    /// What you said of it does not hold any more, until you say it again: you are asked before each call. Asks nobody.
+    #[arg(long, conflicts_with_all = ["class", "path_pointer", "host_pointer", "amount_pointer", "only_here", "matches",
+        "no_match", "repeatable", "trusted", "time_limit"])]
+    pub off: bool,
     /// An argument that is a place in the folder, as a JSON pointer such as `/path`; may be given more than once.
     #[arg(long, value_name = "POINTER")]
     pub path_pointer: Vec<String>,
     /// An argument that is a host, as a JSON pointer; may be given more than once.
     #[arg(long, value_name = "POINTER")]
     pub host_pointer: Vec<String>,
+    /// An argument that is an amount, as a JSON pointer: a card shows it apart; may be given more than once.
+    #[arg(long, value_name = "POINTER")]
+    pub amount_pointer: Vec<String>,
+    /// It holds in the folder of `--workspace` only, not in every folder.
+    #[arg(long)]
+    pub only_here: bool,
+    /// Arguments of a call that is to be judged so, as one JSON object; tried, and shown on the card. May be given more than once.
+    #[arg(long = "match", value_name = "ARGUMENTS")]
+    pub matches: Vec<String>,
+    /// Arguments of a call that is to be refused; tried, and shown on the card. May be given more than once.
+    #[arg(long, value_name = "ARGUMENTS")]
+    pub no_match: Vec<String>,
     /// It may be called again when nobody saw how a call ended.
     #[arg(long)]
     pub repeatable: bool,

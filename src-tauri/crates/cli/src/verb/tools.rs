@@ -5,7 +5,7 @@ use super::run::{stay_with, take_up};
 use crate::args::{ToolsAdd, ToolsClassify, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::plain;
+use crate::text::{plain, time};
 use host::Session;
 use model::launch::may_be_secret;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::tools::{
     Add, Call, Classify, Disable, List, Prompt, Remove, Sampling, Server, Servers, Show, Shown, Submitted,
+    Tool,
 };
 use wire::{Code, Error, exit};
 use words::store::ToolServerState;
@@ -39,7 +40,7 @@ pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
             Ok(exit::DONE)
         }
         ToolsVerb::Disable { server, reason } => {
-            narrow(context, |session| session.call(&Disable { server, reason }))
+            narrow(context, |session| session.call(&Disable { server, tool: None, reason }))
         }
         ToolsVerb::Rm { server } => narrow(context, |session| session.call(&Remove { server })),
         ToolsVerb::Import { file } => import(context, &file),
@@ -109,12 +110,20 @@ fn pairs(words: &[String], what: &str, form: &str) -> Result<BTreeMap<String, St
 }
 
 fn classify(context: &Context, args: ToolsClassify) -> Came {
+    let Some(class) = args.class else {
+        let (server, tool) = (args.server, Some(args.tool));
+        return narrow(context, |session| session.call(&Disable { server, tool, reason: None }));
+    };
     let classify = Classify {
         server: args.server,
         tool: args.tool,
-        class: args.class,
+        class,
         paths: args.path_pointer,
         hosts: args.host_pointer,
+        amounts: args.amount_pointer,
+        here: args.only_here,
+        matches: args.matches,
+        no_matches: args.no_match,
         repeatable: args.repeatable,
         trusted: args.trusted,
         time_limit_s: args.time_limit,
@@ -178,7 +187,10 @@ fn listed_in_words(out: &Output, listed: &Servers) {
     let mut rows = Vec::new();
     for server in &listed.servers {
         rows.extend(server.tools.iter().map(|tool| {
-            let class = tool.class.map_or("asked each time".to_owned(), |class| class.to_string());
+            let class = tool.class.map_or("asked each time".to_owned(), |class| match &tool.only_in {
+                None => class.to_string(),
+                Some(folder) => format!("{class} in {}", plain(folder)),
+            });
             let state = if tool.changed { ToolServerState::Changed } else { server.state };
             vec![plain(&server.server), plain(&tool.name), class, state.to_string()]
         }));
@@ -236,14 +248,46 @@ fn shown_in_words(out: &Output, shown: &Shown) {
     }
     note(out, server);
     for (tool, words) in server.tools.iter().zip(&shown.words) {
-        let class = tool.class.map_or("you are asked each time".to_owned(), |class| class.to_string());
-        out.line(format!("{}: {class}", plain(&tool.name)));
+        out.line(format!("{}: {}", plain(&tool.name), said_of(tool)));
+        for one in &tool.examples {
+            let came = if one.matches { "is judged so" } else { "is refused" };
+            out.line(format!("  for example, a call with {} {came}", plain(&one.arguments)));
+        }
         for line in words.description.iter().flat_map(|text| text.lines()) {
             out.line(format!("  | {}", plain(line)));
         }
         out.say(Tone::Faint, format!("  arguments: {}", plain(&words.input_schema)));
     }
     others_in_words(out, shown);
+    calls_in_words(out, shown);
+}
+
+/// What a person said of a tool.
+fn said_of(tool: &Tool) -> String {
+    let Some(class) = tool.class else {
+        let off = if tool.off { ", because what you said of it is switched off" } else { "" };
+        return format!("you are asked each time{off}");
+    };
+    let mut words = class.to_string();
+    for (what, pointers) in [("places", &tool.paths), ("hosts", &tool.hosts), ("amounts", &tool.amounts)] {
+        if !pointers.is_empty() {
+            words.push_str(&format!("; {what} in its arguments: {}", plain(&pointers.join(", "))));
+        }
+    }
+    if let Some(folder) = &tool.only_in {
+        words.push_str(&format!("; only in {}", plain(folder)));
+    }
+    words
+}
+
+/// The latest calls of a server, each with the way to its receipt.
+fn calls_in_words(out: &Output, shown: &Shown) {
+    for call in &shown.calls {
+        let came = call.result.map_or_else(|| call.state.to_string(), |result| result.to_string());
+        let receipt =
+            call.receipt_id.as_ref().map_or(String::new(), |id| format!(", `hermit receipts show {id}`"));
+        out.line(format!("{} {} ({came}{receipt})", time(call.at), plain(&call.summary.to_string())));
+    }
 }
 
 /// Resources and prompts, and what is left out of them.

@@ -3,7 +3,7 @@
 use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
-use crate::drive::GET_PROMPT;
+use crate::drive::{GET_PROMPT, try_examples};
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
 use crate::state::Stage;
@@ -77,15 +77,16 @@ impl Kernel {
         self.propose_change(&change, workspace_id, channel, idempotency_key)
     }
 
-    /// Makes the task that asks a person whether a tool may do what is said. Nothing is said by this.
+    /// Makes the task that asks a person whether a tool may do what is said, everywhere or only `here`. Nothing is said by
+    /// this. Its examples are tried.
     ///
     /// # Errors
-    /// [`Error::NotFound`] without the tool, [`Error::Input`] when it cannot be said.
+    /// [`Error::NotFound`] without the tool, [`Error::Input`] when it cannot be said, or an example comes out otherwise.
     pub fn propose_terms(
         &self,
-        server: &str,
-        tool: &str,
-        terms: ToolTerms,
+        (server, tool): (&str, &str),
+        mut terms: ToolTerms,
+        here: bool,
         root: &Path,
         (channel, idempotency_key): (Channel, String),
     ) -> Result<Submitted, Error> {
@@ -97,9 +98,13 @@ impl Kernel {
             .tool(tool)
             .cloned()
             .ok_or_else(|| Error::NotFound { kind: "tool", id: format!("{server}.{tool}") })?;
-        let was = record.terms(tool, words.pin()?, self.ports.clock.now()).cloned();
-        let change = Register::Tool { server: server.to_owned(), words, terms, was };
         let workspace_id = self.workspace(root)?;
+        terms.only_in = here.then_some(workspace_id);
+        let executors = self.executors_at(root, workspace_id)?;
+        try_examples(&terms, |arguments| executors.fits(&words.input_schema, arguments))
+            .map_err(Error::Input)?;
+        let was = record.terms_for(tool, words.pin()?, self.ports.clock.now(), Some(workspace_id));
+        let change = Register::Tool { server: server.to_owned(), words, terms, was };
         self.propose_change(&change, workspace_id, channel, idempotency_key)
     }
 
@@ -178,7 +183,25 @@ impl Kernel {
     pub fn disable_server(&self, server: &str, reason: &str, by: impl Into<Sender>) -> Result<(), Error> {
         self.server_record(server)?;
         let reason = Sensitive::from(reason.to_owned());
-        self.narrow(server, by.into(), ToolServerDisabled { server: server.to_owned(), reason })
+        self.narrow(server, by.into(), ToolServerDisabled { server: server.to_owned(), reason, tool: None })
+    }
+
+    /// What was said of a tool holds for nobody any more, until it is said again. Any surface may: it only narrows.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the server, or where nothing was said of the tool.
+    pub fn switch_off_terms(
+        &self,
+        (server, tool): (&str, &str),
+        reason: &str,
+        by: impl Into<Sender>,
+    ) -> Result<(), Error> {
+        let record = self.server_record(server)?;
+        if !record.classified.contains_key(tool) {
+            return Err(Error::NotFound { kind: "classification of", id: format!("{server}.{tool}") });
+        }
+        let (reason, tool) = (Sensitive::from(reason.to_owned()), Some(tool.to_owned()));
+        self.narrow(server, by.into(), ToolServerDisabled { server: server.to_owned(), reason, tool })
     }
 
     /// A server is forgotten, with all that was said of its tools. Any surface may: it only narrows.

@@ -20,6 +20,9 @@ use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// Letters of an amount that is told as a text.
+const AMOUNT_MAX: usize = 64;
+
 /// A server as the attempt at work may use it.
 pub(super) struct Usable {
     record: ServerRecord,
@@ -108,8 +111,8 @@ impl Kernel {
             ))));
         }
         let pin = tool.pin()?;
-        let terms = server.record.terms_for(&tool.name, pin, began(state));
-        let (paths, hosts) = match places(terms.as_ref(), arguments) {
+        let terms = server.record.terms_for(&tool.name, pin, began(state), state.task.workspace_hint);
+        let Named { paths, hosts, amounts } = match places(terms.as_ref(), arguments) {
             Ok(found) => found,
             Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
         };
@@ -126,6 +129,7 @@ impl Kernel {
             terms,
             paths,
             hosts,
+            amounts,
         };
         if let Some(why) = out_of_reach(&call) {
             return Ok(Err(Unfit(why)));
@@ -173,10 +177,7 @@ impl Kernel {
                 "is registered otherwise"
             }
             Some(server) if !server.is_unchanged(&server.key_of(call)) => "says something else of this now",
-            Some(server)
-                if call.part.is_none()
-                    && server.record.terms_for(&call.name, call.tool_sha256, began(state)) != call.terms =>
-            {
+            Some(server) if call.part.is_none() && terms_of(server, call, state) != call.terms => {
                 "has other terms for this tool"
             }
             Some(server) if server.sampling() != call.sampling => "may ask something else of a model by now",
@@ -191,9 +192,45 @@ fn began(state: &TaskState) -> UnixMs {
     state.attempt().map_or(UnixMs(0), |attempt| attempt.attempt.started_at)
 }
 
-/// Places and hosts that the arguments name, by what a person said of them.
-fn places(terms: Option<&ToolTerms>, arguments: &str) -> Result<(Vec<RelPath>, Vec<String>), String> {
-    let Some(terms) = terms else { return Ok((Vec::new(), Vec::new())) };
+/// What a person says by now of the tool of a call.
+fn terms_of(server: &Usable, call: &Call, state: &TaskState) -> Option<ToolTerms> {
+    server.record.terms_for(&call.name, call.tool_sha256, began(state), state.task.workspace_hint)
+}
+
+/// Tries the examples of what is said of a tool: against its schema, and against the places that are named in it.
+///
+/// # Errors
+/// In words, which example comes out otherwise.
+pub(crate) fn try_examples(
+    terms: &ToolTerms,
+    fits: impl Fn(&str) -> Result<(), String>,
+) -> Result<(), String> {
+    for one in &terms.examples {
+        let came = fits(&one.arguments).and_then(|()| places(Some(terms), &one.arguments).map(|_| ()));
+        match (one.matches, came) {
+            (true, Err(why)) => {
+                return Err(format!("the example `{}` is to match, and does not: {why}", one.arguments));
+            }
+            (false, Ok(())) => {
+                return Err(format!("the example `{}` is not to match, and does", one.arguments));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What the arguments of a call name.
+#[derive(Default)]
+struct Named {
+    paths: Vec<RelPath>,
+    hosts: Vec<String>,
+    amounts: Vec<String>,
+}
+
+/// Places, hosts and amounts that the arguments name, by what a person said of them.
+fn places(terms: Option<&ToolTerms>, arguments: &str) -> Result<Named, String> {
+    let Some(terms) = terms else { return Ok(Named::default()) };
     let value: Value = serde_json::from_str(arguments).map_err(|e| e.to_string())?;
     let mut paths = Vec::new();
     for (pointer, text) in named(&value, &terms.paths)? {
@@ -207,7 +244,23 @@ fn places(terms: Option<&ToolTerms>, arguments: &str) -> Result<(Vec<RelPath>, V
             format!("`{pointer}` is `{}`, which is no host and no address of one", text.escape_default())
         })?);
     }
-    Ok((paths, hosts))
+    let mut amounts = Vec::new();
+    for pointer in &terms.amounts {
+        amounts.extend(amount_at(&value, pointer)?);
+    }
+    Ok(Named { paths, hosts, amounts })
+}
+
+/// An amount with its place: a number, or the text of one.
+fn amount_at(value: &Value, pointer: &str) -> Result<Option<String>, String> {
+    let is_amount =
+        |text: &str| text.chars().any(|c| c.is_ascii_digit()) && text.chars().count() <= AMOUNT_MAX;
+    match value.pointer(pointer) {
+        None => Ok(None),
+        Some(Value::Number(amount)) => Ok(Some(format!("{amount} (`{pointer}`)"))),
+        Some(Value::String(amount)) if is_amount(amount) => Ok(Some(format!("{amount} (`{pointer}`)"))),
+        Some(_) => Err(format!("`{pointer}` is no amount")),
+    }
 }
 
 /// Why a call cannot go where its arguments say, if it cannot.

@@ -97,6 +97,7 @@ impl Kernel {
             terms: Some(by_nature(&server.registration.launch)),
             paths: Vec::new(),
             hosts: Vec::new(),
+            amounts: Vec::new(),
         };
         let action = Action::Call(call);
         Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
@@ -144,8 +145,7 @@ fn within_bounds(lines: &[String]) -> String {
 /// What reading is, whatever a server says of it: a look at this machine, or over the network where it has one.
 fn by_nature(launch: &ServerLaunch) -> ToolTerms {
     let class = if launch.hosts.is_empty() { ActionClass::ReadLocal } else { ActionClass::NetworkRead };
-    let (paths, hosts) = (Vec::new(), Vec::new());
-    ToolTerms { class, paths, hosts, repeatable: true, trusted: false, time_limit_ms: None }
+    ToolTerms { repeatable: true, ..ToolTerms::of(class) }
 }
 
 fn unknown(server: &Usable, part: ServerPart, name: &str) -> String {

@@ -1,10 +1,11 @@
 //! Servers of tools: what is registered, what each tool may do, and proposals to a person. Nothing here registers.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+use crate::Text;
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use std::collections::BTreeMap;
-use words::act::ActionClass;
+use words::act::{ActionClass, ActionState, ResultCode};
 use words::store::{LoginState, ToolServerState};
 
 params! {
@@ -95,6 +96,18 @@ params! {
         /// JSON pointers to arguments that are hosts.
         #[serde(default)]
         hosts: Vec<String>,
+        /// JSON pointers to arguments that are amounts: a card shows them apart.
+        #[serde(default)]
+        amounts: Vec<String>,
+        /// Only in this folder; else everywhere.
+        #[serde(default)]
+        here: bool,
+        /// Arguments of a call, each one JSON object as text, that is to be judged so. They are tried.
+        #[serde(default)]
+        matches: Vec<String>,
+        /// Arguments of a call that is to be refused. They are tried.
+        #[serde(default)]
+        no_matches: Vec<String>,
         /// Whether a call may be made again when nobody saw how it ended.
         #[serde(default)]
         repeatable: bool,
@@ -135,7 +148,12 @@ params! {
     /// One server by its name.
     Show { server: String }
     /// One server by its name.
-    Disable { server: String, reason: Option<String> }
+    Disable {
+        server: String,
+        /// What was said of this tool, and nothing else.
+        tool: Option<String>,
+        reason: Option<String>,
+    }
     /// One server by its name.
     Remove { server: String }
 }
@@ -200,6 +218,16 @@ answers! {
         offered_as: String,
         /// What a person said that it is; none while nobody has.
         class: Option<ActionClass>,
+        /// Whether that was switched off: it counts as said by nobody.
+        off: bool,
+        /// The only folder in which it holds; everywhere where none is named.
+        only_in: Option<String>,
+        /// Which of its arguments are places, hosts and amounts, as JSON pointers.
+        paths: Vec<String>,
+        hosts: Vec<String>,
+        amounts: Vec<String>,
+        /// Calls that were tried when it was said.
+        examples: Vec<TermsExample>,
         repeatable: bool,
         trusted: bool,
         /// How many seconds a call may take, where a person said so.
@@ -226,6 +254,22 @@ answers! {
         left_out: Vec<String>,
         /// How much it may ask of a model, in words; nothing is nothing at all.
         sampling: Option<String>,
+        /// Its latest calls, the newest first.
+        calls: Vec<LastCall>,
+    }
+    /// Arguments of a call, and whether it is judged so or refused.
+    TermsExample { arguments: String, matches: bool }
+    /// One call of a server.
+    LastCall {
+        /// The act in one line, or that it was erased.
+        summary: Text,
+        /// When it was asked for.
+        at: i64,
+        task_id: String,
+        state: ActionState,
+        /// How it ended, where it did.
+        result: Option<ResultCode>,
+        receipt_id: Option<String>,
     }
     /// What a server says of one resource.
     ResourceWords {

@@ -97,7 +97,8 @@ export const program = object({ name: string, path: string, sha256: digest }, "c
 export const packageSource = names("npm", "pypi", "image");
 export const launchPackage = object({ source: packageSource, name: string, version: nullable(string), told: defaulted(boolean) }, "closed");
 export const serverLaunch = object({ argv: array(string), url: nullable(string), secrets: defaulted(record(string)), variables: defaulted(record(string)), hosts: defaulted(array(string)), reads: defaulted(array(string)), pins: array(program), package: nullable(launchPackage) }, "closed");
-export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), repeatable: defaulted(boolean), trusted: defaulted(boolean), time_limit_ms: nullable(u64) }, "closed");
+export const termsExample = object({ arguments: string, matches: boolean }, "closed");
+export const toolTerms = object({ class: actionClass, paths: defaulted(array(string)), hosts: defaulted(array(string)), amounts: defaulted(array(string)), only_in: nullable(id("wsp")), examples: defaulted(array(termsExample)), repeatable: defaulted(boolean), trusted: defaulted(boolean), time_limit_ms: nullable(u64) }, "closed");
 export const samplingTerms = object({ calls: u32, tokens: u64, task_tokens: u64 }, "closed");
 export const toolHints = object({ read_only: nullable(boolean), destructive: nullable(boolean), idempotent: nullable(boolean), open_world: nullable(boolean) }, "closed");
 export const serverTool = object({ name: string, title: nullable(string), description: nullable(string), input_schema: string, output_schema: nullable(string), hints: defaulted(toolHints) }, "closed");
@@ -130,7 +131,7 @@ export const action = tagged("tool", {
   vcs: object({ change: vcsChange }),
   remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced), also: defaulted(array(alsoRemembered)) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
-  call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)) }),
+  call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)), amounts: defaulted(array(string)) }),
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
 });
