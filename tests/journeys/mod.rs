@@ -13,7 +13,6 @@ mod bad_input;
 mod boxed;
 mod changing_tools;
 mod classified;
-mod codex_acts;
 mod committed;
 mod compacting;
 mod cut_off;
