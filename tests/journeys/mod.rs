@@ -15,6 +15,7 @@ mod changing_tools;
 mod classified;
 mod committed;
 mod compacting;
+mod costs;
 mod cut_off;
 mod editors;
 mod fetched;

@@ -259,6 +259,26 @@ impl Host for Through<'_> {
         self.host.set_model(settings)
     }
 
+    fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, Error> {
+        self.host.day_of(at)
+    }
+
+    fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), Error> {
+        let now = self.host.day_of(self.host.now())?.cost_micros_max;
+        let is_lower = match (cost_micros_max, now) {
+            (Some(wanted), Some(now)) => wanted <= now,
+            (Some(_), None) => true,
+            (None, now) => now.is_none(),
+        };
+        if is_lower {
+            return self.host.set_ceiling(cost_micros_max);
+        }
+        Err(forbidden(
+            "what models may cost in a day is raised by a person alone, in the process that holds the store",
+        )
+        .hint("stop that process, then `hermit models ceiling DOLLARS` at a terminal; anybody may lower it"))
+    }
+
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, Error> {
         self.host.test_models(server)
     }

@@ -232,6 +232,18 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Usage`] for what is no setting, or no model of this machine or of a server with a key.
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error>;
 
+    /// The day of the person that an instant lies in, and what models may cost in it.
+    ///
+    /// # Errors
+    /// When the settings cannot be read.
+    fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error>;
+
+    /// Sets what models may cost in a day, in millionths of a US dollar; no bound when absent.
+    ///
+    /// # Errors
+    /// [`wire::Code::Forbidden`] where a program would raise it.
+    fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error>;
+
     /// Asks a server which models it offers, with the key for it.
     ///
     /// # Errors

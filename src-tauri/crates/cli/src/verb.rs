@@ -20,6 +20,7 @@ mod mcp_install;
 mod memory;
 mod memory_then;
 mod models;
+mod models_costs;
 mod models_get;
 mod own_rules;
 mod playbooks;

@@ -31,6 +31,9 @@ pub struct Config {
     /// Tokens that prompt and answer of a model may have together, where nothing is set for the model itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
+    /// US dollars that models may cost in a day; no bound when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub daily_ceiling: Option<String>,
     /// Seconds that the model in the box stays in memory when nobody asks it; 300 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub box_idle_s: Option<u64>,

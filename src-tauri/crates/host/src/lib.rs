@@ -43,6 +43,7 @@ mod compactor;
 mod config;
 pub mod control_socket;
 pub mod cosign_client;
+mod days;
 mod disk_reserve;
 mod doctor;
 mod erase;

@@ -5,6 +5,7 @@ mod serving;
 mod work;
 
 use crate::clock::{Bell, Timer};
+use crate::days::{LocalDays, keep_ceiling};
 use crate::logs::OrLogged as _;
 use crate::model_box::WithBox;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
@@ -17,6 +18,7 @@ use crate::{
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
 use kernel::command::person::{Matter, Signed};
+use kernel::ports::Days as _;
 use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
 use ledger::Reader;
 use model::standing::StandingGrant;
@@ -158,6 +160,7 @@ impl Local {
             keys: Arc::clone(&local.keys) as _,
             observer: Arc::clone(&local.notices) as _,
             clock: Arc::new(SystemClock),
+            days: Arc::new(LocalDays::new(local.home.clone())),
             entropy: Arc::new(OsEntropy),
             faults,
             policy: Arc::new(policy),
@@ -196,21 +199,9 @@ impl Local {
         Ok(local)
     }
 
-    /// The same for all who ask it, guests inside their walls among them.
-    pub(crate) fn shared(self) -> Arc<Self> {
-        let shared = Arc::new(self);
-        shared.executors.of(&shared);
-        shared
-    }
-
     /// The store's folder.
     pub const fn home(&self) -> &Home {
         &self.home
-    }
-
-    /// Settings in force.
-    pub const fn config(&self) -> &Config {
-        &self.config
     }
 
     /// The keys of this process.
@@ -402,6 +393,14 @@ impl api::Host for Local {
 
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         self.set_up(settings)
+    }
+
+    fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error> {
+        LocalDays::new(self.home.clone()).day_of(at).map_err(api::usage)
+    }
+
+    fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error> {
+        keep_ceiling(&self.home, cost_micros_max).map_err(Error::to_wire)
     }
 
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {

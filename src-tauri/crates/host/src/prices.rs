@@ -34,19 +34,13 @@ impl Price {
     }
 }
 
-/// US dollars, as a person writes them, in millionths.
+/// A price, in millionths of a US dollar.
 ///
 /// # Errors
 /// In words, for what is no sum of money up to 10,000 dollars.
 pub(crate) fn dollars(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no price; write US dollars for a million tokens, such as 2.50");
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(part) || whole.len() > 5 || part.len() > 6 {
-        return Err(wrong());
-    }
-    let micros = format!("{whole}{part:0<6}").parse::<u64>().map_err(|_| wrong())?;
-    if micros <= DOLLARS_MAX * 1_000_000 { Ok(micros) } else { Err(wrong()) }
+    api::dollars(text)
+        .map_err(|_| format!("`{text}` is no price; write US dollars for a million tokens, such as 2.50"))
 }
 
 /// What a model costs; nothing is known of many.

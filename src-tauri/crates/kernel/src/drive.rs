@@ -15,6 +15,7 @@ mod calls;
 mod came;
 mod children;
 mod criteria;
+mod day;
 mod downgrade;
 mod end;
 mod guest;

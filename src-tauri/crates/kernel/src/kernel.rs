@@ -1,7 +1,7 @@
 //! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
 use crate::drive::Calls;
-use crate::ports::{ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
+use crate::ports::{Days, ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::state::TaskState;
 use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
@@ -33,6 +33,8 @@ pub struct Ports {
     pub observer: Arc<dyn Observer>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Knows the person's days, and what models may cost in one.
+    pub days: Arc<dyn Days>,
     /// Draws chance.
     pub entropy: Arc<dyn Entropy>,
     /// Stops the world, in tests.
@@ -89,6 +91,8 @@ pub struct Kernel {
     pub(crate) looking: Mutex<()>,
     /// Roots of state are stated once at a time.
     pub(crate) rooting: Mutex<()>,
+    /// Money set aside for a call of a task whose commit may still be under way.
+    pub(crate) promised: Mutex<BTreeMap<model::TaskId, u64>>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

@@ -95,6 +95,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         calls: Mutex::default(),
         looking: Mutex::default(),
         rooting: Mutex::default(),
+        promised: Mutex::default(),
         folders: Arc::default(),
         began,
     })

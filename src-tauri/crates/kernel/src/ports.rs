@@ -8,7 +8,7 @@ use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
-use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, WorkspaceId};
+use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, UnixMs, WorkspaceId};
 use reasoning::Reasoner;
 use seal::{Digest, PublicKey, Signer};
 use std::collections::BTreeMap;
@@ -281,6 +281,30 @@ pub trait ReasonerSource: Send + Sync {
     /// # Errors
     /// In words, with what to do.
     fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String>;
+}
+
+/// A day of the person, and what models may cost in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Day {
+    /// Its name, such as `2026-11-27`.
+    pub name: String,
+    /// Its first instant.
+    pub begins: UnixMs,
+    /// The first instant of the next one.
+    pub ends: UnixMs,
+    /// When that is, in words.
+    pub ends_in_words: String,
+    /// What models may cost in it, in millionths of a US dollar; no bound when absent.
+    pub cost_micros_max: Option<u64>,
+}
+
+/// Knows where the person's days begin, and what models may cost in one.
+pub trait Days: Send + Sync {
+    /// The day that an instant lies in.
+    ///
+    /// # Errors
+    /// In words, when the setting cannot be read: nothing is spent then.
+    fn day_of(&self, at: UnixMs) -> Result<Day, String>;
 }
 
 /// Keys that are open now. A missing one is locked or was never made.

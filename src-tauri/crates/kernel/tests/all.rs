@@ -29,6 +29,7 @@ mod collecting;
 mod compacting;
 mod conversing;
 mod criteria;
+mod costs;
 mod enclosing;
 mod endings;
 mod fetching;

@@ -5,6 +5,7 @@ mod knowledge;
 mod roots;
 mod rows;
 mod search;
+mod spent;
 mod talk;
 mod work;
 
@@ -153,6 +154,7 @@ pub(crate) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     knowledge::fold(seen, body)?;
     talk::fold(seen, body)?;
     roots::fold(seen, body)?;
+    spent::fold(seen, body)?;
     search::fold(seen, body, leaves)?;
     Ok(())
 }

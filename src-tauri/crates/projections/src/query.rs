@@ -7,6 +7,7 @@ mod lists;
 mod memories;
 mod refused;
 mod search;
+mod spent;
 mod state_roots;
 mod talk;
 
@@ -15,6 +16,7 @@ pub use ids::Named;
 pub use lists::{ArtifactFilter, GateState, MemoryFilter, Waiting};
 pub use refused::RefusedBy;
 pub use search::Hit;
+pub use spent::SpentOn;
 pub use state_roots::{MemoryPoint, MemoryThen, RootsSince};
 
 use crate::rows::ViewRow;

@@ -392,6 +392,16 @@ views! {
         task_seq: u64, at: UnixMs, list: Digest,
     } later {}
 
+    /// What one call of a model has used.
+    SpentRow from NewSpent in "view_spent" as spent by (task_id: TaskId, task_seq: u64) {
+        task_id: TaskId, task_seq: u64, at: UnixMs, provider: String, model: String, tokens: u64, cost_micros: u64,
+    } later {}
+
+    /// The model that a task asked last, and what is set aside for an answer that is not settled.
+    AskingRow from NewAsking in "view_asking" as asking by (task_id: TaskId) {
+        task_id: TaskId, provider: String, model: String, cost_micros: u64,
+    } later {}
+
     /// One principal.
     PrincipalRow from NewPrincipal in "view_principals" as principals by (principal_id: PrincipalId) {
         principal_id: PrincipalId, kind: PrincipalType, name: Text, labels: Vec<String>, created_at: UnixMs,

@@ -50,6 +50,8 @@ pub struct World {
     pub folder: TempDir,
     /// Tells the time.
     pub clock: Arc<FakeClock>,
+    /// Days of 24 hours, and what models may cost in one.
+    pub days: Arc<TestDays>,
     /// Draws chance; goes on across reopening.
     pub entropy: Arc<SeededEntropy>,
     /// Stops the world.
@@ -73,6 +75,27 @@ pub struct World {
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
+}
+
+/// Days that begin at midnight UTC.
+#[derive(Debug, Default)]
+pub struct TestDays {
+    /// What models may cost in one, in millionths of a US dollar.
+    pub max: std::sync::Mutex<Option<u64>>,
+}
+
+impl kernel::ports::Days for TestDays {
+    fn day_of(&self, at: model::UnixMs) -> Result<kernel::ports::Day, String> {
+        let begins = at.0.div_euclid(86_400_000) * 86_400_000;
+        let ends = model::UnixMs(begins + 86_400_000);
+        Ok(kernel::ports::Day {
+            name: format!("day {}", begins / 86_400_000),
+            begins: model::UnixMs(begins),
+            ends,
+            ends_in_words: format!("ms {}", ends.0),
+            cost_micros_max: *self.max.lock().expect("nobody panicked with it"),
+        })
+    }
 }
 
 /// The shipped policy, loaded once.
@@ -101,6 +124,7 @@ impl World {
             store,
             folder,
             clock: Arc::new(FakeClock::new()),
+            days: Arc::default(),
             entropy: Arc::new(SeededEntropy::new(seed)),
             faults: Arc::new(Script::default()),
             keys: Arc::new(TestKeys::new(0x40)),
@@ -135,6 +159,7 @@ impl World {
             keys: Arc::clone(&self.keys) as _,
             observer: Arc::clone(&self.listener) as _,
             clock: Arc::clone(&self.clock) as _,
+            days: Arc::clone(&self.days) as _,
             entropy: Arc::clone(&self.entropy) as _,
             faults: Arc::clone(&self.faults) as _,
             policy: policy(),

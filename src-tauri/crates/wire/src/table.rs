@@ -241,6 +241,8 @@ macro_rules! with_commands {
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
+        "tells what models have cost, by day and by model, and what they may cost in a day" models.costs(Costs) -> CostsBy, read [tasks];
+        "sets what models may cost in a day" models.ceiling(Ceiling) -> CeilingSet, write [];
         "asks a server of models which it offers, with the key for it, and tells what is wrong" models.test(Test) -> Server, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];

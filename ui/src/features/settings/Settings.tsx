@@ -1,6 +1,7 @@
 // The machine, the store, copies of it, and how this window looks.
 import { useDeferredValue, useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
+import { Costs } from "./Costs";
 import { Models } from "./Models";
 import { Notifications } from "./Notifications";
 import { DiskUsage } from "./DiskUsage";
@@ -30,6 +31,7 @@ export function Settings() {
       <div className={styles.settings}>
         <div>
           <Models />
+          <Costs />
           <KeysHere />
           <Look />
           <Notifications />

@@ -264,6 +264,10 @@ export interface Commands {
   "models.standard": { params: models.Standard; answer: models.Chosen };
   /** sets what a model takes and how it is asked */
   "models.set": { params: models.Set; answer: models.Asked };
+  /** tells what models have cost, by day and by model, and what they may cost in a day */
+  "models.costs": { params: models.Costs; answer: models.CostsBy };
+  /** sets what models may cost in a day */
+  "models.ceiling": { params: models.Ceiling; answer: models.CeilingSet };
   /** asks a server of models which it offers, with the key for it, and tells what is wrong */
   "models.test": { params: models.Test; answer: models.Server };
   /** lists the policy profiles */
@@ -441,6 +445,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },
   "models.set": { access: "write", topics: [] },
+  "models.costs": { access: "read", topics: ["tasks"] },
+  "models.ceiling": { access: "write", topics: [] },
   "models.test": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },

@@ -37,6 +37,18 @@ export interface Test {
   secret?: string | null;
 }
 
+/** What models have cost, by day and by model. */
+export interface Costs {
+  /** How many days, today among them: 7 when absent, 366 at most. */
+  days?: number | null;
+}
+
+/** Sets what models may cost in a day. A call that would go beyond it is not made. */
+export interface Ceiling {
+  /** US dollars, such as `5.00`; no bound when absent. */
+  dollars?: string | null;
+}
+
 /** Who proposes when a task names nobody. */
 export interface Standard {
   /** Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent. */
@@ -112,6 +124,47 @@ export interface Provider {
   secret: string;
   /** Whether there is such a secret. */
   kept: boolean;
+}
+
+/** What models have cost. */
+export interface CostsBy {
+  /** Today, such as `2026-11-27`. */
+  today: string;
+  /** When today ends, in milliseconds since 1970. */
+  ends_at: number;
+  /** What models may cost in a day, in millionths of a US dollar; no bound when absent. */
+  ceiling_micros: number | null;
+  /** What was spent today, in millionths of a US dollar. */
+  spent_micros: number;
+  /** What is set aside for calls that are under way. */
+  aside_micros: number;
+  /** Each day, the newest first. */
+  days: DayCosts[];
+  /** All these days together, by model, the dearest first. */
+  models: ModelCosts[];
+}
+
+/** What models have cost in one day. */
+export interface DayCosts {
+  /** Such as `2026-11-27`. */
+  day: string;
+  tokens: number;
+  cost_micros: number;
+  models: ModelCosts[];
+}
+
+/** What one model has used. */
+export interface ModelCosts {
+  /** The protocol that it speaks. */
+  provider: string;
+  model: string;
+  tokens: number;
+  cost_micros: number;
+}
+
+/** What models may cost in a day from now on, in millionths of a US dollar. */
+export interface CeilingSet {
+  ceiling_micros: number | null;
 }
 
 /** Who proposes from now on. */

@@ -1,8 +1,13 @@
 //! Models at hand: looked for by the host on its own machine, on demand.
 
-use crate::{Host, usage};
+use crate::error::Wire as _;
+use crate::{Host, dollars, usage};
+use projections::query::SpentOn;
 use wire::Error;
-use wire::models::{Asked, Chosen, Find, Found, Server, Set, Standard, Test};
+use wire::models::{
+    Asked, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Find, Found, ModelCosts, Server, Set,
+    Standard, Test,
+};
 
 /// Further ports of one look.
 const PORTS_MAX: usize = 16;
@@ -23,6 +28,76 @@ pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
 pub(crate) fn set(host: &dyn Host, p: Set) -> Result<Asked, Error> {
     host.kernel()?;
     host.set_model(&p)
+}
+
+/// Most days that are told at once.
+const DAYS_MAX: u32 = 366;
+
+/// Days that are told where nobody says how many.
+const DAYS: u32 = 7;
+
+pub(crate) fn costs(host: &dyn Host, p: Costs) -> Result<CostsBy, Error> {
+    let wanted = p.days.unwrap_or(DAYS);
+    if wanted == 0 || wanted > DAYS_MAX {
+        return Err(usage(format!("ask for 1 to {DAYS_MAX} days")));
+    }
+    let query = host.query()?;
+    let today = host.day_of(host.now())?;
+    let (mut days, mut all) = (Vec::new(), Vec::new());
+    let mut day = today.clone();
+    for n in 0..wanted {
+        let spent = query.spent(day.begins, day.ends).wire()?;
+        all.extend(spent.iter().cloned());
+        if n == 0 || !spent.is_empty() {
+            days.push(of_day(&day.name, spent));
+        }
+        day = host.day_of(day.begins.plus_ms(-1))?;
+    }
+    let aside = query.set_aside().wire()?.iter().map(|(_, cost)| *cost).fold(0, u64::saturating_add);
+    Ok(CostsBy {
+        today: today.name,
+        ends_at: today.ends.0,
+        ceiling_micros: today.cost_micros_max,
+        spent_micros: days.first().map_or(0, |first| first.cost_micros),
+        aside_micros: aside,
+        days,
+        models: of_day("", summed(all)).models,
+    })
+}
+
+fn of_day(day: &str, spent: Vec<SpentOn>) -> DayCosts {
+    let sum = |of: fn(&SpentOn) -> u64| spent.iter().map(of).fold(0, u64::saturating_add);
+    let (tokens, cost_micros) = (sum(|on| on.tokens), sum(|on| on.cost_micros));
+    let models = spent.into_iter().map(|SpentOn { provider, model, tokens, cost_micros }| ModelCosts {
+        provider,
+        model,
+        tokens,
+        cost_micros,
+    });
+    DayCosts { day: day.to_owned(), tokens, cost_micros, models: models.collect() }
+}
+
+/// The same models together, the dearest first.
+fn summed(all: Vec<SpentOn>) -> Vec<SpentOn> {
+    let mut sums: Vec<SpentOn> = Vec::new();
+    for on in all {
+        match sums.iter_mut().find(|sum| sum.provider == on.provider && sum.model == on.model) {
+            Some(sum) => {
+                sum.tokens = sum.tokens.saturating_add(on.tokens);
+                sum.cost_micros = sum.cost_micros.saturating_add(on.cost_micros);
+            }
+            None => sums.push(on),
+        }
+    }
+    sums.sort_by_key(|on| std::cmp::Reverse((on.cost_micros, on.tokens)));
+    sums
+}
+
+pub(crate) fn ceiling(host: &dyn Host, p: Ceiling) -> Result<CeilingSet, Error> {
+    host.kernel()?;
+    let ceiling_micros = p.dollars.as_deref().map(dollars).transpose().map_err(usage)?;
+    host.set_ceiling(ceiling_micros)?;
+    Ok(CeilingSet { ceiling_micros })
 }
 
 /// The process that holds the store asks, because it has the keys.

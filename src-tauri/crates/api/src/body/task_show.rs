@@ -134,6 +134,11 @@ pub(crate) fn because(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<Opt
                         said.map_or_else(|| "the model did not answer".to_owned(), |said| said.to_string());
                     format!("Paused, and nothing is lost: {said}. {again}")
                 }
+                "day_ceiling" => format!(
+                    "Paused before a call of a model: what models may cost today is spent or set aside, and nothing is \
+                     lost. `hermit models costs` shows it. Raise it with `hermit models ceiling DOLLARS`, or wait until \
+                     the day ends; then {again}"
+                ),
                 "goal_too_long" => format!(
                     "Paused: the goal does not fit what the model takes. Shorten it with `hermit task goal {}`; then {again}",
                     r.task_id

@@ -237,6 +237,16 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }
 
+    fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error> {
+        let day = kernel::ports::Days::day_of(&*self.world.days, at);
+        day.map_err(|why| wire::Error::new(wire::Code::Usage, why))
+    }
+
+    fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error> {
+        *self.world.days.max.lock().unwrap() = cost_micros_max;
+        Ok(())
+    }
+
     fn test_models(&self, _server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         Err(wire::Error::new(wire::Code::Unavailable, "this host asks no server"))
     }

@@ -18,6 +18,18 @@ pub enum ModelsVerb {
     },
     /// Sets what a model takes and how it is asked. What is not named stays as it is.
     Set(ModelsSet),
+    /// Tells what models have cost, by day and by model, and what they may cost in a day.
+    Costs {
+        /// How many days, today among them.
+        #[arg(long, value_name = "N", default_value_t = 7)]
+        days: u32,
+    },
+    /// Sets what models may cost in a day, by the clock of this machine: a call that would go beyond it is not made, and its
+    /// task pauses. Only models whose price is known are counted.
+    Ceiling {
+        /// US dollars, such as `5.00`; `none` for no bound.
+        dollars: String,
+    },
     /// Asks a server which models it offers, with the key for it, and says what is wrong.
     Test(ModelsTest),
     /// Keeps a key for a server of models: every call to a model there takes it.

@@ -31,6 +31,8 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
+        ModelsVerb::Costs { days } => super::models_costs::costs(context, days),
+        ModelsVerb::Ceiling { dollars } => super::models_costs::ceiling(context, dollars),
         ModelsVerb::Set(args) => set(context, args),
         ModelsVerb::Test(args) => test(context, args),
         ModelsVerb::Add(args) => add(context, &args),

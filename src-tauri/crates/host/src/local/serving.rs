@@ -18,6 +18,18 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 impl Local {
+    /// The same for all who ask it, guests inside their walls among them.
+    pub(crate) fn shared(self) -> Arc<Self> {
+        let shared = Arc::new(self);
+        shared.executors.of(&shared);
+        shared
+    }
+
+    /// Settings in force.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// What is known of secrets in this process.
     pub const fn secrets(&self) -> &SecretBook {
         &self.secrets

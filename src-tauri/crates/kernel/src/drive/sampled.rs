@@ -66,6 +66,11 @@ impl Refusal {
         Self { why, is_told: true }
     }
 
+    /// It is on record, and the server hears that there is no answer: what a person spends is not its business.
+    const fn own(why: String) -> Self {
+        Self { why, is_told: false }
+    }
+
     fn to_server(&self) -> &str {
         if self.is_told { &self.why } else { NO_ANSWER }
     }
@@ -298,6 +303,7 @@ impl Kernel {
         if overspent(&contract.budget, spending).is_some() || left_ms <= 0 {
             return Err(Refusal::told("the task has no more tokens, money or time for it".to_owned()));
         }
+        self.within_day(state.task.task_id, cost_micros)?.map_err(Refusal::own)?;
         let reserve = Usage { tokens_in: asks, tokens_out: answer_tokens, cost_micros, ..Usage::default() };
         let answer_tokens = u32::try_from(answer_tokens).unwrap_or(u32::MAX);
         let question = Question { system: &system, turns: &turns, answer_tokens };
@@ -331,7 +337,9 @@ impl Kernel {
             remote: descriptor.remote,
             tokens,
         });
-        tx.commit().map(drop)
+        tx.commit()?;
+        self.promise_kept(about_task_id);
+        Ok(())
     }
 
     /// It gets nothing, which is on record; one that goes on asking all the same is stopped.

@@ -178,7 +178,10 @@ impl Kernel {
         };
         match overspent(&contract.budget, spending) {
             Some(reason) => self.terminate(tx, reason),
-            None => self.store_request(tx, &pack, &request, &descriptor, (reserve, cost)),
+            None => match self.within_day(tx.task.task_id, cost)? {
+                Ok(()) => self.store_request(tx, &pack, &request, &descriptor, (reserve, cost)),
+                Err(said) => self.day_is_full(tx, said),
+            },
         }
     }
 
@@ -349,6 +352,7 @@ impl Kernel {
             let wait_ms_max = u64::try_from(wall_ms).unwrap_or_default();
             (attempt, reasoner, request, pack, state.task.task_id, wait_ms_max)
         };
+        self.promise_kept(task_id);
         let observed = self.observations(&attempt.observed)?;
         let input = Input {
             request: &request.1,

@@ -51,6 +51,19 @@ params! {
         secret: Option<String>,
     }
 
+    /// What models have cost, by day and by model.
+    Costs {
+        /// How many days, today among them: 7 when absent, 366 at most.
+        #[serde(default)]
+        days: Option<u32>,
+    }
+
+    /// Sets what models may cost in a day. A call that would go beyond it is not made.
+    Ceiling {
+        /// US dollars, such as `5.00`; no bound when absent.
+        dollars: Option<String>,
+    }
+
     /// Who proposes when a task names nobody.
     Standard {
         /// Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent.
@@ -124,6 +137,41 @@ answers! {
         /// Whether there is such a secret.
         kept: bool,
     }
+    /// What models have cost.
+    CostsBy {
+        /// Today, such as `2026-11-27`.
+        today: String,
+        /// When today ends, in milliseconds since 1970.
+        ends_at: i64,
+        /// What models may cost in a day, in millionths of a US dollar; no bound when absent.
+        ceiling_micros: Option<u64>,
+        /// What was spent today, in millionths of a US dollar.
+        spent_micros: u64,
+        /// What is set aside for calls that are under way.
+        aside_micros: u64,
+        /// Each day, the newest first.
+        days: Vec<DayCosts>,
+        /// All these days together, by model, the dearest first.
+        models: Vec<ModelCosts>,
+    }
+    /// What models have cost in one day.
+    DayCosts {
+        /// Such as `2026-11-27`.
+        day: String,
+        tokens: u64,
+        cost_micros: u64,
+        models: Vec<ModelCosts>,
+    }
+    /// What one model has used.
+    ModelCosts {
+        /// The protocol that it speaks.
+        provider: String,
+        model: String,
+        tokens: u64,
+        cost_micros: u64,
+    }
+    /// What models may cost in a day from now on, in millionths of a US dollar.
+    CeilingSet { ceiling_micros: Option<u64> }
     /// Who proposes from now on.
     Chosen { standard: Option<String> }
 }

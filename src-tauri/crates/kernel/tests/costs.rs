@@ -1,0 +1,124 @@
+//! What models may cost in a day: asked before each call, of all tasks together.
+
+use crate::story::{completed, count, events};
+use crate::told::{Wire, settings};
+use kernel::command::submit::Reasoning;
+use kernel::{DriveOutcome, Waiting};
+use model::task::TaskStatus;
+use model::{Body, TaskId};
+use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, Prices, Settings, ToolMode};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use testkit::World;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A server that says when it was asked, and answers when it is let.
+struct Slow(Arc<Wire>, Sender<()>, Mutex<Receiver<()>>);
+
+impl ModelHttp for Slow {
+    fn post(
+        &self,
+        url: &str,
+        head: &Head<'_>,
+        body: &[u8],
+        most: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, ModelHttpError> {
+        self.1.send(()).unwrap();
+        self.2.lock().unwrap().recv().unwrap();
+        self.0.post(url, head, body, most, on_chunk)
+    }
+}
+
+fn done() -> Arc<Wire> {
+    Wire::new(vec![("done", json!({ "summary": "nothing" }))])
+}
+
+/// A model whose token costs a micro-unit to read and two to write.
+fn priced(http: Arc<dyn ModelHttp>) -> Arc<ModelServer> {
+    let prices = Prices { input: 1_000_000, output: 2_000_000, cached: None, cache_written: None };
+    let address: reasoning::Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    let settings = Settings { prices, ..settings(ToolMode::Tools, &[]) };
+    Arc::new(ModelServer::new(&address, settings, http).unwrap())
+}
+
+fn submit(world: &World, name: &str) -> TaskId {
+    let submission = world.submission(name, Reasoning::Scripted { name: name.to_owned() });
+    world.kernel().submit(&submission).unwrap().task_id
+}
+
+fn reserved(world: &World, task: TaskId) -> u64 {
+    let found = events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
+        Body::BudgetReserved(b) => Some(b.cost_micros),
+        _ => None,
+    });
+    found.expect("so much is set aside")
+}
+
+fn paused(world: &World, task: TaskId) -> bool {
+    crate::story::state(world, task).task.status == TaskStatus::Paused
+}
+
+#[test]
+fn two_tasks_at_once_cannot_both_take_what_is_left_of_a_day_and_the_next_day_begins_anew() {
+    let world = World::new(4_301);
+    let (tell, asked) = channel();
+    let (let_go, wait) = channel();
+    world.reasoners.put("first", priced(Arc::new(Slow(done(), tell, Mutex::new(wait)))));
+    let second = done();
+    world.reasoners.put("second", priced(Arc::clone(&second) as _));
+    let (one, two) = (submit(&world, "first"), submit(&world, "second"));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| world.drive(one));
+        asked.recv().unwrap();
+        let aside = reserved(&world, one);
+        let query = world.kernel().query().unwrap();
+        assert_eq!(query.set_aside().unwrap(), [(one, aside)]);
+        // Enough for one call and not for two.
+        *world.days.max.lock().unwrap() = Some(aside + aside / 2);
+        let said = world.kernel().drive(two).unwrap_err().to_string();
+        for words in
+            ["models may cost", "$0.0000 is spent", "set aside for calls under way", "The day ends at ms"]
+        {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(paused(&world, two) && second.sent().is_empty(), "it is not asked: {said}");
+        let_go.send(()).unwrap();
+        assert_eq!(first.join().unwrap(), completed());
+    });
+    // What was set aside is free again, but for what the call has used: 10 tokens read and 77 written.
+    let query = world.kernel().query().unwrap();
+    assert_eq!(query.set_aside().unwrap(), []);
+    let day = kernel::ports::Days::day_of(&*world.days, model::Clock::now(&*world.clock)).unwrap();
+    let spent = query.spent(day.begins, day.ends).unwrap();
+    assert_eq!(spent.len(), 1, "{spent:?}");
+    assert_eq!((spent[0].model.as_str(), spent[0].tokens, spent[0].cost_micros), ("m", 87, 10 + 2 * 77));
+    *world.days.max.lock().unwrap() = Some(aside_of(&world, one) + 163);
+    world.kernel().resume(two).unwrap();
+    assert!(world.kernel().drive(two).is_err(), "one micro-unit is missing");
+    world.clock.advance(DAY_MS);
+    world.kernel().resume(two).unwrap();
+    assert_eq!(world.drive(two), completed());
+    assert_eq!((second.sent().len(), count(world.kernel(), two, "budget.settled")), (1, 1));
+}
+
+fn aside_of(world: &World, task: TaskId) -> u64 {
+    reserved(world, task)
+}
+
+#[test]
+fn a_model_without_a_price_is_not_stopped_by_the_ceiling_of_a_day() {
+    let world = World::new(4_302);
+    *world.days.max.lock().unwrap() = Some(0);
+    let wire = done();
+    let address: reasoning::Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    let free = ModelServer::new(&address, settings(ToolMode::Tools, &[]), Arc::clone(&wire) as _).unwrap();
+    world.reasoners.put("free", Arc::new(free));
+    let task = submit(&world, "free");
+    assert_eq!(world.drive(task), completed());
+    assert_ne!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
+    assert_eq!(wire.sent().len(), 1);
+}
