@@ -18,6 +18,7 @@ mod compacting;
 mod costs;
 mod cut_off;
 mod editors;
+mod fallbacks;
 mod fetched;
 mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]

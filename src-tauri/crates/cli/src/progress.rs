@@ -162,6 +162,10 @@ impl Progress {
             }
             "attempt.model_responded" => self.flush().into_iter().collect(),
             "attempt.model_failed" => self.now("The model did not answer; trying again".to_owned(), true),
+            "attempt.model_fell_back" | "task.limit_raised" => {
+                let Some(body) = body(session, task, seq) else { return Vec::new() };
+                self.now(went_on(event_type, &body), true)
+            }
             "trial.started" => {
                 let Some(body) = body(session, task, seq) else { return Vec::new() };
                 self.now(format!("Trying in a copy of the folder: {}", plain(word(&body, "summary"))), false)
@@ -344,6 +348,27 @@ pub fn grouped(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A model that another one stands in for, or a limit that a person raised.
+fn went_on(event_type: &str, body: &Value) -> String {
+    let name = |of: &str| plain(word(body, of));
+    let number = |of: &str| grouped(body.get(of).and_then(Value::as_u64).unwrap_or_default());
+    match event_type {
+        "task.limit_raised" => {
+            format!(
+                "Goes on: the limit of {} is {} now, and was {}",
+                name("limit"),
+                number("allowed"),
+                number("was")
+            )
+        }
+        _ => {
+            let away = body.get("remote").and_then(Value::as_bool).unwrap_or_default();
+            let away = if away { ", on another machine" } else { "" };
+            format!("{} did not answer; {}{away} is asked from now on", name("from_model"), name("to_model"))
+        }
+    }
 }
 
 /// Micro-units of a currency.

@@ -80,8 +80,10 @@ pub fn answer(front: &mut dyn Front, session: &Session, task: &Task) -> Result<b
             continue;
         }
         let (task, id) = (task.row.task_id.clone(), Some(question.question_id.clone()));
-        session.call(&Answer { task, question: id, text, channel: Some("cli".to_owned()) })?;
-        return Ok(true);
+        match session.call(&Answer { task, question: id, text, channel: Some("cli".to_owned()) }) {
+            Err(error) if error.code == wire::Code::Usage => front.remark(&error.message),
+            came => return came.map(|_| true),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod background;
 pub mod belief;
 pub mod bind;
 mod capability;
+pub(crate) mod chain;
 pub mod checkpoint;
 pub mod clarify;
 pub mod client_session;

@@ -6,7 +6,7 @@ use model::artifact::{ArtifactRef, EvidenceRef, Selector, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::policy::Verdict;
 use model::receipt::{ItemOutcome, ResultCode};
-use model::task::{Budget, StepStatus, TaskStatus};
+use model::task::{Budget, Limit, StepStatus, TaskStatus};
 use model::{Digest, UnixMs};
 
 /// What a model call would cost, and what was spent before it.
@@ -36,17 +36,27 @@ pub(crate) fn cited(artifact: &ArtifactRef) -> EvidenceRef {
 
 /// Why a model is not asked any more, when its budget forbids it.
 pub(crate) fn overspent(budget: &Budget, spending: Spending) -> Option<TerminationReason> {
-    let spent = [
-        spending.tokens > budget.tokens_max,
-        spending.cost_micros > budget.cost_micros_max,
-        spending.wall_ms > budget.wall_ms_max,
-    ];
-    if spent.contains(&true) {
-        return Some(TerminationReason::BudgetSpent);
-    }
+    limit_met(budget, spending).map(at_limit)
+}
+
+/// The limit that its budget sets to the next call, when it does.
+pub(crate) fn limit_met(budget: &Budget, spending: Spending) -> Option<Limit> {
     let turns = spending.iterations.unwrap_or_default();
-    (turns >= budget.iterations_max && spending.iterations.is_some())
-        .then_some(TerminationReason::MaxIterations)
+    let met = [
+        (Limit::Tokens, spending.tokens > budget.tokens_max),
+        (Limit::Cost, spending.cost_micros > budget.cost_micros_max),
+        (Limit::Time, spending.wall_ms > budget.wall_ms_max),
+        (Limit::Turns, turns >= budget.iterations_max && spending.iterations.is_some()),
+    ];
+    met.into_iter().find_map(|(limit, is_met)| is_met.then_some(limit))
+}
+
+/// Why a run ends at a limit that nobody raises.
+pub(crate) const fn at_limit(limit: Limit) -> TerminationReason {
+    match limit {
+        Limit::Tokens | Limit::Cost | Limit::Time => TerminationReason::BudgetSpent,
+        Limit::Turns => TerminationReason::MaxIterations,
+    }
 }
 
 /// Whether a command is run in a staged view to see what it does, by what policy says of its words: what it denies is

@@ -21,6 +21,7 @@ mod end;
 mod guest;
 mod judge;
 mod lease;
+mod limit;
 pub(crate) mod normalise;
 mod observe;
 mod offered;
@@ -42,6 +43,7 @@ mod think;
 mod trial;
 
 mod edit;
+mod fallback;
 mod fetch;
 mod followed;
 mod vcs;

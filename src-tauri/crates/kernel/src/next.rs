@@ -4,6 +4,7 @@
 //! person asked, the act dispatched, its outcome observed, receipted, and the turn closed. Several stages may be one
 //! commit (`drive`), and each of them is asked for here.
 
+use crate::decide::at_limit;
 use crate::state::{Act, AttemptState, Stage, TaskState, Turn};
 use model::approval::ApprovalStatus;
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -229,7 +230,7 @@ fn awaiting_input(state: &TaskState, id: ClarificationId, now: UnixMs) -> Next {
         ClarificationStatus::Pending => Next::Wait(Waiting::Answer(id)),
         ClarificationStatus::Answered => Next::Compile,
         ClarificationStatus::Expired | ClarificationStatus::Cancelled => {
-            Next::Terminate(TerminationReason::Expired)
+            Next::Terminate(state.limit_of(id).map_or(TerminationReason::Expired, at_limit))
         }
     }
 }

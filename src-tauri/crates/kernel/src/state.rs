@@ -21,12 +21,15 @@ use model::decision::Decision;
 use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::Belief;
 use model::receipt::ResultCode;
-use model::task::{CheckedCriterion, Proposer, Step, StepStatus, Task};
+use model::task::{CheckedCriterion, Limit, Proposer, Step, StepStatus, Task, TaskStatus};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, StepId, TaskId, UnixMs, transition,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Why a task pauses whose model does not answer.
+pub(crate) const MODEL_UNAVAILABLE: &str = "model_unavailable";
 
 /// Everything the kernel needs to know of one task, and nothing that events do not say.
 #[derive(Debug, Clone)]
@@ -73,6 +76,12 @@ pub struct TaskState {
     pub(crate) cost_reserved: u64,
     /// What servers of tools asked of models, by the act during which they did.
     pub sampled: BTreeMap<ActionRequestId, SampledBy>,
+    /// The question that a limit was met with, and which limit.
+    pub(crate) limit_asked: Option<(ClarificationId, Limit)>,
+    /// What a person let it use since, the latest last.
+    pub(crate) raised: BTreeMap<Limit, u64>,
+    /// How many models of its chain did not answer: the next one is asked.
+    pub(crate) fallen: usize,
     /// Child tasks that its agents began, in order.
     pub children: Vec<TaskId>,
     /// Approvals.
@@ -128,6 +137,9 @@ impl TaskState {
             tokens_reserved: 0,
             cost_reserved: 0,
             sampled: BTreeMap::new(),
+            limit_asked: None,
+            raised: BTreeMap::new(),
+            fallen: 0,
             children: Vec::new(),
             approvals: BTreeMap::new(),
             clarifications: BTreeMap::new(),
@@ -245,8 +257,12 @@ impl TaskState {
                 }
                 self.task.status = b.to;
                 self.task.updated_at = at.occurred_at;
-                if b.to != model::task::TaskStatus::Running {
+                if b.to != TaskStatus::Running {
                     self.pause_requested = false;
+                }
+                // Nobody of the chain has answered: it begins with its first again.
+                if b.to == TaskStatus::Paused && b.reason == MODEL_UNAVAILABLE {
+                    self.fallen = 0;
                 }
             }
             Body::TaskPauseRequested(_) => self.pause_requested = true,
@@ -391,6 +407,9 @@ impl TaskState {
             Body::ClarificationRequested(b) => {
                 self.clarifications.insert(b.clarification.clarification_id, b.clarification.clone());
             }
+            Body::LimitReached(b) => self.limit_asked = Some((b.clarification_id, b.limit)),
+            Body::LimitRaised(b) => drop(self.raised.insert(b.limit, b.allowed)),
+            Body::ModelFellBack(b) => self.fallen = usize::try_from(b.place).unwrap_or(usize::MAX),
             Body::ClarificationAnswered(b) => {
                 self.close(b.clarification_id, ClarificationStatus::Answered, Some(b.ingress_id));
             }

@@ -42,6 +42,7 @@ mod ingress;
 mod lasting;
 mod lessened;
 mod lifecycles;
+mod limits;
 mod live;
 mod loops;
 mod memory;

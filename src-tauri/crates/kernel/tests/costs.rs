@@ -38,7 +38,7 @@ fn done() -> Arc<Wire> {
 }
 
 /// A model whose token costs a micro-unit to read and two to write.
-fn priced(http: Arc<dyn ModelHttp>) -> Arc<ModelServer> {
+pub fn priced(http: Arc<dyn ModelHttp>) -> Arc<ModelServer> {
     let prices = Prices { input: 1_000_000, output: 2_000_000, cached: None, cache_written: None };
     let address: reasoning::Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
     let settings = Settings { prices, ..settings(ToolMode::Tools, &[]) };

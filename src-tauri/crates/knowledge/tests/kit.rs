@@ -76,6 +76,8 @@ pub fn contract(goal: &str) -> TaskContract {
         budget: Budget::default(),
         success_criteria: vec!["the tests pass".into()],
         constraints: vec!["never touch the folder `keep`".into()],
+        asks_at_limit: false,
+        fallbacks: Vec::new(),
     }
 }
 

@@ -69,9 +69,7 @@ bodies! {
     /// A principal is known.
     PrincipalRegistered ("principal.registered", 1, Principal, |b| b.principal.principal_id) { principal: Principal }
     /// A folder is known as a workspace.
-    WorkspaceRegistered ("workspace.registered", 1, Workspace, |b| b.workspace_id) {
-        workspace_id: WorkspaceId, root_path: Text,
-    }
+    WorkspaceRegistered ("workspace.registered", 1, Workspace, |b| b.workspace_id) { workspace_id: WorkspaceId, root_path: Text }
     /// A conversation was opened.
     ConversationOpened ("conversation.opened", 1, Conversation, |b| b.conversation_id) {
         conversation_id: ConversationId, inbox_task_id: TaskId, title: Text; since workspace_id: WorkspaceId
@@ -346,9 +344,7 @@ bodies! {
     /// A secret was forgotten.
     SecretRemoved ("secret.removed", 1, Secret, |b| b.handle) { handle: String }
     /// Secrets were taken out of content before it was kept: how often each, by handle or shape.
-    ContentRedacted ("content.redacted", 1, Artifact, |b| b.artifact_id) {
-        artifact_id: ArtifactId, found: BTreeMap<String, u32>,
-    }
+    ContentRedacted ("content.redacted", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, found: BTreeMap<String, u32> }
     /// One undo took back what several receipts did, or a part of it; what is left stands in its own receipt.
     ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) { by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId> }
 
@@ -488,5 +484,20 @@ bodies! {
     /// What a person said must hold at the end was checked when a task would have ended (HK-8.2-5).
     CriteriaChecked ("task.criteria_checked", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, checked: Vec<CheckedCriterion>,
+    }
+    /// A task has used what it may of something, and a person is asked: so much is allowed and used, and the next turn may
+    /// need so much.
+    LimitReached ("task.limit_reached", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, clarification_id: ClarificationId, limit: Limit, allowed: u64, used: u64, needs: u64,
+    }
+    /// A person let a task use more of something: so much is allowed from now on.
+    LimitRaised ("task.limit_raised", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, clarification_id: ClarificationId, limit: Limit, was: u64, allowed: u64,
+        decided_by: PrincipalId,
+    }
+    /// A model did not answer, and the next one that a person named for this case is asked from now on.
+    ModelFellBack ("attempt.model_fell_back", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, place: u32, from_model: String, to_model: String, remote: bool,
+        why: Text,
     }
 }

@@ -172,6 +172,26 @@ pub struct TaskContract {
     /// What must not happen, pinned into every context pack.
     #[serde(default)]
     pub constraints: Vec<String>,
+    /// Whether a person is asked when it has used what it may, instead of ending there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_at_limit: bool,
+    /// Who proposes when the one before does not answer, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<ModelChoice>,
+}
+
+crate::names! {
+    /// What a task may use so much of.
+    pub enum Limit ("limit") {
+        /// Tokens in and out.
+        Tokens = "tokens",
+        /// Money, in micro-units.
+        Cost = "cost",
+        /// Milliseconds of work.
+        Time = "time",
+        /// Model calls of one attempt.
+        Turns = "turns",
+    }
 }
 
 /// A criterion as it was checked at the end of its task (HK-8.2-5).

@@ -215,6 +215,7 @@ const fn part(body: &Body) -> Part {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
         | TaskDelegated(_) | ChildEnded(_) | ToolsFound(_) | SamplingRequested(_) | SamplingEnded(_)
         | ContextCompacted(_) | AnswerChecked(_) | SkillLoaded(_) | AnswerContinued(_) | CriteriaChecked(_)
+        | LimitRaised(_) | ModelFellBack(_)
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)
@@ -229,7 +230,7 @@ const fn part(body: &Body) -> Part {
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
         | ToolSamplingSet(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
-        | SkillTrusted(_) | SkillUntrusted(_) | HistoryRead(_) | StateRooted(_)
+        | SkillTrusted(_) | SkillUntrusted(_) | HistoryRead(_) | StateRooted(_) | LimitReached(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

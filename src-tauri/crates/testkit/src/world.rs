@@ -8,9 +8,7 @@ use kernel::ports::{Notice, Observer};
 use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::body::KeyPurpose;
 use model::ingress::Channel;
-use model::policy::Profile;
 use model::proposal::{Answer, ToolCall, Usage};
-use model::task::{Budget, Priority};
 use model::{ApprovalId, TaskId};
 use seal::Signer as _;
 use serde_json::{Value, json};
@@ -246,27 +244,9 @@ impl World {
     /// A submission in this world's folder.
     pub fn submission(&self, goal: &str, reasoning: Reasoning) -> Submission {
         let root = self.folder.path().canonicalize().expect("the folder exists");
-        Submission {
-            goal: goal.to_owned(),
-            title: String::new(),
-            workspace_id: self.kernel().workspace(&root).expect("the folder is known"),
-            profile: Profile::LocalEditAllowed,
-            reasoning,
-            budget: Budget::default(),
-            priority: Priority::Normal,
-            constraints: Vec::new(),
-            done_when: Vec::new(),
-            deadline_at: None,
-            channel: Channel::Cli,
-            by: None,
-            conversation_id: None,
-            parent_task_id: None,
-            continuation_anchor: None,
-            attachments: Vec::new(),
-            encloses: kernel::command::enclose::Encloses::default(),
-            steps: Vec::new(),
-            idempotency_key: format!("test:{goal}"),
-        }
+        let (workspace, key) =
+            (self.kernel().workspace(&root).expect("the folder is known"), format!("test:{goal}"));
+        Submission::of(goal.to_owned(), workspace, reasoning, Channel::Cli, key)
     }
 
     /// Submits a shipped playbook.

@@ -1,5 +1,5 @@
 // Parts of a task that its agent gave away, each a task of its own; and what it has found and read beside its folder.
-import { count } from "~/screen/words";
+import { cost, count } from "~/screen/words";
 import { TASK_STATUS, type TaskStatus } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import { list, number, record, word } from "./events";
@@ -53,6 +53,13 @@ function ofCriteria(checked: Record<string, unknown>[]): string {
   const unmet = checked.filter((one) => one["outcome"] === "unmet").map((one) => `${word(one["criterion"])}: ${word(one["found"])}`);
   const met = checked.filter((one) => one["outcome"] === "met").length;
   return `${met} of ${count(checked.length, "criterion", "criteria")} for the end met${unmet.length === 0 ? "" : `. Not met: ${unmet.join("; ")}`}`;
+}
+
+/** `task.limit_raised` in words. */
+export function raised(body: Record<string, unknown>): string {
+  const limit = word(body["limit"]);
+  const told = (value: unknown) => (limit === "cost" ? cost(number(value)) : limit === "time" ? `${Math.floor(number(value) / 60_000)} minutes` : count(number(value), limit === "tokens" ? "token" : "turn"));
+  return `You raised the limit of ${limit} from ${told(body["was"])} to ${told(body["allowed"])}`;
 }
 
 /** What a model has found, has read, or asks for beside what was done, in words. */

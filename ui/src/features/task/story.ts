@@ -11,7 +11,7 @@ import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
-import { type Part, ended, foundOf, given, started, waiting } from "./parts";
+import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
 /** What a row leads to. */
 export type See =
@@ -217,6 +217,12 @@ class Teller {
         this.messages = this.messages.map((message) => (message.goal === "now" || message.key === this.#begun ? { ...message, goal: "before" } : message));
         this.#say(event, "you", word(body["goal"]), { goal: "now" });
         break;
+      case "task.limit_raised":
+        this.#add(event, "phase", raised(body), here, { person: "decided" });
+        break;
+      case "task.limit_reached":
+        this.#add(event, "phase", `Reached its limit of ${plain(word(body["limit"]))}`, here, { mark: "paused", tone: "mute" });
+        break;
       case "task.pause_requested": case "task.cancel_requested":
         this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
         break;
@@ -259,6 +265,11 @@ class Teller {
       case "attempt.tools_found": case "attempt.skill_loaded": case "attempt.answer_continued":
         this.#add(event, "phase", foundOf(name, body), here, { mark: "running", tone: "mute" });
         break;
+      case "attempt.model_fell_back": {
+        const where = body["remote"] === true ? ", on another machine" : "";
+        this.#add(event, "phase", `${word(body["from_model"])} did not answer; ${word(body["to_model"])}${where} is asked from now on`, here, { mark: "running", tone: "mute" });
+        break;
+      }
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;

@@ -99,7 +99,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app",
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri",
       });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {

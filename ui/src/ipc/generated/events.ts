@@ -132,5 +132,8 @@ export const EVENT_NAME = [
   "attempt.answer_continued",
   "store.state_rooted",
   "task.criteria_checked",
+  "task.limit_reached",
+  "task.limit_raised",
+  "attempt.model_fell_back",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -64,6 +64,12 @@ export interface Submit {
   priority?: string | null;
   /** When it expires, ms. */
   deadline_at?: number | null;
+  /** Whether a person is asked when it has used what it may, instead of ending there. */
+  ask_at_limit?: boolean;
+  /** Addresses of models that are asked when the one before does not answer, in order; 4 at most. */
+  fallbacks?: string[];
+  /** Whether a model on another machine may follow one on this machine. */
+  fallback_remote?: boolean;
   /** The same key twice is the same task. */
   idempotency_key?: string | null;
   /** The surface: `cli`, `app`, ... */

@@ -10,7 +10,7 @@ use kernel::state::RefusedBy;
 use kernel::{CallResult, CallStanding, Proposed, Taken};
 use model::ingress::Channel;
 use model::policy::Profile;
-use model::task::{Budget, ModelChoice, Priority, TaskContract, TaskStatus};
+use model::task::{Budget, ModelChoice, TaskContract, TaskStatus};
 use model::{TaskId, WorkspaceId};
 use projections::query::TaskFilter;
 use std::path::Path;
@@ -51,30 +51,16 @@ pub(crate) fn open(host: &dyn Host, p: Open) -> Result<Opened, Error> {
         host.drive(task_id)?;
         return Ok(told(task_id, true));
     }
+    let goal =
+        format!("Do what {} asks for, call by call, in {}", who(client, version), root.to_string_lossy());
+    let reasoning = Reasoning::Session { client: client.to_owned(), version: version.to_owned() };
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let submission = Submission {
-        goal: format!(
-            "Do what {} asks for, call by call, in {}",
-            who(client, version),
-            root.to_string_lossy()
-        ),
         title: format!("{} in {}", who(client, version), folder(&root)),
-        workspace_id,
         profile,
-        reasoning: Reasoning::Session { client: client.to_owned(), version: version.to_owned() },
         budget: Budget { wall_ms_max: WALL_MS_MAX, ..Budget::default() },
-        priority: Priority::Normal,
-        constraints: Vec::new(),
-        done_when: Vec::new(),
-        deadline_at: None,
-        channel: Channel::Mcp,
         by: Some(sender(host, Channel::Mcp).by),
-        conversation_id: None,
-        parent_task_id: None,
-        continuation_anchor: None,
-        attachments: Vec::new(),
-        encloses: kernel::command::enclose::Encloses::default(),
-        steps: Vec::new(),
-        idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
+        ..Submission::of(goal, workspace_id, reasoning, Channel::Mcp, key)
     };
     let submitted = kernel.submit(&submission).wire()?;
     host.drive(submitted.task_id)?;

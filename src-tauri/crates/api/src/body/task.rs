@@ -82,6 +82,9 @@ pub(crate) fn submission(
         Some(reasoning) if all_named && p.reasoner == wire::task::Reasoner::Standard => reasoning,
         _ => host.reasoning(&p.reasoner)?,
     };
+    let fallbacks = p.fallbacks.into_iter();
+    let fallbacks = fallbacks.map(|address| host.reasoning(&wire::task::Reasoner::Address { address }));
+    let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?;
     let title = title(p.title, &reasoning, &p.goal, &root);
     let goal = match (&reasoning, p.goal.trim()) {
         (_, "") if !steps.is_empty() => {
@@ -112,6 +115,9 @@ pub(crate) fn submission(
         attachments: Vec::new(),
         encloses,
         steps,
+        asks_at_limit: p.ask_at_limit,
+        fallbacks,
+        fallback_remote: p.fallback_remote,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     })
 }

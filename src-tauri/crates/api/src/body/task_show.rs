@@ -29,9 +29,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let children = every(|ask| query.tasks(&filter, ask))?;
     let state = fold::task_state(query.reader(), id)?;
     let latest = attempts.last();
-    let (tokens_max, cost_micros_max, wall_ms_max) = contract
-        .as_ref()
-        .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
+    let budget = contract.as_ref().map(|contract| state.budget(contract));
+    let (tokens_max, cost_micros_max, wall_ms_max) =
+        budget.map_or((0, 0, 0), |most| (most.tokens_max, most.cost_micros_max, most.wall_ms_max));
     let summary_by =
         latest.and_then(|a| a.summary.as_ref().map(|_| words_by(a.answer_ref.is_some(), contract.as_ref())));
     let verified_by = verified_by(&query, id)?;

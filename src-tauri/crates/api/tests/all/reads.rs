@@ -56,7 +56,6 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("knowledge.search", json!({ "text": "wrote" })),
         ("ledger.verify", json!({})),
         ("ledger.stats", json!({})),
-        ("models.costs", json!({})),
         ("ledger.severed", json!({})),
         ("ledger.severed", json!({ "task": task })),
         ("ledger.head", json!({})),
@@ -104,7 +103,9 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let mut asked = questions(&home, &task, &approval, &receipt, &artifact);
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
-    asked.extend([("knowledge.suggestions", json!({}))].into_iter().chain(memory));
+    asked.extend(
+        [("knowledge.suggestions", json!({})), ("models.costs", json!({}))].into_iter().chain(memory),
+    );
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a

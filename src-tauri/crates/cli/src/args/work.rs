@@ -55,6 +55,12 @@ pub struct RunArgs {
     /// The model: `box:NAME`, `openai:URL#NAME`, `playbook:NAME` or `recorded:FILE`.
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
+    /// A model to ask when the one before does not answer; repeat it for several, in order.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["playbook", "agent"])]
+    pub fallback: Vec<String>,
+    /// Let a model on another machine follow one on this machine.
+    #[arg(long, requires = "fallback")]
+    pub fallback_remote: bool,
     /// Policy profile: readonly_analysis, local_edit_allowed (the default), network_read_allowed, repo_mutation_gated,
     /// external_publish_gated, destructive_denied, service.
     #[arg(long, value_name = "NAME")]

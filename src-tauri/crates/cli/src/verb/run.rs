@@ -19,8 +19,10 @@ use words::task::Origin;
 
 /// `hermit run`.
 pub fn run(context: &Context, args: &RunArgs) -> Came {
-    let submit = submission(args)?;
+    let mut submit = submission(args)?;
     let session = context.writing(Signs::Yes)?;
+    // Whoever could raise a limit is there: the person at the terminal of the process that holds the store.
+    submit.ask_at_limit = context.terminal.is_some() && session.is_owner();
     take_up(context, &session);
     let code = give(context, &session, &submit);
     session.close();
@@ -112,6 +114,8 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         title: args.title.clone(),
         idempotency_key: args.idempotency_key.clone(),
         channel: Some("cli".to_owned()),
+        fallbacks: args.fallback.clone(),
+        fallback_remote: args.fallback_remote,
         ..Submit::default()
     })
 }

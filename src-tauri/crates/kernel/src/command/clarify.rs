@@ -45,6 +45,10 @@ impl Kernel {
         if question.status != ClarificationStatus::Pending {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
+        if let Some(limit) = state.limit_of(clarification_id) {
+            let answers = Answers { prompt: Some(clarification_id), ..words.answers };
+            return self.answer_limit(&cell, state, (clarification_id, limit), Words { answers, ..words });
+        }
         // One commit: an answer on record that the question never got could not be given again.
         let answers = Answers { prompt: Some(clarification_id), ..words.answers };
         let words = Words { answers, ..words };

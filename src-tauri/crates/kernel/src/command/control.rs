@@ -156,6 +156,8 @@ impl Kernel {
     pub(crate) fn follow_up(&self, state: &TaskState, idempotency_key: String) -> Result<Submission, Error> {
         let contract = self.contract(state)?;
         let reasoning = self.reasoning_of(state, contract.model.clone())?;
+        let fallbacks = contract.fallbacks.iter().map(|next| self.reasoning_of(state, next.clone()));
+        let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?;
         let reason = state.attempt().and_then(AttemptState::ended);
         let outcome = reason.map_or("ended", crate::drive::in_words);
         let is_left = |a: &&model::artifact::Artifact| {
@@ -180,6 +182,9 @@ impl Kernel {
             priority: state.task.priority,
             constraints: contract.constraints,
             done_when: contract.success_criteria,
+            asks_at_limit: contract.asks_at_limit,
+            fallbacks,
+            fallback_remote: true,
             deadline_at: None,
             // What another program or Hermit itself began stays theirs when a person runs it again.
             channel: match state.task.origin() {

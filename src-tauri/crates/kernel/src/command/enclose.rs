@@ -108,7 +108,7 @@ impl Enclosed {
     }
 
     /// A server of tools that asked a question gets words and nothing else.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }

@@ -67,6 +67,15 @@ pub struct Submission {
     /// The goal in parts; empty is one step with the whole goal (HK-9-1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Part>,
+    /// Whether a person is asked when it has used what it may, instead of ending there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_at_limit: bool,
+    /// Who proposes when the one before does not answer, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<Reasoning>,
+    /// Whether a model on another machine may follow one on this machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback_remote: bool,
     /// The same key twice is the same task.
     pub idempotency_key: String,
 }
@@ -127,6 +136,9 @@ impl Submission {
             attachments: Vec::new(),
             encloses: Encloses::default(),
             steps: Vec::new(),
+            asks_at_limit: false,
+            fallbacks: Vec::new(),
+            fallback_remote: false,
             idempotency_key,
         }
     }
@@ -146,6 +158,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::Input`] when it cannot be used; nothing is recorded then.
     pub fn submit(&self, submission: &Submission) -> Result<Submitted, Error> {
+        super::chain::check(submission)?;
         check(submission)?;
         self.fits(submission)?;
         let ingress_id = match self.receive(submission) {
@@ -384,12 +397,17 @@ impl Kernel {
         };
         w.push(TaskCreated { task, ingress_id });
         let model = self.model_choice(w, &submission.reasoning, sender.tier())?;
+        let fallbacks = submission.fallbacks.iter();
+        let fallbacks = fallbacks.map(|next| self.model_choice(w, next, sender.tier()));
+        let fallbacks = fallbacks.collect::<Result<Vec<_>, Error>>()?;
         let contract = TaskContract {
             goal: submission.goal.clone(),
             model,
             budget: submission.budget,
             success_criteria: submission.done_when.clone(),
             constraints: submission.constraints.clone(),
+            asks_at_limit: submission.asks_at_limit,
+            fallbacks,
         };
         let bytes = seal::canon::to_canonical(&contract)?;
         let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(sender.tier());

@@ -58,7 +58,7 @@ impl Kernel {
         if self.depth(tx)? >= limits::CHILD_DEPTH_MAX {
             return Ok(Err("this task is a part of a part; do the work yourself".to_owned()));
         }
-        Ok(shares(&contract.budget, tx, tasks))
+        Ok(shares(&tx.budget(&contract), tx, tasks))
     }
 
     /// Whether the agent of this task may give parts of it away.
@@ -112,6 +112,10 @@ impl Kernel {
         let task = &state.task;
         let contract = self.contract(state)?;
         let reasoning = self.reasoning_of(state, self.choice(state, &contract)?)?;
+        // What may follow was allowed for the task that gives parts away.
+        let chain =
+            self.chain(state, &contract, state.step())?.into_iter().skip(state.fallen.saturating_add(1));
+        let fallbacks = chain.map(|next| self.reasoning_of(state, next)).collect::<Result<Vec<_>, _>>()?;
         let workspace =
             task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let one = |(at, part): (usize, &ChildTask)| {
@@ -128,6 +132,8 @@ impl Kernel {
                 by: Some(Origin::Agent),
                 conversation_id: Some(task.conversation_id),
                 parent_task_id: Some(task.task_id),
+                fallbacks: fallbacks.clone(),
+                fallback_remote: true,
                 ..Submission::of(text(&part.goal), workspace, reasoning.clone(), Channel::System, key)
             }
         };

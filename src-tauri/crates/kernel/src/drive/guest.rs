@@ -56,7 +56,7 @@ impl Kernel {
         };
         let launch: GuestLaunch = self.read_object(state, launch)?;
         let member = |name: &str| call.arguments.get(name);
-        let most = u64::try_from(contract.budget.wall_ms_max).unwrap_or(GUEST_MS_MAX);
+        let most = u64::try_from(state.budget(&contract).wall_ms_max).unwrap_or(GUEST_MS_MAX);
         let guest = acts::Guest {
             launch,
             prompt: member("prompt").and_then(Value::as_str).unwrap_or_default().to_owned(),

@@ -292,7 +292,7 @@ impl Kernel {
         }
         let answer_tokens = u64::from(sampling.answer_tokens.min(descriptor.answers())).min(room);
         let tokens = asks.saturating_add(answer_tokens);
-        let left_ms = contract.budget.wall_ms_max.saturating_sub(state.wall_ms);
+        let left_ms = state.budget(&contract).wall_ms_max.saturating_sub(state.wall_ms);
         let cost_micros = descriptor.price(asks, answer_tokens);
         let spending = Spending {
             tokens: state.tokens_spent.saturating_add(tokens),
@@ -300,7 +300,7 @@ impl Kernel {
             wall_ms: state.wall_ms,
             iterations: None,
         };
-        if overspent(&contract.budget, spending).is_some() || left_ms <= 0 {
+        if overspent(&state.budget(&contract), spending).is_some() || left_ms <= 0 {
             return Err(Refusal::told("the task has no more tokens, money or time for it".to_owned()));
         }
         self.within_day(state.task.task_id, cost_micros)?.map_err(Refusal::own)?;

@@ -4,10 +4,10 @@ use super::pinned::{origin_in_words, profile_in_words};
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::command::memory::memories_in;
-use crate::decide::{Spending, overspent};
+use crate::decide::Spending;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Notice;
-use crate::state::{AttemptState, ObservedRef, TaskState, Turn};
+use crate::state::{AttemptState, MODEL_UNAVAILABLE, ObservedRef, TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use knowledge::{PackInput, Pinned};
@@ -22,12 +22,15 @@ use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
-use model::task::{ModelChoice, Origin, Proposer, Step, StepContract, TaskContract, TaskStatus};
+use model::task::{ModelChoice, Origin, Proposer, StepContract, TaskContract, TaskStatus};
 use model::{ArtifactId, DecisionId, Sensitive, Slot};
 use reasoning::{Delta, Input, Observed, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// For how long a busy server is waited for where another model may be asked instead.
+const FOLLOWED_WAIT_MS_MAX: u64 = 30_000;
 
 /// Kept in the place of an answer's exact bytes when the value of a secret lies in them.
 const WITHHELD: &[u8] =
@@ -70,18 +73,6 @@ impl Kernel {
     /// The reasoner that the step at work names, else the task's.
     pub(crate) fn choice(&self, state: &TaskState, contract: &TaskContract) -> Result<ModelChoice, Error> {
         self.choice_in(state, contract, state.step())
-    }
-
-    /// The reasoner that a step names, else the task's.
-    pub(super) fn choice_in(
-        &self,
-        state: &TaskState,
-        contract: &TaskContract,
-        step: Option<&Step>,
-    ) -> Result<ModelChoice, Error> {
-        let Some(step) = step else { return Ok(contract.model.clone()) };
-        let step: StepContract = self.read_object(state, step.contract_ref)?;
-        Ok(step.model.unwrap_or_else(|| contract.model.clone()))
     }
 
     /// Who proposes in the attempt at work; of an attempt that does not say, its contract does.
@@ -176,8 +167,8 @@ impl Kernel {
             // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
             iterations: proposer.reads_context().then_some(taken),
         };
-        match overspent(&contract.budget, spending) {
-            Some(reason) => self.terminate(tx, reason),
+        match self.ask_at_limit(tx, &contract, spending)? {
+            Some(then) => Ok(then),
             None => match self.within_day(tx.task.task_id, cost)? {
                 Ok(()) => self.store_request(tx, &pack, &request, &descriptor, (reserve, cost)),
                 Err(said) => self.day_is_full(tx, said),
@@ -348,8 +339,12 @@ impl Kernel {
             let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
             let contract = self.contract(&state)?;
             let reasoner = self.reasoner(&state, &contract)?;
-            let wall_ms = contract.budget.wall_ms_max.saturating_sub(state.wall_ms);
+            let wall_ms = state.budget(&contract).wall_ms_max.saturating_sub(state.wall_ms);
             let wait_ms_max = u64::try_from(wall_ms).unwrap_or_default();
+            // Who has somebody else to ask waits less for a server that is busy.
+            let is_followed =
+                self.chain(&state, &contract, state.step())?.len() > state.fallen.saturating_add(1);
+            let wait_ms_max = if is_followed { wait_ms_max.min(FOLLOWED_WAIT_MS_MAX) } else { wait_ms_max };
             (attempt, reasoner, request, pack, state.task.task_id, wait_ms_max)
         };
         self.promise_kept(task_id);
@@ -456,7 +451,11 @@ impl Kernel {
             return Ok(None);
         }
         if error.can_be_mended() {
-            tx.set_task(TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
+            if self.fall_back(&mut tx, attempt, error)? {
+                tx.commit()?;
+                return Ok(None);
+            }
+            tx.set_task(TaskStatus::Paused, MODEL_UNAVAILABLE, Some(error.to_string()))?;
             let task_id = tx.task.task_id;
             tx.commit()?;
             return Err(Error::Reasoning(format!(

@@ -4,13 +4,31 @@ use super::{ApprovalRecord, TaskState, Turn};
 use model::approval::ApprovalStatus;
 use model::artifact::TrustTier;
 use model::attempt::AttemptStatus;
-use model::{ArtifactId, TaskId};
+use model::task::{Budget, Limit, TaskContract};
+use model::{ArtifactId, ClarificationId, TaskId};
 use seal::Digest;
 
 impl TaskState {
     /// The goal's text, or what is left of it after erasure.
     pub fn goal_text(&self) -> String {
         self.task.goal.shown().cloned().unwrap_or_else(|| "(erased)".to_owned())
+    }
+
+    /// What it may use: as its contract says, and more where a person said so since.
+    pub fn budget(&self, contract: &TaskContract) -> Budget {
+        let raised = |limit, was: u64| self.raised.get(&limit).copied().unwrap_or(was);
+        let Budget { iterations_max, tokens_max, wall_ms_max, cost_micros_max } = contract.budget;
+        Budget {
+            iterations_max: u32::try_from(raised(Limit::Turns, iterations_max.into())).unwrap_or(u32::MAX),
+            tokens_max: raised(Limit::Tokens, tokens_max),
+            wall_ms_max: i64::try_from(raised(Limit::Time, wall_ms_max.unsigned_abs())).unwrap_or(i64::MAX),
+            cost_micros_max: raised(Limit::Cost, cost_micros_max),
+        }
+    }
+
+    /// The limit that this question asks about.
+    pub(crate) fn limit_of(&self, question: ClarificationId) -> Option<Limit> {
+        self.limit_asked.filter(|(id, _)| *id == question).map(|(_, limit)| limit)
     }
 
     /// Whether a person has said something that no context pack holds yet.

@@ -210,6 +210,21 @@ fn message(code: &str) -> &'static str {
     }
 }
 
+/// A limit that a person raised, or a model that another one stands in for.
+fn went_on(event: &Event, body: &Body) -> Vec<Draft> {
+    match body {
+        Body::LimitRaised(b) => {
+            let text = format!("a person raised the limit of {} from {} to {}", b.limit, b.was, b.allowed);
+            vec![step(event, "limit_raised", json!(text))]
+        }
+        Body::ModelFellBack(b) => {
+            let text = format!("{} did not answer; {} is asked from now on", b.from_model, b.to_model);
+            vec![step(event, "model_fell_back", json!(text))]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What a model has found beside the folder, tools of servers and skills, and what more its answer asks for.
 fn found(event: &Event, body: &Body) -> Vec<Draft> {
     match body {
@@ -217,7 +232,7 @@ fn found(event: &Event, body: &Body) -> Vec<Draft> {
         Body::ToolsFound(b) => vec![step(event, "tools_found", shown(&b.query))],
         Body::AnswerContinued(b) => vec![step(event, "answer_continued", more_of(b))],
         Body::CriteriaChecked(b) => vec![step(event, "criteria_checked", checked_criteria(b))],
-        _ => Vec::new(),
+        _ => went_on(event, body),
     }
 }
 

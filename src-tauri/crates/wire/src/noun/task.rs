@@ -126,6 +126,15 @@ params! {
         priority: Option<String>,
         /// When it expires, ms.
         deadline_at: Option<i64>,
+        /// Whether a person is asked when it has used what it may, instead of ending there.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ask_at_limit: bool,
+        /// Addresses of models that are asked when the one before does not answer, in order; 4 at most.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fallbacks: Vec<String>,
+        /// Whether a model on another machine may follow one on this machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fallback_remote: bool,
         /// The same key twice is the same task.
         idempotency_key: Option<String>,
         /// The surface: `cli`, `app`, ...

@@ -1,0 +1,243 @@
+//! A task has used what it may: where somebody can be asked, it waits for them with all that it has, and goes on with more
+//! or ends there. Only a person raises a limit, and it is on record who did.
+
+use super::Then;
+use super::day::money;
+use super::stopped::stopped;
+use crate::Error;
+use crate::command::add_input::Words;
+use crate::decide::{Spending, at_limit, limit_met};
+use crate::kernel::{Cell, Kernel};
+use crate::state::TaskState;
+use crate::tx::Tx;
+use governance::Refusal;
+use model::attempt::AttemptStatus;
+use model::body::{ClarificationAnswered, ClarificationRequested, LimitRaised, LimitReached};
+use model::fault::Point;
+use model::ingress::{Clarification, ClarificationStatus};
+use model::task::{Budget, Limit, Origin, TaskContract};
+use model::{ClarificationId, Sensitive, limits};
+use std::sync::MutexGuard;
+
+/// Minutes, in milliseconds.
+const MINUTE_MS: u64 = 60_000;
+
+/// What is said about a limit.
+enum Said {
+    /// It ends here.
+    End,
+    /// So much more.
+    More(u64),
+}
+
+impl Kernel {
+    /// A person is asked about the limit that the next call meets; where nobody can be, the run ends.
+    pub(super) fn ask_at_limit(
+        &self,
+        tx: &mut Tx<'_>,
+        contract: &TaskContract,
+        spending: Spending,
+    ) -> Result<Option<Then>, Error> {
+        let budget = tx.budget(contract);
+        let Some(limit) = limit_met(&budget, spending) else { return Ok(None) };
+        let is_led = tx.attempt().is_some_and(|attempt| attempt.loop_state.is_led);
+        if !contract.asks_at_limit || tx.task.parent_task_id.is_some() || is_led {
+            return self.terminate(tx, at_limit(limit)).map(Some);
+        }
+        tx.at(Point::ClarificationAsk);
+        tx.unblock("a limit is met")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "a limit is met")?;
+        tx.set_attempt(AttemptStatus::Reasoning, "a limit is met")?;
+        let (allowed, used) = (allowed(&budget, limit), used(tx, limit, spending));
+        let needs = needs(limit, spending).saturating_sub(used);
+        let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let (about_task_id, attempt_id) = (tx.task.task_id, self.attempt_id(tx)?);
+        tx.push(LimitReached { about_task_id, clarification_id, limit, allowed, used, needs });
+        let clarification = Clarification {
+            clarification_id,
+            task_id: about_task_id,
+            attempt_id,
+            question: Sensitive::from(question(limit, allowed, used, needs)),
+            choices: Vec::new(),
+            status: ClarificationStatus::Pending,
+            requested_at: tx.now(),
+            expires_at: tx.now().plus_ms(limits::APPROVAL_MS_MAX),
+            answered_by: None,
+        };
+        tx.push(ClarificationRequested { clarification });
+        tx.set_attempt(AttemptStatus::AwaitingInput, "asked a person")?;
+        tx.block("waits for an answer")?;
+        Ok(Some(Then::Commit))
+    }
+
+    /// What a person says about a limit: more of it, or the end. It is said to nobody else.
+    pub(crate) fn answer_limit<'k>(
+        &'k self,
+        cell: &'k Cell,
+        state: MutexGuard<'k, TaskState>,
+        (clarification_id, limit): (ClarificationId, Limit),
+        words: Words<'_>,
+    ) -> Result<(), Error> {
+        let said = said(limit, words.text).map_err(Error::Input)?;
+        if words.with.is_some_and(|with| !with.is_empty()) {
+            return Err(Error::Input(
+                "a limit is answered without a file and without a quotation".to_owned(),
+            ));
+        }
+        if matches!(said, Said::More(_)) && words.sender.by != Origin::Person {
+            return Err(Error::Refused(Refusal::new(
+                "limit_needs_a_person",
+                "only a person raises a limit, at the terminal or window of the process that holds the store; anybody \
+                 may say `end`"
+                    .to_owned(),
+            )));
+        }
+        let contract = self.contract(&state)?;
+        let was = allowed(&state.budget(&contract), limit);
+        let (w, as_recorded) = self.words(&state, words)?;
+        let mut tx = self.tx_from(cell, state, w);
+        tx.at(Point::ClarificationAnswer);
+        let (about_task_id, decided_by) = (tx.task.task_id, tx.actor().actor_id);
+        tx.push_keyed(
+            Some(format!("resolve:{clarification_id}")),
+            ClarificationAnswered { clarification_id, ingress_id: as_recorded.ingress_id },
+        );
+        tx.unblock("answered")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
+        match said {
+            Said::More(more) => {
+                let most = if limit == Limit::Turns { limits::ITERATIONS_MAX.into() } else { u64::MAX };
+                let allowed = was.saturating_add(more).min(most).min(limits::JSON_INTEGER_MAX.unsigned_abs());
+                tx.push(LimitRaised { about_task_id, clarification_id, limit, was, allowed, decided_by });
+            }
+            Said::End => {
+                let reason = at_limit(limit);
+                let said = stopped(&tx, reason, &contract.model);
+                self.push_end(&mut tx, reason, &said)?;
+            }
+        }
+        tx.commit().map(drop)
+    }
+}
+
+const fn allowed(budget: &Budget, limit: Limit) -> u64 {
+    match limit {
+        Limit::Tokens => budget.tokens_max,
+        Limit::Cost => budget.cost_micros_max,
+        Limit::Time => budget.wall_ms_max.unsigned_abs(),
+        Limit::Turns => budget.iterations_max as u64,
+    }
+}
+
+fn used(state: &TaskState, limit: Limit, spending: Spending) -> u64 {
+    match limit {
+        Limit::Tokens => state.tokens_spent,
+        Limit::Cost => state.cost_spent,
+        Limit::Time => state.wall_ms.unsigned_abs(),
+        Limit::Turns => spending.iterations.unwrap_or_default().into(),
+    }
+}
+
+fn needs(limit: Limit, spending: Spending) -> u64 {
+    match limit {
+        Limit::Tokens => spending.tokens,
+        Limit::Cost => spending.cost_micros,
+        Limit::Time => spending.wall_ms.unsigned_abs(),
+        Limit::Turns => u64::from(spending.iterations.unwrap_or_default()).saturating_add(1),
+    }
+}
+
+/// What a person is asked.
+fn question(limit: Limit, allowed: u64, used: u64, needs: u64) -> String {
+    match limit {
+        Limit::Tokens => format!(
+            "The task has used {used} of {allowed} tokens, and its next turn may need {needs}. Go on with how many more \
+             tokens, such as `100000`, or `end` here?"
+        ),
+        Limit::Cost => format!(
+            "The task has cost {} of {}, and its next turn may cost {}. Go on with how many more US dollars, such as \
+             `1.00`, or `end` here?",
+            money(used),
+            money(allowed),
+            money(needs)
+        ),
+        Limit::Time => format!(
+            "The task has worked {} of {} minutes. Go on for how many more minutes, such as `30`, or `end` here?",
+            used / MINUTE_MS,
+            allowed / MINUTE_MS
+        ),
+        Limit::Turns => format!(
+            "The task has taken {used} of {allowed} turns; {} is the most that any may. Go on with how many more turns, \
+             such as `10`, or `end` here?",
+            limits::ITERATIONS_MAX
+        ),
+    }
+}
+
+/// What an answer says.
+fn said(limit: Limit, text: &str) -> Result<Said, String> {
+    let text = text.trim().trim_end_matches('.');
+    if ["end", "end here", "stop", "no"].contains(&text.to_lowercase().as_str()) {
+        return Ok(Said::End);
+    }
+    let (what, such, most) = match limit {
+        Limit::Tokens => ("tokens", "100000", 1_000_000_000),
+        Limit::Cost => ("US dollars", "1.00", 10_000),
+        Limit::Time => ("minutes", "30", 10_080),
+        Limit::Turns => ("turns", "10", u64::from(limits::ITERATIONS_MAX)),
+    };
+    let wrong = || format!("say how many more {what}, such as `{such}` and {most} at most, or `end`");
+    let number = text.strip_prefix('$').filter(|_| limit == Limit::Cost).unwrap_or(text);
+    let number: String = number.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    let (whole, part) = match (limit, number.split_once('.')) {
+        (Limit::Cost, Some((whole, part))) if part.len() <= 6 => (whole, part),
+        _ => (number.as_str(), ""),
+    };
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(part) {
+        return Err(wrong());
+    }
+    let whole: u64 = whole.parse().ok().filter(|n| *n <= most).ok_or_else(wrong)?;
+    let more = match limit {
+        Limit::Tokens | Limit::Turns => whole,
+        Limit::Time => whole.saturating_mul(MINUTE_MS),
+        Limit::Cost => {
+            let part: u64 = format!("{part:0<6}").parse().map_err(|_| wrong())?;
+            whole.saturating_mul(1_000_000).saturating_add(part)
+        }
+    };
+    if more == 0 { Err(wrong()) } else { Ok(Said::More(more)) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn an_answer_about_a_limit_is_an_amount_of_it_or_the_end() {
+        let more = |limit, text| match said(limit, text) {
+            Ok(Said::More(more)) => Ok(more),
+            Ok(Said::End) => Ok(0),
+            Err(why) => Err(why),
+        };
+        assert_eq!(more(Limit::Tokens, " 100,000 "), Ok(100_000));
+        assert_eq!(more(Limit::Cost, "$1.5"), Ok(1_500_000));
+        assert_eq!(more(Limit::Time, "30"), Ok(1_800_000));
+        assert_eq!(more(Limit::Turns, "10"), Ok(10));
+        assert_eq!(more(Limit::Tokens, "End here."), Ok(0));
+        for (limit, text) in [
+            (Limit::Tokens, "0"),
+            (Limit::Tokens, "-5"),
+            (Limit::Tokens, "1.5"),
+            (Limit::Tokens, "go on"),
+            (Limit::Tokens, "2000000000"),
+            (Limit::Cost, "1.2345678"),
+            (Limit::Turns, "65"),
+            (Limit::Time, ""),
+        ] {
+            assert!(more(limit, text).unwrap_err().contains("or `end`"), "{limit} {text}");
+        }
+    }
+}
