@@ -365,7 +365,7 @@ fn went_on(event_type: &str, body: &Value) -> String {
         }
         _ => {
             let away = body.get("remote").and_then(Value::as_bool).unwrap_or_default();
-            let away = if away { ", on another machine" } else { "" };
+            let away = if away { ", on another machine," } else { "" };
             format!("{} did not answer; {}{away} is asked from now on", name("from_model"), name("to_model"))
         }
     }

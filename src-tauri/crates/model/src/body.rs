@@ -485,8 +485,7 @@ bodies! {
     CriteriaChecked ("task.criteria_checked", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, checked: Vec<CheckedCriterion>,
     }
-    /// A task has used what it may of something, and a person is asked: so much is allowed and used, and the next turn may
-    /// need so much.
+    /// A task has used what it may of something and asks a person: so much is allowed, is used, and the next turn may need.
     LimitReached ("task.limit_reached", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, clarification_id: ClarificationId, limit: Limit, allowed: u64, used: u64, needs: u64,
     }

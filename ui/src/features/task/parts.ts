@@ -66,5 +66,9 @@ export function raised(body: Record<string, unknown>): string {
 export function foundOf(name: string, body: Record<string, unknown>): string {
   if (name === "task.criteria_checked") return ofCriteria(list(body["checked"]).map(record));
   if (name === "attempt.answer_continued") return `Continues with ${count(number(body["left"]), "more request")} of the same answer`;
+  if (name === "attempt.model_fell_back") {
+    const where = body["remote"] === true ? ", on another machine," : "";
+    return `${word(body["from_model"])} did not answer; ${word(body["to_model"])}${where} is asked from now on`;
+  }
   return name === "attempt.tools_found" ? lookedFor(body) : readOf(body);
 }

@@ -63,6 +63,20 @@ test("what was done is told from the log with its receipt, looks in one line, an
   ]);
 });
 
+test("a limit that was met and raised, and a model that another one stands in for, are told with what changed", () => {
+  const rows = story([
+    event(1, "task.limit_reached", { limit: "tokens", allowed: 40_000, used: 39_000, needs: 5_000 }),
+    event(2, "task.limit_raised", { limit: "tokens", was: 40_000, allowed: 140_000 }),
+    event(3, "task.limit_raised", { limit: "cost", was: 5_000_000, allowed: 6_000_000 }),
+    event(4, "attempt.model_fell_back", { from_model: "large", to_model: "small", remote: true }),
+  ]).rows;
+  expect(rows.map((row) => row.text)).toEqual([
+    "You raised the limit of tokens from 40,000 tokens to 140,000 tokens",
+    "You raised the limit of cost from $5.00 to $6.00", "large did not answer; small, on another machine, is asked from now on",
+  ]);
+  expect(rows.map((row) => row.person)).toEqual(["decided", "decided", null]);
+});
+
 test("how it ended is Hermit's word where the agent did not end it", () => {
   const end = (reason: string) => story([event(1, "attempt.terminated", { reason, iterations: 2, summary: "stopped" })]).messages.at(-1)?.who;
   expect([end("done"), end("repeated_tool_failure"), end("budget_exhausted")]).toEqual(["agent", "hermit", "hermit"]);

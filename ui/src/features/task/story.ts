@@ -217,17 +217,11 @@ class Teller {
         this.messages = this.messages.map((message) => (message.goal === "now" || message.key === this.#begun ? { ...message, goal: "before" } : message));
         this.#say(event, "you", word(body["goal"]), { goal: "now" });
         break;
-      case "task.limit_raised":
-        this.#add(event, "phase", raised(body), here, { person: "decided" });
-        break;
-      case "task.limit_reached":
-        this.#add(event, "phase", `Reached its limit of ${plain(word(body["limit"]))}`, here, { mark: "paused", tone: "mute" });
-        break;
-      case "task.pause_requested": case "task.cancel_requested":
-        this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
+      case "task.pause_requested": case "task.cancel_requested": case "task.limit_raised":
+        this.#add(event, "phase", name === "task.limit_raised" ? raised(body) : capital(plain(name.slice(5))), here, { person: "decided" });
         break;
       case "task.criteria_checked": this.#add(event, "phase", foundOf(name, body), here); break;
-      case "task.input_absorbed": case "task.priority_changed": break;
+      case "task.input_absorbed": case "task.priority_changed": case "task.limit_reached": break;
       default:
         name satisfies never;
     }
@@ -262,14 +256,9 @@ class Teller {
         this.#add(event, "phase", text, { kind: "summary", id: word(record(body["summary"])["artifact_id"]) }, { tone: "mute" });
         break;
       }
-      case "attempt.tools_found": case "attempt.skill_loaded": case "attempt.answer_continued":
+      case "attempt.tools_found": case "attempt.skill_loaded": case "attempt.answer_continued": case "attempt.model_fell_back":
         this.#add(event, "phase", foundOf(name, body), here, { mark: "running", tone: "mute" });
         break;
-      case "attempt.model_fell_back": {
-        const where = body["remote"] === true ? ", on another machine" : "";
-        this.#add(event, "phase", `${word(body["from_model"])} did not answer; ${word(body["to_model"])}${where} is asked from now on`, here, { mark: "running", tone: "mute" });
-        break;
-      }
       case "attempt.output_rejected": case "attempt.model_failed":
         this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;

@@ -337,5 +337,8 @@ export const REGISTRY = [
   "attempt.answer_continued",
   "store.state_rooted",
   "task.criteria_checked",
+  "task.limit_reached",
+  "task.limit_raised",
+  "attempt.model_fell_back",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
