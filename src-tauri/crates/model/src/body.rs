@@ -482,9 +482,7 @@ bodies! {
         store_id: String, number: u64, through: u64, state_root: Digest, subjects: u64, roots: Sensitive<Vec<StateRoot>>,
     }
     /// What a person said must hold at the end was checked when a task would have ended (HK-8.2-5).
-    CriteriaChecked ("task.criteria_checked", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, checked: Vec<CheckedCriterion>,
-    }
+    CriteriaChecked ("task.criteria_checked", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, checked: Vec<CheckedCriterion> }
     /// A task has used what it may of something and asks a person: so much is allowed, is used, and the next turn may need.
     LimitReached ("task.limit_reached", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, clarification_id: ClarificationId, limit: Limit, allowed: u64, used: u64, needs: u64,

@@ -17,7 +17,9 @@ pub(super) use crate::sampling::SamplingTerms;
 pub(super) use crate::secret::SecretPlace;
 pub(super) use crate::standing::StandingScope;
 pub(super) use crate::state_root::StateRoot;
-pub(super) use crate::task::{CheckedCriterion, ChildTask, Limit, Priority, Step, StepStatus, Task, TaskStatus};
+pub(super) use crate::task::{
+    CheckedCriterion, ChildTask, Limit, Priority, Step, StepStatus, Task, TaskStatus,
+};
 pub(super) use crate::tool_server::ToolTerms;
 pub(super) use crate::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
