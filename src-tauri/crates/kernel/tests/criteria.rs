@@ -29,7 +29,14 @@ fn found(world: &World, task: TaskId) -> Vec<(CriterionOutcome, String)> {
 fn a_model_that_says_it_is_done_is_sent_back_to_what_does_not_hold() {
     let world = World::new(3101);
     world.file("draft.txt", "old");
-    let criteria = ["file: report.md", "no file: draft.txt", "text: report.md: Total: 7", "it reads well"];
+    world.file("Übersicht 2026.md", "there");
+    let criteria = [
+        "file: Übersicht 2026.md",
+        "file: report.md",
+        "no file: draft.txt",
+        "text: report.md: Total: 7",
+        "it reads well",
+    ];
     let answers = vec![
         done("all is written"),
         write("report.md", "Total: 6"),
@@ -43,7 +50,7 @@ fn a_model_that_says_it_is_done_is_sent_back_to_what_does_not_hold() {
     assert_eq!(count(world.kernel(), task, "task.criteria_checked"), 3, "each time that it said it was done");
     use CriterionOutcome::{Met, Unchecked};
     let outcomes: Vec<_> = found(&world, task).into_iter().map(|(outcome, _)| outcome).collect();
-    assert_eq!(outcomes, [Met, Met, Met, Unchecked], "words are for a person to judge");
+    assert_eq!(outcomes, [Met, Met, Met, Met, Unchecked], "words are for a person to judge");
     // The model was told from the beginning, and each time what did not hold.
     let said = packs(world.kernel(), task);
     assert!(criteria.iter().all(|criterion| shows(&said[0], criterion)));
@@ -100,7 +107,11 @@ fn a_command_counts_by_its_receipt_and_not_by_what_is_said_of_it() {
     let words: Vec<&str> = checked.iter().map(|one| one.found.shown().unwrap().as_str()).collect();
     assert_eq!(
         words,
-        ["it did not run", "something was changed since it ran; run it again", "it ended with status 0"]
+        [
+            "it did not run in the folder itself",
+            "something was changed since it ran; run it again",
+            "it ended with status 0"
+        ]
     );
     assert_eq!(checked[0].receipt_id, None);
     let bears = checked[2].receipt_id.expect("the receipt that bears it");

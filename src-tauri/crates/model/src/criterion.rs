@@ -41,8 +41,8 @@ impl Criterion {
         }
         let path = |named: &str| {
             let named = named.trim();
-            let path: RelPath =
-                named.parse().map_err(|e| format!("`{named}` is no path in the folder: {e}"))?;
+            let path = RelPath::from_bytes(named.trim_end_matches('/').as_bytes())
+                .map_err(|e| format!("`{named}` is no path in the folder: {e}"))?;
             if path.is_root() { Err("a criterion names no file".to_owned()) } else { Ok(path) }
         };
         if let Some(named) = text.strip_prefix("no file:") {

@@ -6,15 +6,20 @@ use crate::kernel::Kernel;
 use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tx::Tx;
+use acts::{Action, ActionRequest};
 use model::body::CriteriaChecked;
 use model::criterion::Criterion;
-use model::receipt::{ItemOutcome, Receipt, ReceiptClass};
+use model::receipt::{ItemOutcome, ReceiptClass};
 use model::task::{CheckedCriterion, CriterionOutcome};
 use model::witness::Found;
-use model::{ReceiptId, RelPath, ResourceId, Sensitive, Slot, WorkspaceId};
+use model::{ReceiptId, RelPath, ResourceId, Sensitive, TaskId, UnixMs, WorkspaceId};
+use std::collections::BTreeSet;
 
 /// How often a model is sent back to what is not met, before its task ends as failed.
 const SENT_BACK_MAX: u32 = 2;
+
+/// Parts of a task whose acts are looked at.
+const TASKS_MAX: usize = 32;
 
 /// What a check found.
 struct Seen {
@@ -33,12 +38,17 @@ impl Kernel {
             return Ok(None);
         };
         let executors = self.executors(tx)?;
-        let acts = self.acts_newest_first(tx, &criteria)?;
+        let deeds = self.deeds_newest_first(tx, &criteria)?;
+        let of_commands = |text: &String| match Criterion::parse(text) {
+            Ok(Criterion::Ran(command)) => Some(command),
+            _ => None,
+        };
+        let commands: Vec<String> = criteria.iter().filter_map(of_commands).collect();
         let mut checked = Vec::with_capacity(criteria.len());
         let mut unmet = Vec::new();
         for criterion in criteria {
             let seen = match Criterion::parse(&criterion) {
-                Ok(Criterion::Ran(command)) => ran(&acts, &command),
+                Ok(Criterion::Ran(command)) => ran(&deeds, &command, &commands),
                 Ok(of_files) => looked_at(&*executors, workspace, &of_files),
                 Err(why) => Seen { outcome: CriterionOutcome::Unchecked, found: why, receipt_id: None },
             };
@@ -62,15 +72,65 @@ impl Kernel {
         Ok(self.proposer(tx)?.reads_context() && times <= SENT_BACK_MAX)
     }
 
-    /// Receipts of the task's own acts, the newest first, where a criterion is about a command.
-    fn acts_newest_first(&self, state: &TaskState, criteria: &[String]) -> Result<Vec<Receipt>, Error> {
+    /// What the task and its parts did, the newest first, where a criterion is about a command.
+    fn deeds_newest_first(&self, state: &TaskState, criteria: &[String]) -> Result<Vec<Deed>, Error> {
+        let mut deeds = Vec::new();
         if !criteria.iter().any(|text| matches!(Criterion::parse(text), Ok(Criterion::Ran(_)))) {
-            return Ok(Vec::new());
+            return Ok(deeds);
         }
+        self.add_deeds(state, &mut deeds)?;
+        let mut parts: Vec<TaskId> = state.children.clone();
+        let mut known: BTreeSet<TaskId> = BTreeSet::new();
+        while let Some(part) = parts.pop() {
+            if known.len() < TASKS_MAX && known.insert(part) {
+                let part = self.load(part)?;
+                parts.extend(&part.children);
+                self.add_deeds(&part, &mut deeds)?;
+            }
+        }
+        deeds.sort_by_key(|deed| std::cmp::Reverse(deed.at));
+        Ok(deeds)
+    }
+
+    /// What one task did, the newest first: acts of one millisecond keep their order.
+    fn add_deeds(&self, state: &TaskState, deeds: &mut Vec<Deed>) -> Result<(), Error> {
         let acts =
             state.receipts.iter().rev().filter(|r| r.receipt_class != ReceiptClass::ApprovalResolution);
-        acts.map(|record| Ok(self.receipt(record.receipt_id)?.1)).collect()
+        for record in acts {
+            let (_, receipt) = self.receipt(record.receipt_id)?;
+            let ran = receipt.ran.value();
+            let argv = ran.and_then(|ran| ran.argv.as_ref()).and_then(|argv| argv.shown()).cloned();
+            let in_root = match (&argv, receipt.action_request_ref.value()) {
+                (Some(_), Some(request)) => {
+                    match self.read_object::<ActionRequest>(state, request.artifact_id) {
+                        Ok(request) => matches!(&request.action, Action::Command(c) if c.cwd.is_root()),
+                        // Where it ran was erased.
+                        Err(Error::Artifacts(_) | Error::NotFound { .. }) => false,
+                        Err(error) => return Err(error),
+                    }
+                }
+                _ => false,
+            };
+            deeds.push(Deed {
+                receipt_id: receipt.receipt_id,
+                argv: argv.filter(|_| in_root),
+                exit_code: ran.and_then(|ran| ran.exit_code),
+                is_change: receipt.changes.iter().any(|change| change.outcome == ItemOutcome::Done),
+                at: receipt.created_at,
+            });
+        }
+        Ok(())
     }
+}
+
+/// An act by its receipt, as far as criteria ask.
+struct Deed {
+    receipt_id: ReceiptId,
+    /// The command, where it ran in the folder itself.
+    argv: Option<Vec<String>>,
+    exit_code: Option<i32>,
+    is_change: bool,
+    at: UnixMs,
 }
 
 /// What the folder says of a criterion about files.
@@ -126,53 +186,59 @@ fn in_words(found: &Found) -> String {
     }
 }
 
-/// What the receipts say of a command: its last run counts, unless something was changed after it.
-fn ran(acts: &[Receipt], command: &str) -> Seen {
+/// What the receipts say of a command: its last run counts, unless something was changed after it, other than by the
+/// commands of the criteria themselves, which may all leave something behind.
+fn ran(deeds: &[Deed], command: &str, commands: &[String]) -> Seen {
     let seen = |outcome, found: &str, receipt_id| Seen { outcome, found: found.to_owned(), receipt_id };
     let mut is_changed_since = false;
-    for receipt in acts {
-        let run = match &receipt.ran {
-            Slot::Value(ran) => ran.argv.as_ref().and_then(|argv| argv.shown()).zip(ran.exit_code),
-            _ => None,
-        };
-        if let Some((_, code)) = run.filter(|(argv, _)| is_command(argv, command)) {
-            let id = Some(receipt.receipt_id);
-            return match (code, is_changed_since) {
-                (0, false) => seen(CriterionOutcome::Met, "it ended with status 0", id),
-                (0, true) => {
+    for deed in deeds {
+        let argv = deed.argv.as_deref().unwrap_or_default();
+        if is_command(argv, command) {
+            let id = Some(deed.receipt_id);
+            return match (deed.exit_code, is_changed_since) {
+                (Some(0), false) => seen(CriterionOutcome::Met, "it ended with status 0", id),
+                (Some(0), true) => {
                     seen(CriterionOutcome::Unmet, "something was changed since it ran; run it again", id)
                 }
-                (code, _) => seen(CriterionOutcome::Unmet, &format!("it ended with status {code}"), id),
+                (Some(code), _) => seen(CriterionOutcome::Unmet, &format!("it ended with status {code}"), id),
+                (None, _) => seen(CriterionOutcome::Unmet, "it ended without a status; run it again", id),
             };
         }
-        is_changed_since |= receipt.changes.iter().any(|change| change.outcome == ItemOutcome::Done);
+        is_changed_since |= deed.is_change && !commands.iter().any(|other| is_command(argv, other));
     }
-    seen(CriterionOutcome::Unmet, "it did not run", None)
+    seen(CriterionOutcome::Unmet, "it did not run in the folder itself", None)
 }
 
 /// Shells, and how each is given its words.
 const SHELLS: [(&str, &str); 5] =
     [("sh", "-c"), ("bash", "-c"), ("zsh", "-c"), ("cmd", "/C"), ("pwsh", "-Command")];
 
-/// Whether this is the command a person named: word for word, or as the words of a shell. A program of the same name in another place
-/// is another program.
+/// What only a shell reads as more than a word.
+const SHELL_SIGNS: &str = "|&;<>()$`\\\"'*?[]{}~#!";
+
+/// Whether this is the command a person named: word for word, or as the words of a shell. A program of the same name in another
+/// place is another program, and what only a shell understands runs only in one.
 fn is_command(argv: &[String], command: &str) -> bool {
     let by_shell = match argv {
         [shell, flag, line] => SHELLS.contains(&(shell.as_str(), flag.as_str())) && line.trim() == command,
         _ => false,
     };
-    by_shell || command.split_whitespace().eq(argv.iter().map(String::as_str))
+    let is_plain = !command.contains(|sign| SHELL_SIGNS.contains(sign));
+    by_shell || is_plain && command.split_whitespace().eq(argv.iter().map(String::as_str))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_command;
+    use super::{CriterionOutcome, Deed, is_command, ran};
+    use model::UnixMs;
+
+    fn words(argv: &[&str]) -> Vec<String> {
+        argv.iter().map(|word| (*word).to_owned()).collect()
+    }
 
     #[test]
     fn only_the_very_command_that_a_person_named_counts() {
-        let runs = |argv: &[&str]| {
-            is_command(&argv.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), "npm test")
-        };
+        let runs = |argv: &[&str]| is_command(&words(argv), "npm test");
         assert!(
             runs(&["npm", "test"]) && runs(&["sh", "-c", "npm test"]) && runs(&["bash", "-c", " npm test "])
         );
@@ -188,5 +254,29 @@ mod tests {
         for other in others {
             assert!(!runs(other), "{other:?}");
         }
+        let both = "npm test && npm run lint";
+        assert!(is_command(&words(&["sh", "-c", both]), both));
+        assert!(!is_command(&words(&["npm", "test", "&&", "npm", "run", "lint"]), both), "npm alone ran");
+    }
+
+    #[test]
+    fn the_last_run_counts_and_what_the_criteria_themselves_leave_behind_is_no_change() {
+        let deed = |argv: &[&str], exit_code, is_change| Deed {
+            receipt_id: "rcp_0190a1b2c3d47e8f9a0b1c2d00000001".parse().expect("an identifier"),
+            argv: (!argv.is_empty()).then(|| words(argv)),
+            exit_code,
+            is_change,
+            at: UnixMs(1),
+        };
+        let commands = words(&["npm test", "npm run build"]);
+        let outcome = |deeds: &[Deed]| ran(deeds, "npm test", &commands).outcome;
+        use CriterionOutcome::{Met, Unmet};
+        let test = |code| deed(&["npm", "test"], code, true);
+        assert_eq!(outcome(&[deed(&["npm", "run", "build"], Some(0), true), test(Some(0))]), Met);
+        assert_eq!(outcome(&[deed(&[], None, true), test(Some(0))]), Unmet, "something else was written");
+        assert_eq!(outcome(&[test(None), test(Some(0))]), Unmet, "the last run was killed");
+        assert_eq!(outcome(&[test(Some(1)), test(Some(0))]), Unmet);
+        assert_eq!(outcome(&[deed(&["ls"], Some(0), false), test(Some(0)), test(Some(1))]), Met);
+        assert_eq!(outcome(&[]), Unmet);
     }
 }
