@@ -198,6 +198,6 @@ fn the_official_servers_of_pypi_are_used_by_a_task_and_a_secret_is_no_plain_vari
     }
     let add = ["tools", "add", "more", "--env", "LD_PRELOAD=x.so", "--workspace", &work, "--", &time];
     let (_, said, _) = stage.hermit(&add).ends(2).complaint();
-    assert!(said.contains("changes how programs are loaded"), "{said}");
+    assert!(said.contains("changes which programs are loaded"), "{said}");
     stage.is_sound();
 }

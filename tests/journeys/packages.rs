@@ -34,7 +34,7 @@ fn a_package_and_its_version_stand_on_the_card_and_another_version_is_not_called
     let line = "it is the npm package \\\"@scope/toy\\\", version 1.2.3 as its words say";
     assert!(told.contains(line) && !told.contains("another version may run"), "{told}");
     let open = registered(&stage, "open", "@scope/toy@latest", false);
-    let line = "it is the npm package \\\"@scope/toy\\\", version not pinned";
+    let line = "it is the npm package \\\"@scope/toy@latest\\\", version not pinned";
     assert!(open.contains(line) && open.contains("another version may run each time"), "{open}");
 
     // The one that is installed is the one that runs, until it is another.

@@ -34,8 +34,8 @@ pub struct ServerRecord {
     pub versions: Vec<ServerVersion>,
     /// What was said of each of its tools, in order.
     pub classified: BTreeMap<String, Vec<Classified>>,
-    /// Tools of which what was said does not hold, until it is said again.
-    pub off: BTreeSet<String>,
+    /// Tools of which what was said until then does not hold any more, wherever it held: how much had been said.
+    pub(crate) off: BTreeMap<String, usize>,
     /// Tools that the server says something else of by now, since the latest registration.
     pub changed: BTreeSet<String>,
     /// What it says it offers now, where that differs.
@@ -73,11 +73,32 @@ impl ServerRecord {
         began: UnixMs,
         workspace: Option<WorkspaceId>,
     ) -> Option<ToolTerms> {
-        let holds = |one: &&Classified| one.tool_sha256 == pin && one.terms.holds_in(workspace);
-        let said = self.classified.get(tool).filter(|_| !self.off.contains(tool))?;
-        let then = &said.iter().filter(holds).rfind(|one| one.since <= began)?.terms;
-        let since = said.iter().filter(holds).filter(|one| one.since > began);
-        Some(since.fold(then.clone(), |terms, one| terms.within(&one.terms)))
+        let said = self.classified.get(tool)?.get(self.off.get(tool).copied().unwrap_or_default()..)?;
+        let (then, since): (Vec<_>, Vec<_>) =
+            said.iter().filter(|one| one.tool_sha256 == pin).partition(|one| one.since <= began);
+        let mut now: Option<ToolTerms> = None;
+        for one in then {
+            if one.terms.holds_in(workspace) {
+                now = Some(one.terms.clone());
+            } else {
+                now = now.filter(ToolTerms::is_of_a_folder);
+            }
+        }
+        for one in since {
+            now = match (now, one.terms.holds_in(workspace)) {
+                (Some(terms), true) => Some(terms.within(&one.terms)),
+                // Who says where it holds says that it does not elsewhere; what was said of a folder stands there.
+                (terms, false) => terms.filter(ToolTerms::is_of_a_folder),
+                (None, true) => None,
+            };
+        }
+        now
+    }
+
+    /// Whether what was said of a tool is switched off, and nothing was said since.
+    pub fn is_off(&self, tool: &str) -> bool {
+        let said = self.classified.get(tool).map_or(0, Vec::len);
+        self.off.get(tool).is_some_and(|until| said <= *until)
     }
 }
 
@@ -102,7 +123,6 @@ impl ToolRegistry {
                 server, tool, tool_sha256, terms, classified_at, ..
             }) => {
                 let record = self.0.entry(server.clone()).or_default();
-                record.off.remove(tool);
                 record.classified.entry(tool.clone()).or_default().push(Classified {
                     tool_sha256: *tool_sha256,
                     terms: terms.clone(),
@@ -124,7 +144,10 @@ impl ToolRegistry {
                 if let Some(record) = self.0.get_mut(&b.server) {
                     let why = || b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
                     match &b.tool {
-                        Some(tool) => drop(record.off.insert(tool.clone())),
+                        Some(tool) => {
+                            let said = record.classified.get(tool).map_or(0, Vec::len);
+                            record.off.insert(tool.clone(), said);
+                        }
                         None => record.disabled = Some(why()),
                     }
                 }
@@ -134,5 +157,74 @@ impl ToolRegistry {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+    use super::*;
+    use model::action::ActionClass;
+
+    const READS: ActionClass = ActionClass::ReadLocal;
+    const WRITES: ActionClass = ActionClass::WriteLocal;
+
+    fn folder(n: u8) -> WorkspaceId {
+        format!("wsp_0190a1b2c3d47e8f9a0b1c2d0000000{n}").parse().unwrap()
+    }
+
+    fn say(registry: &mut ToolRegistry, at: i64, class: ActionClass, only_in: Option<WorkspaceId>) {
+        let terms = ToolTerms { only_in, ..ToolTerms::of(class) };
+        registry.apply(&Body::ToolClassified(ToolClassified {
+            server: "toy".to_owned(),
+            tool: "echo".to_owned(),
+            tool_sha256: Digest::of(b"echo"),
+            terms,
+            action_request_id: "act_0190a1b2c3d47e8f9a0b1c2d00000001".parse().unwrap(),
+            classified_at: UnixMs(at),
+        }));
+    }
+
+    fn switch_off(registry: &mut ToolRegistry) {
+        registry.apply(&Body::ToolServerDisabled(model::body::ToolServerDisabled {
+            server: "toy".to_owned(),
+            reason: "off".to_owned().into(),
+            tool: Some("echo".to_owned()),
+        }));
+    }
+
+    /// The class in a folder for whoever began at a time.
+    fn class(registry: &ToolRegistry, began: i64, place: u8) -> Option<ActionClass> {
+        let record = registry.0.get("toy")?;
+        let terms = record.terms_for("echo", Digest::of(b"echo"), UnixMs(began), Some(folder(place)));
+        terms.map(|terms| terms.class)
+    }
+
+    #[test]
+    fn what_is_said_of_one_folder_holds_there_and_ends_what_held_everywhere() {
+        let mut registry = ToolRegistry::default();
+        say(&mut registry, 1, READS, None);
+        assert_eq!((class(&registry, 5, 1), class(&registry, 5, 2)), (Some(READS), Some(READS)));
+        say(&mut registry, 6, READS, Some(folder(1)));
+        assert_eq!((class(&registry, 9, 1), class(&registry, 9, 2)), (Some(READS), None));
+        assert_eq!(class(&registry, 5, 2), None, "for whoever is at work too");
+        say(&mut registry, 10, WRITES, Some(folder(2)));
+        assert_eq!((class(&registry, 11, 1), class(&registry, 11, 2)), (Some(READS), Some(WRITES)));
+        say(&mut registry, 12, READS, None);
+        assert_eq!(class(&registry, 13, 3), Some(READS), "said of every folder again");
+    }
+
+    #[test]
+    fn what_is_switched_off_stays_so_until_it_is_said_again_there_and_for_whoever_begins_then() {
+        let mut registry = ToolRegistry::default();
+        say(&mut registry, 1, READS, None);
+        switch_off(&mut registry);
+        assert_eq!(class(&registry, 5, 1), None);
+        assert!(registry.0["toy"].is_off("echo"));
+        say(&mut registry, 6, READS, Some(folder(2)));
+        assert_eq!((class(&registry, 5, 1), class(&registry, 7, 1)), (None, None), "elsewhere it stays off");
+        assert_eq!((class(&registry, 5, 2), class(&registry, 7, 2)), (None, Some(READS)));
+        assert!(!registry.0["toy"].is_off("echo"));
     }
 }

@@ -86,30 +86,55 @@ fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The word that one of these options is given, else the first word that is no option.
-fn named<'a>(words: &[&'a str], options: &[&str], takes_a_word: &[&str]) -> Option<&'a str> {
+/// The word that one of these options is given, else the first word that is no option; none where an option is not known, or
+/// several packages are named: which of the words is the package is then for nobody to say.
+fn named<'a>(words: &[&'a str], options: &[&str], takes_a_word: &[&str], flags: &[&str]) -> Option<&'a str> {
     let mut at = 0;
-    let mut first = None;
+    let mut by_option = None;
     while let Some(word) = words.get(at).copied() {
         at += 1;
-        if let Some(value) = options.iter().find_map(|option| word.strip_prefix(option)?.strip_prefix('=')) {
-            return Some(value);
-        }
-        if options.contains(&word) {
-            return words.get(at).copied();
-        }
-        if takes_a_word.contains(&word) {
+        let value = match options.iter().find_map(|option| word.strip_prefix(option)?.strip_prefix('=')) {
+            Some(value) => Some(value),
+            None if options.contains(&word) => {
+                at += 1;
+                Some(words.get(at - 1).copied()?)
+            }
+            None => None,
+        };
+        if value.is_some() {
+            if by_option.is_some() {
+                return None;
+            }
+            by_option = value;
+        } else if takes_a_word.contains(&word) {
             at += 1;
         } else if !word.starts_with('-') {
-            first = Some(word);
-            break;
+            return Some(by_option.unwrap_or(word));
+        } else if !flags.contains(&word) && !takes_a_word.iter().any(|option| is_given(word, option)) {
+            return None;
         }
     }
-    first
+    by_option
+}
+
+fn is_given(word: &str, option: &str) -> bool {
+    word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+}
+
+/// Whether a word is the name of a package of a registry, and no path or address of another place.
+fn is_of_a_registry(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('/').collect();
+    let is_scoped = word.starts_with('@') && parts.len() == 2;
+    (parts.len() == 1 || is_scoped) && !word.starts_with('.') && !word.contains([':', '\\', '+'])
 }
 
 fn npm(words: &[&str]) -> Option<LaunchPackage> {
-    let word = named(words, &["--package", "-p"], &["--registry", "--cache", "--prefix"])?;
+    let flags = ["-y", "--yes", "-q", "--quiet", "-s", "--silent", "--no", "--offline", "--prefer-offline"];
+    let word = named(words, &["--package", "-p"], &["--registry", "--cache", "--prefix"], &flags)?;
+    if !is_of_a_registry(word.split_once("@npm:").map_or(word, |(_, other)| other)) || word.contains("@npm:")
+    {
+        return None;
+    }
     let split = word.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
     let (name, version) = match split {
         Some(at) => (word.get(..at)?, word.get(at + 1..)),
@@ -121,13 +146,20 @@ fn npm(words: &[&str]) -> Option<LaunchPackage> {
         let numbers: Vec<&str> = core.split('.').collect();
         numbers.len() == 3 && numbers.iter().all(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
     };
-    Some(of(PackageSource::Npm, name, version.filter(is_exact)))
+    match version {
+        Some(version) if !is_exact(&version) => Some(of(PackageSource::Npm, word, None)),
+        version => Some(of(PackageSource::Npm, name, version)),
+    }
 }
 
 fn pypi(words: &[&str]) -> Option<LaunchPackage> {
     let with_a_word =
         ["--python", "-p", "--with", "--index-url", "--default-index", "--index", "--directory"];
-    let word = named(words, &["--from", "--spec"], &with_a_word)?;
+    let flags = ["-q", "--quiet", "--offline", "--no-cache", "--isolated"];
+    let word = named(words, &["--from", "--spec"], &with_a_word, &flags)?;
+    if !is_of_a_registry(word.split(['=', '<', '>', '~', '!']).next().unwrap_or(word)) {
+        return None;
+    }
     let (name, version) = word
         .split_once("==")
         .or_else(|| word.split_once('@'))
@@ -167,16 +199,14 @@ fn image(words: &[&str]) -> Option<LaunchPackage> {
         "--add-host",
         "--pull",
     ];
-    let word = named(words, &[], &WITH_A_WORD)?;
-    if let Some((name, digest)) = word.split_once('@') {
-        return Some(of(PackageSource::Image, name, Some(digest)));
-    }
-    // A `:` before a `/` is that of a port.
-    let tag = word.rsplit_once(':').filter(|(_, tag)| !tag.contains('/') && *tag != "latest");
-    Some(tag.map_or_else(
-        || of(PackageSource::Image, word.strip_suffix(":latest").unwrap_or(word), None),
-        |(name, tag)| of(PackageSource::Image, name, Some(tag)),
-    ))
+    const FLAGS: [&str; 11] =
+        ["-i", "-t", "-it", "-d", "--rm", "--init", "--interactive", "--tty", "--read-only", "-q", "--quiet"];
+    let word = named(words, &[], &WITH_A_WORD, &FLAGS)?;
+    // A tag may be moved to another image; only a digest says which it is.
+    Some(match word.split_once("@sha256:") {
+        Some((name, _)) => of(PackageSource::Image, name, word.get(name.len() + 1..)),
+        None => of(PackageSource::Image, word, None),
+    })
 }
 
 fn of(source: PackageSource, name: &str, version: Option<&str>) -> LaunchPackage {
@@ -203,9 +233,10 @@ pub fn check_variables(variables: &BTreeMap<String, String>) -> Result<(), Strin
             return Err(format!("`{shown}` cannot be the name of a variable: letters, digits and `_`"));
         }
         let upper = name.to_ascii_uppercase();
-        if upper.starts_with("LD_") || upper.starts_with("DYLD_") || upper == "GLIBC_TUNABLES" {
+        if LOADS.contains(&upper.as_str()) || LOADS_BEGIN.iter().any(|begin| upper.starts_with(begin)) {
             return Err(format!(
-                "`{name}` changes how programs are loaded, the sandbox's own among them, and is not set"
+                "`{name}` changes which programs are loaded or where a package comes from, which the card would not tell, \
+                 and is not set"
             ));
         }
         if KEPT.contains(&upper.as_str()) {
@@ -230,6 +261,39 @@ pub fn may_be_secret_in_words(name: &str) -> String {
          and give the server a stand-in with `--secret {name}=NAME --host HOST`"
     )
 }
+
+/// Variables as the words of a command set them, `env NAME=VALUE PROGRAM`, which the same holds for.
+pub fn set_in_words(argv: &[String]) -> BTreeMap<String, String> {
+    let is_env = argv.first().is_some_and(|program| program.rsplit('/').next() == Some("env"));
+    let pairs = argv.iter().skip(1).filter(|_| is_env).filter_map(|word| word.split_once('='));
+    pairs
+        .filter(|(name, _)| !name.starts_with('-'))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// What makes a program load other code than its words say.
+const LOADS: [&str; 16] = [
+    "GLIBC_TUNABLES",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "BASH_ENV",
+    "ENV",
+    "PERL5OPT",
+    "PERL5LIB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "DENO_DIR",
+];
+
+/// How others of them begin: those of the loader, and where packages are fetched from.
+const LOADS_BEGIN: [&str; 7] = ["LD_", "DYLD_", "NPM_CONFIG_", "UV_", "PIP_", "GIT_CONFIG", "GIT_EXEC_"];
 
 /// What the sandbox sets itself.
 const KEPT: [&str; 14] = [
@@ -277,8 +341,8 @@ mod tests {
         let is = |name: &str, version: Option<&str>| Some((name.to_owned(), version.map(str::to_owned)));
         assert_eq!(of("npx -y @scope/pkg@1.2.3 ."), is("@scope/pkg", Some("1.2.3")));
         assert_eq!(of("/usr/bin/npx -y @scope/pkg ."), is("@scope/pkg", None));
-        assert_eq!(of("npx pkg@latest"), is("pkg", None));
-        assert_eq!(of("npx pkg@1.2"), is("pkg", None), "npm takes the newest 1.2");
+        assert_eq!(of("npx pkg@latest"), is("pkg@latest", None));
+        assert_eq!(of("npx pkg@1.2"), is("pkg@1.2", None), "npm takes the newest 1.2");
         assert_eq!(of("npx --package=pkg@1.2.3-rc.1 tool"), is("pkg", Some("1.2.3-rc.1")));
         assert_eq!(of("npx -p pkg@1.2.3 tool"), is("pkg", Some("1.2.3")));
         assert_eq!(of("npm exec pkg@1.2.3"), is("pkg", Some("1.2.3")));
@@ -287,12 +351,23 @@ mod tests {
         assert_eq!(of("uvx --python 3.12 mcp-server-git@1.0"), is("mcp-server-git", Some("1.0")));
         assert_eq!(of("uvx mcp-server-git>=1"), is("mcp-server-git", None));
         assert_eq!(of("uvx --from pkg[more]==1.0 tool"), is("pkg", Some("1.0")));
-        assert_eq!(of("docker run --rm -i -e A mcp/git:1.2"), is("mcp/git", Some("1.2")));
+        assert_eq!(of("docker run --rm -i -e A mcp/git:1.2"), is("mcp/git:1.2", None), "a tag is moved");
         assert_eq!(of("docker run -i host:5000/git"), is("host:5000/git", None));
-        assert_eq!(of("podman run mcp/git:latest"), is("mcp/git", None));
+        assert_eq!(of("podman run mcp/git:latest"), is("mcp/git:latest", None));
         assert_eq!(of("docker run mcp/git@sha256:ab"), is("mcp/git", Some("sha256:ab")));
         assert_eq!(of("node server.js"), None);
         assert_eq!(of("npx -y"), None);
+        for odd in [
+            "npx ../../pkg",
+            "npx /opt/pkg",
+            "npx -p a@1.2.3 -p b@1.2.3 tool",
+            "npx --loglevel good@1.2.3 evil",
+            "npx pkg@npm:other@1.2.3",
+            "uvx --from git+https://example.org/r@1.0 tool",
+            "docker run --odd mcp/git",
+        ] {
+            assert_eq!(of(odd), None, "{odd}");
+        }
     }
 
     #[test]
@@ -310,7 +385,19 @@ mod tests {
                 "{why}"
             );
         }
-        for name in ["LD_PRELOAD", "ld_library_path", "PATH", "https_proxy", "A-B", "1A", ""] {
+        for name in [
+            "LD_PRELOAD",
+            "ld_library_path",
+            "PATH",
+            "https_proxy",
+            "A-B",
+            "1A",
+            "",
+            "node_options",
+            "PYTHONPATH",
+            "npm_config_registry",
+            "UV_INDEX_URL",
+        ] {
             assert!(check(name, "x").is_err(), "{name}");
         }
         let many = (0..=LAUNCH_VARIABLES_MAX).map(|n| (format!("A{n}"), String::new())).collect();

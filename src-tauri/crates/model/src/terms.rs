@@ -68,6 +68,11 @@ impl ToolTerms {
         self.only_in.is_none() || self.only_in == workspace
     }
 
+    /// Whether they were said of one folder.
+    pub const fn is_of_a_folder(&self) -> bool {
+        self.only_in.is_some()
+    }
+
     /// The stricter of two, point by point: the graver class, all places and hosts, and only what both allow.
     #[must_use]
     pub fn within(&self, other: &Self) -> Self {

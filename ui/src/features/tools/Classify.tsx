@@ -43,7 +43,8 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
   const pointers = [...texts, ...numbersOf(schema)].slice(0, 16);
   // What changes files has no network.
   const isFiles = kind === "write_local";
-  const folder = typed ?? said(folders.data?.workspaces[0]?.folder);
+  // What holds in one folder is said of that folder again, unless another is named.
+  const folder = typed ?? said(tool.only_in ?? folders.data?.workspaces[0]?.folder);
   const named = (of: Part) => Object.entries(parts).filter(([, part]) => part === of).map(([pointer]) => pointer);
   const seconds = limit.trim() === "" ? null : Number(limit);
   const isOdd = seconds !== null && (!Number.isInteger(seconds) || seconds < 1 || seconds > 3600);

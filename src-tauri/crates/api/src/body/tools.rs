@@ -237,7 +237,7 @@ fn unreadable(name: &str, record: &ServerRecord, error: &Error) -> Server {
 
 fn tool(host: &dyn Host, server: &str, words: &ServerTool, record: &ServerRecord) -> Result<Tool, Error> {
     let said = record.terms(&words.name, words.pin().wire()?, host.now());
-    let off = said.is_some() && record.off.contains(&words.name);
+    let off = said.is_some() && record.is_off(&words.name);
     let terms = said.filter(|_| !off);
     let only_in = terms.and_then(|terms| terms.only_in);
     let all = |of: fn(&ToolTerms) -> &Vec<String>| terms.map(of).cloned().unwrap_or_default();

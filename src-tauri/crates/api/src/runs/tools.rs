@@ -148,7 +148,7 @@ fn of_server(
         sha256: pin.to_string(),
         class: record
             .terms(&tool.name, pin, now)
-            .filter(|_| !record.off.contains(&tool.name))
+            .filter(|_| !record.is_off(&tool.name))
             .map(|terms| terms.class),
         callable: why_not.is_none(),
         why_not,

@@ -19,11 +19,13 @@ impl Executors {
         match package_of(&launch.argv) {
             Some(named) if named.version.is_some() => Some(named),
             Some(named) => {
-                let version = self.installed(launch, &named);
+                let version = self.installed(&named);
                 Some(LaunchPackage { version, ..named })
             }
+            // The program, or the file that it runs; what else its words name is only read.
             None => pins
                 .iter()
+                .take(2)
                 .rev()
                 .find_map(|pin| of_node(Path::new(&pin.path)))
                 .or_else(|| self.of_python(launch)),
@@ -31,17 +33,12 @@ impl Executors {
     }
 
     /// The version of a package that its words name and that is installed here: `npx` starts that one.
-    fn installed(&self, launch: &ServerLaunch, named: &LaunchPackage) -> Option<String> {
+    fn installed(&self, named: &LaunchPackage) -> Option<String> {
         if named.source != PackageSource::Npm {
             return None;
         }
-        let root = self.workspace.root();
-        let places = std::iter::once(root).chain(launch.reads.iter().map(Path::new));
-        let mut found = places.filter_map(|place| {
-            let at = place.join("node_modules").join(&named.name).join("package.json");
-            described(&at).map(|(_, version)| version)
-        });
-        found.next()
+        let at = self.workspace.root().join("node_modules").join(&named.name).join("package.json");
+        described(&at).filter(|(name, _)| *name == named.name).map(|(_, version)| version)
     }
 
     /// The package of a program in a virtual environment of Python, or of the module that it runs.
@@ -50,8 +47,8 @@ impl Executors {
         let words = without_env(&words);
         let program = self.workspace.root().join(words.first()?);
         let name = match words.iter().position(|word| *word == "-m") {
-            Some(at) => (*words.get(at + 1)?).to_owned(),
-            None => program.file_name()?.to_str()?.to_owned(),
+            Some(1) => (*words.get(2)?).to_owned(),
+            Some(_) | None => program.file_name()?.to_str()?.to_owned(),
         };
         let libraries = program.parent()?.parent()?.join("lib");
         let begins = format!("{}-", name.replace(['-', '.'], "_").to_lowercase());
@@ -79,7 +76,10 @@ fn of_node(file: &Path) -> Option<LaunchPackage> {
     let parts = if behind.starts_with('@') { 2 } else { 1 };
     let folder: PathBuf = behind.split('/').take(parts).collect();
     let (name, version) =
-        described(&Path::new(before).join("node_modules").join(folder).join("package.json"))?;
+        described(&Path::new(before).join("node_modules").join(&folder).join("package.json"))?;
+    if Path::new(&name) != folder {
+        return None;
+    }
     Some(LaunchPackage { source: PackageSource::Npm, name, version: Some(version), told: false })
 }
 

@@ -15,7 +15,7 @@ use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerRemoved};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::launch::{check_variables, may_be_secret_in_words};
+use model::launch::{check_variables, may_be_secret_in_words, set_in_words};
 use model::limits::TOOL_SERVERS_MAX;
 use model::login::{login_handle, server_of_login};
 use model::sampling::SamplingTerms;
@@ -276,6 +276,7 @@ impl Kernel {
     /// Secrets that a server signs in with are there, and may go to no host that it does not reach.
     fn check_secrets(&self, launch: &ServerLaunch) -> Result<(), Error> {
         check_variables(&launch.variables).map_err(Error::Input)?;
+        check_variables(&set_in_words(&launch.argv)).map_err(Error::Input)?;
         let redactor = self.ports.redactor.now();
         // What is no secret by its name may be one by its shape, or be the value of one.
         let is_seen = |value: &String| redactor.text(value).found.is_empty();

@@ -159,6 +159,10 @@ impl Kernel {
             let at = tx.object(&observed, new)?;
             witness = Some((observed, at));
         }
+        // A call without a witness has nothing that is looked at again: what was said of its tool is.
+        if witness.is_none() && !self.taken_back(tx, &request.action).is_empty() {
+            return Ok(AsApproved::Lapsed("what a person said of the tool has changed"));
+        }
         let policy_ref = policy_at.artifact.clone();
         let (request_ref, view, denied_before) = (act.request, None, false);
         let judged = Judged { request, request_ref, policy, policy_ref, witness, view, denied_before };

@@ -170,7 +170,8 @@ impl Kernel {
         let request = self.request_in_hand(tx)?;
         let request_ref = self.act(tx)?.request.clone();
         let found = executors.observe(&governance::witness::observable(&request.target_resources));
-        let stale = self.staged_stale(&request, &*executors, &found);
+        let mut stale = self.staged_stale(&request, &*executors, &found);
+        stale.extend(self.taken_back(tx, &request.action));
         let view = if stale.is_empty() { self.view_again(tx, &request)? } else { None };
         Ok((Requested { request, request_ref, found, view }, stale))
     }
