@@ -17,6 +17,7 @@ mod committed;
 mod compacting;
 mod costs;
 mod cut_off;
+mod dreamed;
 mod editors;
 mod fallbacks;
 mod fetched;

@@ -63,6 +63,7 @@ mod line;
 mod login;
 mod observe;
 mod packet;
+mod playbook;
 pub mod programs;
 mod register;
 mod remember;

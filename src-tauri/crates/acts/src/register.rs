@@ -6,6 +6,7 @@ use crate::skill::Told as _;
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
 use model::login::LoginTerms;
+use model::playbook::AdoptPlaybook;
 use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
 use model::skill::TrustSkill;
@@ -73,6 +74,11 @@ pub enum Register {
         /// The skill, with every word of it.
         trust: TrustSkill,
     },
+    /// A playbook that was drafted is adopted.
+    Playbook {
+        /// The draft, with every word of it.
+        adopt: AdoptPlaybook,
+    },
 }
 
 impl Register {
@@ -85,7 +91,11 @@ impl Register {
                 let at = always.into_iter().chain(&terms.registration).chain(&terms.revocation);
                 at.map(|url| format!("{}:{}", url.host(), url.port())).collect()
             }
-            Self::Tool { .. } | Self::Sampling { .. } | Self::Rules { .. } | Self::Skill { .. } => Vec::new(),
+            Self::Tool { .. }
+            | Self::Sampling { .. }
+            | Self::Rules { .. }
+            | Self::Skill { .. }
+            | Self::Playbook { .. } => Vec::new(),
         }
     }
 }
@@ -103,6 +113,7 @@ impl Tool for Register {
             Self::Login { server, .. } => ResourceId::Mcp(server.clone(), "login".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
             Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
+            Self::Playbook { adopt } => ResourceId::Skill(adopt.draft.name.clone()),
         }])
     }
 
@@ -130,6 +141,7 @@ impl Tool for Register {
             }
             Self::Rules { .. } => Ok(()),
             Self::Skill { trust } => trust.check(),
+            Self::Playbook { adopt } => adopt.check(),
         }
     }
 
@@ -151,6 +163,7 @@ impl Tool for Register {
                 "can be taken back: change your rules again; what was done under them stays"
             }
             Self::Skill { .. } => "can be taken back: `hermit skills untrust`; what was done with it stays",
+            Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -194,6 +207,7 @@ impl Tool for Register {
             Self::Login { server, .. } => format!("log in at the server \"{}\"", visible(server)),
             Self::Rules { rules, was } => crate::rules::title(was, rules),
             Self::Skill { trust } => trust.title(),
+            Self::Playbook { adopt } => adopt.title(),
         }
     }
 
@@ -205,6 +219,7 @@ impl Tool for Register {
             Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_deref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
             Self::Skill { trust } => trust.lines(),
+            Self::Playbook { adopt } => adopt.lines(),
         }
     }
 
@@ -215,6 +230,7 @@ impl Tool for Register {
                 "the log-in at the server is allowed as it was when this was proposed".to_owned()
             }
             Self::Skill { .. } => "the skill's files are as they were when this was proposed".to_owned(),
+            Self::Playbook { .. } => "the draft is as it was when this was proposed".to_owned(),
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }

@@ -152,10 +152,10 @@ fn differences(trust: &TrustSkill, was: &WasTrusted) -> Vec<Line> {
 }
 
 /// Lines of a text that went, came or moved.
-fn in_text(before: &str, after: &str) -> Vec<Line> {
+pub(crate) fn in_text(before: &str, after: &str) -> Vec<Line> {
     if [before, after].iter().any(|text| text.lines().count() > COMPARED_MAX) {
         return vec![Line::effect(format!(
-            "its {SKILL_FILE} has more than {COMPARED_MAX} lines and is not compared line by line; read all of it below"
+            "its text has more than {COMPARED_MAX} lines and is not compared line by line; read all of it below"
         ))];
     }
     let diff = TextDiff::from_lines(before, after);

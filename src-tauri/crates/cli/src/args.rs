@@ -7,6 +7,7 @@ mod logs;
 mod mcp;
 mod memory;
 mod models;
+mod playbooks;
 mod policy;
 mod rest;
 mod secret;
@@ -23,6 +24,7 @@ pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use memory::{MemoryAdd, MemoryList, MemoryVerb};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
+pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
@@ -145,10 +147,13 @@ pub enum Verb {
     /// Agents of other programs, which can work as guests on a copy of your folder.
     #[command(subcommand)]
     Agents(AgentsVerb),
-    /// Playbooks, which need no model: lists them, or shows one with its parameters.
+    /// Playbooks, which need no model: lists them, or shows one; drafts of what recurs, which you try, adopt and turn off.
+    #[command(args_conflicts_with_subcommands = true)]
     Playbooks {
         /// One of them.
         name: Option<String>,
+        #[command(subcommand)]
+        verb: Option<PlaybooksVerb>,
     },
     /// Skills: folders of instructions (SKILL.md) that models follow once you trust them.
     #[command(subcommand)]

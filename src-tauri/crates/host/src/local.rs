@@ -1,6 +1,7 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
 mod logins;
+mod playbooks;
 mod serving;
 mod work;
 
@@ -376,11 +377,10 @@ impl api::Host for Local {
     }
 
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
-        // Read anew: the standard and the keys of servers may have been set meanwhile.
         if let wire::task::Reasoner::Guest { .. } = choice {
             return crate::guests::chosen(choice, &self.kernel()?.secrets());
         }
-        chosen(choice, &Config::load(&self.home).map_err(Error::to_wire)?, &self.home)
+        chosen(&self.adopted(choice), &Config::load(&self.home).map_err(Error::to_wire)?, &self.home)
     }
 
     fn models(&self, ports: &[u16]) -> Result<wire::models::Found, wire::Error> {
@@ -420,7 +420,7 @@ impl api::Host for Local {
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
-        playbooks()
+        playbooks(&self.adopted_playbooks(None))
     }
 
     fn read_playbook(&self, text: &str) -> Result<wire::playbooks::Playbook, wire::Error> {

@@ -140,7 +140,10 @@ fn shipped(name: &str) -> Result<Playbook, Error> {
     let names: Vec<String> = all.iter().map(|p| format!("`{}`", p.name())).collect();
     all.into_iter().find(|p| p.name() == name).ok_or_else(|| {
         Error::new(Code::NotFound, format!("there is no playbook `{name}`"))
-            .hint(format!("Hermit comes with {}; or give the path of a file", names.join(", ")))
+            .hint(format!(
+                "Hermit comes with {}; or give the path of a file; `hermit playbooks drafts` lists those that you may adopt",
+                names.join(", ")
+            ))
     })
 }
 
@@ -177,9 +180,20 @@ fn addressed(text: &str, secret: Option<String>, config: &Config, home: &Home) -
     }
 }
 
-/// The playbooks that come with Hermit, as the wire lists them.
-pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
-    Playbook::shipped().iter().map(on_the_wire).collect()
+/// The playbooks that come with Hermit and those that a person adopted, as the wire lists them.
+pub fn playbooks(adopted: &[(u32, String)]) -> Vec<wire::playbooks::Playbook> {
+    let shipped = Playbook::shipped();
+    let own = adopted.iter().filter_map(|(version, text)| {
+        let told = on_the_wire(&Playbook::parse(text).ok()?);
+        Some(wire::playbooks::Playbook { version: Some(*version), ..told })
+    });
+    let all: Vec<_> = shipped.iter().map(on_the_wire).collect();
+    all.into_iter().chain(own).collect()
+}
+
+/// Whether a playbook of this name comes with Hermit.
+pub fn is_shipped(name: &str) -> bool {
+    Playbook::shipped().iter().any(|one| one.name() == name)
 }
 
 /// What the text of a playbook is and takes.
@@ -205,6 +219,7 @@ fn on_the_wire(playbook: &Playbook) -> wire::playbooks::Playbook {
         about: playbook.about().to_owned(),
         description: playbook.description().to_owned(),
         parameters: playbook.parameters().iter().map(parameter).collect(),
+        version: None,
     }
 }
 

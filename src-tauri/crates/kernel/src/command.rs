@@ -16,6 +16,7 @@ pub mod compact;
 pub mod control;
 pub mod copies;
 pub mod cosign;
+pub mod dreamer;
 pub mod enclose;
 pub mod erase;
 mod follow;

@@ -32,6 +32,7 @@ pub mod keyring;
 pub mod logins;
 pub mod next;
 mod open;
+pub mod playbook_registry;
 pub mod ports;
 mod query;
 mod redaction;

@@ -63,6 +63,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::ModelResponse
         | K::ModelAnswer
         | K::Playbook
+        | K::PlaybookDraft
         | K::SkillText
         | K::Transcript
         | K::Answer

@@ -5,6 +5,7 @@ use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::logins::Logins;
+use crate::playbook_registry::PlaybookRegistry;
 use crate::skill_registry::SkillRegistry;
 use crate::tool_registry::ToolRegistry;
 use model::artifact::ArtifactRef;
@@ -58,6 +59,8 @@ pub struct StoreState {
     pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
+    /// Playbooks that were adopted.
+    pub playbooks: PlaybookRegistry,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -121,6 +124,7 @@ impl StoreState {
                 self.logins.apply(body)
             }
             Body::SkillTrusted(_) | Body::SkillUntrusted(_) => self.skills.apply(body),
+            Body::PlaybookAdopted(_) | Body::PlaybookTurnedOff(_) => self.playbooks.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other => self.tools.apply(other),

@@ -105,6 +105,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::Message
         | Kind::Quote
         | Kind::Playbook
+        | Kind::PlaybookDraft
         | Kind::PolicyResult
         | Kind::ReceiptBundle
         | Kind::StateWitness

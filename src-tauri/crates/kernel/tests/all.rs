@@ -30,6 +30,7 @@ mod compacting;
 mod conversing;
 mod costs;
 mod criteria;
+mod dreaming;
 mod enclosing;
 mod endings;
 mod fetching;

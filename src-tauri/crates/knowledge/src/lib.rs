@@ -24,6 +24,7 @@
 
 pub mod answer;
 pub mod belief;
+pub mod dreamer;
 pub mod followed;
 pub mod historian;
 pub mod layer;

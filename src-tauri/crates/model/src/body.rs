@@ -131,8 +131,7 @@ bodies! {
     }
     /// An attempt's inputs are pinned; it resumes from here.
     AttemptCheckpointed ("attempt.checkpointed", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, iteration: u32, context_pack_ref: Slot<ArtifactId>,
-        working_state_ref: Slot<ArtifactId>,
+        about_attempt_id: AttemptId, iteration: u32, context_pack_ref: Slot<ArtifactId>, working_state_ref: Slot<ArtifactId>,
     }
     /// The environment was captured (HK-17.2).
     EnvironmentCaptured ("attempt.environment_captured", 1, Attempt, |b| b.about_attempt_id) {
@@ -175,8 +174,7 @@ bodies! {
     /// The loop ended, and why (RX-5-6).
     RunTerminated ("attempt.terminated", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, reason: TerminationReason, iterations: u32, summary: Text,
-        answer: Option<ArtifactRef>;
-        since helped: Vec<MemoryId>, contradicted: Vec<MemoryId>
+        answer: Option<ArtifactRef>; since helped: Vec<MemoryId>, contradicted: Vec<MemoryId>
     }
 
     // The governed path.
@@ -225,8 +223,8 @@ bodies! {
     ApprovalInvalidated ("approval.invalidated", 1, Approval, |b| b.approval_id) { approval_id: ApprovalId, reason: String }
     /// Authority was minted; the record is the artifact.
     GrantIssued ("grant.issued", 1, Grant, |b| b.grant_id) {
-        grant_id: GrantId, action_request_id: ActionRequestId, grant: ArtifactRef, action_class: ActionClass, issued_to:
-        PrincipalId, expires_at: UnixMs, max_uses: u32, approval_ref: Slot<ApprovalId>, decision_ref: Slot<DecisionId>,
+        grant_id: GrantId, action_request_id: ActionRequestId, grant: ArtifactRef, action_class: ActionClass,
+        issued_to: PrincipalId, expires_at: UnixMs, max_uses: u32, approval_ref: Slot<ApprovalId>, decision_ref: Slot<DecisionId>,
     }
     /// Authority was taken back while unused.
     GrantRevoked ("grant.revoked", 1, Grant, |b| b.grant_id) { grant_id: GrantId, reason: String }
@@ -236,8 +234,7 @@ bodies! {
     }
     /// The outcome is known; the details are the artifact.
     EffectObserved ("effect.observed", 1, ActionRequest, |b| b.action_request_id) {
-        action_request_id: ActionRequestId, result: ArtifactRef, result_code: ResultCode, sandbox_level: SandboxLevel,
-        recovered: bool,
+        action_request_id: ActionRequestId, result: ArtifactRef, result_code: ResultCode, sandbox_level: SandboxLevel, recovered: bool,
     }
     /// The outcome is not known and must be settled (HK-19.4).
     EffectUncertain ("effect.uncertain", 1, ActionRequest, |b| b.action_request_id) {
@@ -311,8 +308,7 @@ bodies! {
     // Keys that are not believed any more, heads that others have signed, and what only a person may decide.
     /// A key must not be believed any more; the key that followed it says so.
     KeyRevoked ("key.revoked", 1, Key, |b| b.keyid) {
-        purpose: KeyPurpose, keyid: Digest, public_key: seal::keys::PublicKey, revoked_by: Digest, signature: String,
-        reason: Text,
+        purpose: KeyPurpose, keyid: Digest, public_key: seal::keys::PublicKey, revoked_by: Digest, signature: String, reason: Text,
     }
     /// A witness signed a head of the log; the line is its cosignature as it stands in the note.
     CheckpointCosigned ("checkpoint.cosigned", 1, Checkpoint, |b| b.root) {
@@ -356,8 +352,7 @@ bodies! {
 
     /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).
     ActionDowngraded ("action.downgraded", 1, ActionRequest, |b| b.action_request_id) {
-        action_request_id: ActionRequestId, policy_result_id: PolicyResultId, instead: ActionRequestId, mode: String,
-        rules: Vec<String>,
+        action_request_id: ActionRequestId, policy_result_id: PolicyResultId, instead: ActionRequestId, mode: String, rules: Vec<String>,
     }
     /// Where in a request to its hosts the value of a secret may stand beside the headers; until it is registered again.
     SecretPlaced ("secret.placed", 1, Secret, |b| b.handle) { handle: String, also_in: Vec<SecretPlace> }
@@ -391,8 +386,7 @@ bodies! {
     }
     /// A person said what a tool may do. It holds for the tool with exactly these words and schemas.
     ToolClassified ("tools.classified", 1, ToolServer, |b| b.server) {
-        server: String, tool: String, tool_sha256: Digest, terms: ToolTerms, action_request_id: ActionRequestId,
-        classified_at: UnixMs,
+        server: String, tool: String, tool_sha256: Digest, terms: ToolTerms, action_request_id: ActionRequestId, classified_at: UnixMs,
     }
     /// A server says something else of its tools than when it was registered: those that differ are not called any more.
     ToolServerChanged ("tools.changed", 1, ToolServer, |b| b.server) { server: String, manifest: ArtifactRef, tools: Vec<String> }
@@ -463,14 +457,13 @@ bodies! {
     SkillUntrusted ("skill.untrusted", 1, Skill, |b| b.skill_sha256) { name: String, skill_sha256: Digest, reason: Text }
     /// A model chose a skill: what it read of it, and of which bytes; it stands in this attempt's context.
     SkillLoaded ("attempt.skill_loaded", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, name: String, skill_sha256: Digest, file: Option<String>, text: ArtifactRef,
-        iteration: u32,
+        about_attempt_id: AttemptId, name: String, skill_sha256: Digest, file: Option<String>, text: ArtifactRef, iteration: u32,
     }
     /// The historian has read what ended (memory.md 4): how far the log is read, which ended tasks wait until their project
     /// is at rest, and what it marked, so that no claim is proposed twice on the same evidence.
     HistoryRead ("store.history_read", 1, Store, |b| b.store_id) {
         store_id: String, look: u64, through: u64, waiting: Vec<TaskId>, marks: Vec<HistoryMark>,
-        proposed_in: Option<TaskId>,
+        proposed_in: Option<TaskId>; since shapes: Vec<ShapeMark>, drafts: Vec<DraftMark>
     }
     /// An act of an answer went well, and the answer asks for more: the next request of it is in hand. So many of its
     /// proposals are behind it, and so many are not (HV-3.2-2, -3).
@@ -497,4 +490,10 @@ bodies! {
         about_attempt_id: AttemptId, iteration: u32, place: u32, from_model: String, to_model: String, remote: bool,
         why: Text,
     }
+    /// A person adopted a playbook that was drafted from what recurs: exactly this text (memory.md 5).
+    PlaybookAdopted ("playbook.adopted", 1, Skill, |b| b.playbook_sha256) {
+        name: String, version: u32, playbook_sha256: Digest, playbook: ArtifactRef, action_request_id: ActionRequestId, adopted_at: UnixMs,
+    }
+    /// A playbook that was adopted is not used any more.
+    PlaybookTurnedOff ("playbook.turned_off", 1, Skill, |b| b.playbook_sha256) { name: String, playbook_sha256: Digest, reason: Text }
 }

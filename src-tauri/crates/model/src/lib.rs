@@ -35,6 +35,7 @@ pub mod limits;
 pub mod login;
 pub mod look;
 pub mod path;
+pub mod playbook;
 pub mod policy;
 pub mod principal;
 pub mod proposal;

@@ -238,6 +238,10 @@ macro_rules! with_commands {
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];
+        "lists playbooks that were drafted from what recurs, and how each stands" playbooks.drafts(Drafts) -> DraftList, read [store, approvals];
+        "tries a drafted playbook anew on the tasks that it was made from" playbooks.try_draft(Try) -> Draft, write [];
+        "makes the task that asks a person whether to adopt a drafted playbook" playbooks.adopt(Adopt) -> Submitted, write [];
+        "stops the use of an adopted playbook" playbooks.turn_off(TurnOff) -> TurnedOff, write [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];

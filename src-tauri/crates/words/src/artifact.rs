@@ -105,6 +105,8 @@ crate::names! {
         Message = "message",
         /// A passage that words quote.
         Quote = "quote",
+        /// A playbook that was drafted from what recurs, and what came of trying it.
+        PlaybookDraft = "playbook.draft",
     }
 }
 

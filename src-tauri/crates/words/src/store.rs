@@ -239,6 +239,34 @@ crate::names! {
 }
 
 crate::names! {
+    /// How a playbook that was drafted from what recurs stands.
+    pub enum PlaybookState ("state of a playbook") {
+        /// Drafted; it has no effect until a person adopts it.
+        Draft = "draft",
+        /// A person adopted it.
+        Adopted = "adopted",
+        /// A person turned it off.
+        Off = "off",
+        /// A person said no to its card.
+        Rejected = "rejected",
+        /// What it rests on was undone or erased.
+        Withdrawn = "withdrawn",
+    }
+}
+
+crate::names! {
+    /// What came of a drafted playbook on a recorded task.
+    pub enum PlaybookTrialOutcome ("outcome of a playbook's trial") {
+        /// It left what the task had left.
+        Same = "same",
+        /// It left something else.
+        Differs = "differs",
+        /// It could not be tried: the record is not kept any more.
+        NotTried = "not_tried",
+    }
+}
+
+crate::names! {
     /// States of the log-in at a server of tools.
     pub enum LoginState ("state of a log-in") {
         /// A person allowed it and has not begun.

@@ -21,7 +21,7 @@ const open = async (found: Suggestion[]) => {
   const decided = { approval_id: "apr_1", task_id: DONE, accepted: true, status: "denied" as const };
   const host = scene({
     "knowledge.memories": { rows: [] }, "workspaces.list": { workspaces: [] }, "knowledge.suggestions": { rows: found },
-    "knowledge.review": { task_id: null, lines: 0, tasks: 0, waiting: 1, more: false }, "approvals.part": decided, "approvals.deny": decided,
+    "knowledge.review": { task_id: null, lines: 0, tasks: 0, waiting: 1, more: false, drafts: 0 }, "approvals.part": decided, "approvals.deny": decided,
   });
   const shown = show(host, "/knowledge");
   await shown.user.click(await screen.findByRole("button", { name: "Memory" }));

@@ -10,6 +10,7 @@ import { Hash } from "~/primitives/Hash";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { capital, count, said, trust } from "~/screen/words";
+import { Drafts } from "./Drafts";
 import styles from "./Knowledge.module.css";
 
 /** The lines of all cards, card by card. */
@@ -27,10 +28,11 @@ export function Suggested() {
   const cards = byCard(asked.data?.rows ?? []);
   return (
     <section className={styles.suggested} aria-label="Suggested">
+      <Drafts />
       {cards.map(([approval, lines]) => <Suggestions key={approval} approval={approval} lines={lines} part={part} />)}
       <div className={styles.buttons}>
         <Button look="link" because={review.isPending ? "Looking" : null} onClick={() => review.mutate({})}>Look for suggestions in tasks that ended</Button>
-        {review.data !== undefined && review.data.lines === 0 && <span role="status">{review.data.more ? "Nothing new so far, and not everything is read: look again" : "Nothing new"}{review.data.waiting > 0 && `; ${count(review.data.waiting, "task")} that ended ${review.data.waiting === 1 ? "waits" : "wait"} for your answer or for work in the project to finish`}.</span>}
+        {review.data !== undefined && review.data.lines === 0 && review.data.drafts === 0 && <span role="status">{review.data.more ? "Nothing new so far, and not everything is read: look again" : "Nothing new"}{review.data.waiting > 0 && `; ${count(review.data.waiting, "task")} that ended ${review.data.waiting === 1 ? "waits" : "wait"} for your answer or for work in the project to finish`}.</span>}
       </div>
       {review.error !== null && <Failed error={review.error} />}
     </section>

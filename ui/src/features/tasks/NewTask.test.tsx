@@ -60,7 +60,7 @@ test("a playbook of one's own is read from its file, its parameters are asked fo
     "task.submit": made,
     "playbooks.read": ({ text }) => {
       if (text.includes("oops")) throw new Refused({ code: "usage", message: "this is no playbook that can be used: line 2: there is no key `oops`" });
-      return { name: "notes", about: "Sorts notes", description: "Moves each note.", parameters: [{ name: "into", about: "Where to", standard: "Notes" }] };
+      return { name: "notes", about: "Sorts notes", description: "Moves each note.", parameters: [{ name: "into", about: "Where to", standard: "Notes" }], version: null };
     },
   });
   const { user } = show(host, "/tasks/new?folder=/home/you/notes");

@@ -258,6 +258,14 @@ export interface Commands {
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
   /** tells what a playbook of one's own does and takes, or where it is wrong */
   "playbooks.read": { params: playbooks.Read; answer: playbooks.Playbook };
+  /** lists playbooks that were drafted from what recurs, and how each stands */
+  "playbooks.drafts": { params: playbooks.Drafts; answer: playbooks.DraftList };
+  /** tries a drafted playbook anew on the tasks that it was made from */
+  "playbooks.try_draft": { params: playbooks.Try; answer: playbooks.Draft };
+  /** makes the task that asks a person whether to adopt a drafted playbook */
+  "playbooks.adopt": { params: playbooks.Adopt; answer: playbooks.Submitted };
+  /** stops the use of an adopted playbook */
+  "playbooks.turn_off": { params: playbooks.TurnOff; answer: playbooks.TurnedOff };
   /** looks for models that run on this machine, and lists the servers that have a key */
   "models.find": { params: models.Find; answer: models.Found };
   /** says who proposes when a task names nobody */
@@ -442,6 +450,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },
+  "playbooks.drafts": { access: "read", topics: ["store", "approvals"] },
+  "playbooks.try_draft": { access: "write", topics: [] },
+  "playbooks.adopt": { access: "write", topics: [] },
+  "playbooks.turn_off": { access: "write", topics: [] },
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },
   "models.set": { access: "write", topics: [] },

@@ -135,5 +135,7 @@ export const EVENT_NAME = [
   "task.limit_reached",
   "task.limit_raised",
   "attempt.model_fell_back",
+  "playbook.adopted",
+  "playbook.turned_off",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -248,6 +248,8 @@ export interface Reviewed {
   waiting: number;
   /** Whether more is left that ended and was not read: another look goes on with it. */
   more: boolean;
+  /** Playbooks that were drafted from what recurs. */
+  drafts: number;
 }
 
 /** A point of the past at which a root of memory was stated. */

@@ -313,6 +313,8 @@ export const ARTIFACT_KIND = [
   "message",
   /** A passage that words quote. */
   "quote",
+  /** A playbook that was drafted from what recurs, and what came of trying it. */
+  "playbook.draft",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -996,6 +998,32 @@ export const SKILL_STATE = [
   "broken",
 ] as const;
 export type SkillState = (typeof SKILL_STATE)[number];
+
+/** How a playbook that was drafted from what recurs stands. */
+export const PLAYBOOK_STATE = [
+  /** Drafted; it has no effect until a person adopts it. */
+  "draft",
+  /** A person adopted it. */
+  "adopted",
+  /** A person turned it off. */
+  "off",
+  /** A person said no to its card. */
+  "rejected",
+  /** What it rests on was undone or erased. */
+  "withdrawn",
+] as const;
+export type PlaybookState = (typeof PLAYBOOK_STATE)[number];
+
+/** What came of a drafted playbook on a recorded task. */
+export const PLAYBOOK_TRIAL_OUTCOME = [
+  /** It left what the task had left. */
+  "same",
+  /** It left something else. */
+  "differs",
+  /** It could not be tried: the record is not kept any more. */
+  "not_tried",
+] as const;
+export type PlaybookTrialOutcome = (typeof PLAYBOOK_TRIAL_OUTCOME)[number];
 
 /** States of the log-in at a server of tools. */
 export const LOGIN_STATE = [

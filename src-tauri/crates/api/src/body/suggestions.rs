@@ -2,7 +2,7 @@
 
 use crate::convert::opt;
 use crate::{Host, Wire as _};
-use acts::{Action, ApprovalPacket, Remember};
+use acts::{Action, ApprovalPacket, Register, Remember};
 use lineage::{Graph, NodeId};
 use model::ArtifactId;
 use model::action::ActionClass;
@@ -32,16 +32,18 @@ pub(crate) fn suggestions(host: &dyn Host, _: Suggestions) -> Result<SuggestionL
     Ok(SuggestionList { rows })
 }
 
-/// Cards of the historian that wait for a person, the newest first.
+/// Cards of the historian and of changes of what Hermit may do that wait for a person, the newest first.
 fn cards(host: &dyn Host) -> Result<Vec<ApprovalRow>, Error> {
     let query = host.query()?;
     let (mut found, mut next) = (Vec::new(), Ask::ALL);
     loop {
         let page = query.inbox(host.now(), next).wire()?;
         for row in page.rows {
-            let is_of_memory = row.action_class == ActionClass::DurableMemoryWrite;
-            let task = if is_of_memory { query.task(row.task_id).wire()? } else { None };
-            if task.is_some_and(|task| task.origin == Origin::Service) {
+            let may_be =
+                matches!(row.action_class, ActionClass::DurableMemoryWrite | ActionClass::CapabilityChange);
+            let task = if may_be { query.task(row.task_id).wire()? } else { None };
+            let is_drafts = row.action_class == ActionClass::CapabilityChange;
+            if task.is_some_and(|task| is_drafts || task.origin == Origin::Service) {
                 found.push(row);
             }
         }
@@ -101,7 +103,7 @@ const LOOKS_MAX: usize = 50;
 pub(crate) fn review(host: &dyn Host, _: Review) -> Result<Reviewed, Error> {
     let kernel = host.kernel()?;
     let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
-    let mut came = Reviewed { task_id: None, lines: 0, tasks: 0, waiting: 0, more: false };
+    let mut came = Reviewed { task_id: None, lines: 0, tasks: 0, waiting: 0, more: false, drafts: 0 };
     for _ in 0..LOOKS_MAX {
         let looked = kernel.read_history(0).wire()?;
         if let Some(task) = looked.task_id {
@@ -113,6 +115,7 @@ pub(crate) fn review(host: &dyn Host, _: Review) -> Result<Reviewed, Error> {
             tasks: came.tasks.saturating_add(count(looked.tasks)),
             waiting: count(looked.waiting),
             more: looked.more,
+            drafts: came.drafts.saturating_add(count(looked.drafts)),
         };
         if !looked.more {
             break;
@@ -130,7 +133,8 @@ pub(crate) fn to_deny(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Res
             _ => None,
         })
         .filter(|at| {
-            graph.node(*at).is_some_and(|node| node.artifact_kind == Some(ArtifactKind::BeliefExtract))
+            let kind = graph.node(*at).and_then(|node| node.artifact_kind);
+            matches!(kind, Some(ArtifactKind::BeliefExtract | ArtifactKind::PlaybookDraft))
         })
         .collect();
     if lines.is_empty() {
@@ -140,6 +144,15 @@ pub(crate) fn to_deny(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Res
     for card in cards(host)? {
         let bytes = host.artifacts()?.read(&card.packet_sha256).wire()?;
         let packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
+        if let Action::Register(Register::Playbook { adopt }) = &packet.action_request.action
+            && lines.contains(&adopt.at.artifact_id)
+        {
+            steps.push(Step {
+                subject: crate::lineages::link(graph, adopt.at.artifact_id),
+                command: Some(format!("hermit approvals deny {}", card.approval_id)),
+                why: "it was drafted from what derives from the source, and waits for you".to_owned(),
+            });
+        }
         let Action::Remember(all) = &packet.action_request.action else { continue };
         let named = all.claims().flat_map(|claim| claim.evidence_refs).map(|one| one.artifact_id);
         if let Some(at) = named.into_iter().find(|at| lines.contains(at)) {

@@ -4,6 +4,7 @@ use crate::ids::find;
 use crate::lineages::{around, link, links};
 use crate::writers::{Written, writer_of};
 use crate::{Host, Wire as _, fold, not_found, usage};
+use kernel::StoreState;
 use kernel::skill_registry::SkillRegistry;
 use lineage::{Graph, NodeId};
 use model::receipt::Statement;
@@ -176,13 +177,13 @@ fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {
 }
 
 pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
-    let skills = super::skills::registry(host)?;
-    let (sources, task) = sources(host, &skills, p.source.trim())?;
+    let store = fold::store_state(&host.reader()?)?;
+    let (sources, task) = sources(host, &store.skills, p.source.trim())?;
     let (graph, reach) = around(&host.query()?, task)?;
     let found = graph.recall(&sources);
     let mut plan = super::suggestions::to_deny(host, &graph, &found.artifacts)?;
     for id in found.order.iter().chain(&sources) {
-        if let Some(step) = step(host, &graph, &skills, *id)? {
+        if let Some(step) = step(host, &graph, &store, *id)? {
             plan.push(step);
         }
     }
@@ -253,7 +254,7 @@ fn one_source(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Err
 }
 
 /// What a person can run to take one thing back.
-fn step(host: &dyn Host, graph: &Graph, skills: &SkillRegistry, id: NodeId) -> Result<Option<Step>, Error> {
+fn step(host: &dyn Host, graph: &Graph, store: &StoreState, id: NodeId) -> Result<Option<Step>, Error> {
     let of =
         |command: Option<String>, why: &str| Step { subject: link(graph, id), command, why: why.to_owned() };
     Ok(Some(match id {
@@ -265,11 +266,18 @@ fn step(host: &dyn Host, graph: &Graph, skills: &SkillRegistry, id: NodeId) -> R
             of(Some(forget(memory)), "it was promoted from what derives from the source")
         }
         NodeId::Belief(_) => of(None, "a belief ends with its task; what rests on it is listed here too"),
-        NodeId::Artifact(at) if skills.0.iter().any(|one| one.record.artifact_id == at) => {
-            let name = skills.0.iter().find(|one| one.record.artifact_id == at).map(|one| one.name.clone());
+        NodeId::Artifact(at) if store.skills.0.iter().any(|one| one.record.artifact_id == at) => {
+            let name =
+                store.skills.0.iter().find(|one| one.record.artifact_id == at).map(|one| one.name.clone());
             let command =
                 name.map(|name| format!("hermit skills untrust {name} --reason \"it is a bad source\""));
             of(command, "no model is told of the skill from then on")
+        }
+        NodeId::Artifact(at) if store.playbooks.0.iter().any(|one| one.text.artifact_id == at) => {
+            let one = store.playbooks.0.iter().find(|one| one.text.artifact_id == at);
+            let command =
+                one.map(|one| format!("hermit playbooks off {} --reason \"it is a bad source\"", one.name));
+            of(command, "`hermit run --playbook` does not run it from then on")
         }
         NodeId::Artifact(_) => {
             of(None, "the source itself stays as evidence; `hermit erase` takes its content away")

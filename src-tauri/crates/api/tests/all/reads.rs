@@ -104,7 +104,10 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
     asked.extend(
-        [("knowledge.suggestions", json!({})), ("models.costs", json!({}))].into_iter().chain(memory),
+        ["knowledge.suggestions", "models.costs", "playbooks.drafts"]
+            .map(|name| (name, json!({})))
+            .into_iter()
+            .chain(memory),
     );
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
@@ -162,6 +165,9 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("tools.remove", json!({ "server": "x" })),
         ("skills.trust", json!({ "name": "x" })),
         ("skills.untrust", json!({ "name": "x" })),
+        ("playbooks.try_draft", json!({ "name": "x" })),
+        ("playbooks.adopt", json!({ "name": "x" })),
+        ("playbooks.turn_off", json!({ "name": "x" })),
     ]
 }
 

@@ -49,6 +49,8 @@ pub enum Kind {
     Playbook,
     /// A skill of the folder, or of one's own.
     Skill,
+    /// A playbook that was drafted.
+    Draft,
     /// The address of a model that something is set for.
     Model,
     /// A model in the box.
@@ -237,6 +239,10 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         Kind::Playbook => {
             let all = ask.call(&wire::playbooks::List {})?.playbooks;
             all.into_iter().map(|one| (one.name, plain(&one.about))).collect()
+        }
+        Kind::Draft => {
+            let all = ask.call(&wire::playbooks::Drafts { name: None })?.rows;
+            all.into_iter().map(|one| (one.name, one.state.to_string())).collect()
         }
         Kind::Skill => {
             let folder = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(str::to_owned));

@@ -234,6 +234,9 @@ fn review(context: &Context) -> Result<(), Error> {
             (None, _) if came.more => out.line("nothing new so far is worth remembering"),
             (None, _) => out.line("nothing new is worth remembering"),
         }
+        if came.drafts > 0 {
+            out.line("a playbook was drafted from what recurs; `hermit playbooks drafts` shows it");
+        }
         if came.more {
             out.line("not everything that ended is read yet; `hermit memory review` goes on");
         }

@@ -1,27 +1,32 @@
 //! `hermit playbooks`.
 
 use super::Came;
-use crate::context::Context;
+use super::tools::stay;
+use crate::args::PlaybooksVerb;
+use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{paragraph, plain};
-use wire::playbooks::{List, Playbook};
+use crate::text::{paragraph, plain, time};
+use wire::playbooks::{Adopt, Draft, DraftList, Drafts, List, Playbook, Trial, Try, TurnOff};
 use wire::{Code, Error, exit};
+use words::store::{PlaybookState, PlaybookTrialOutcome};
 
 /// Lists the playbooks that come with Hermit, or shows one with its parameters.
 pub fn playbooks(context: &Context, name: Option<&str>) -> Came {
     let found = context.free()?.call(&List {})?;
     let Some(name) = name else {
         context.out.answer(&found, |out, found| {
-            let row = |one: &Playbook| vec![plain(&one.name), plain(&one.about)];
-            table(out, &["playbook", ""], &found.playbooks.iter().map(row).collect::<Vec<_>>());
-            out.say(Tone::Faint, "hermit playbooks NAME shows what one does and its parameters");
+            let row = |one: &Playbook| vec![plain(&one.name), state(one), plain(&one.about)];
+            table(out, &["playbook", "state", ""], &found.playbooks.iter().map(row).collect::<Vec<_>>());
+            out.say(Tone::Faint, "hermit playbooks NAME shows what one does and its parameters; hermit playbooks drafts lists what recurs");
         })?;
         return Ok(exit::DONE);
     };
     let names: Vec<&str> = found.playbooks.iter().map(|one| one.name.as_str()).collect();
     let one = found.playbooks.iter().find(|one| one.name == name).ok_or_else(|| {
-        Error::new(Code::NotFound, format!("there is no playbook `{name}`"))
-            .hint(format!("Hermit comes with {}", names.join(", ")))
+        Error::new(Code::NotFound, format!("there is no playbook `{name}`")).hint(format!(
+            "there are {}; `hermit playbooks drafts` lists what you have not adopted",
+            names.join(", ")
+        ))
     })?;
     context.out.answer(one, shown)?;
     Ok(exit::DONE)
@@ -41,4 +46,119 @@ fn shown(out: &Output, one: &Playbook) {
         Tone::Faint,
         format!("hermit run --playbook {} --workspace DIR --param NAME=VALUE", plain(&one.name)),
     );
+}
+
+/// Whether it comes with Hermit, or which version a person adopted.
+fn state(one: &Playbook) -> String {
+    one.version.map_or_else(|| "with Hermit".to_owned(), |version| format!("adopted, version {version}"))
+}
+
+/// What was drafted from what recurs: lists it, tries it, asks about it, stops it.
+pub fn drafted(context: &Context, verb: PlaybooksVerb) -> Came {
+    match verb {
+        PlaybooksVerb::Drafts => {
+            let found = context.reading()?.call(&Drafts { name: None })?;
+            context.out.answer(&found, listed)?;
+            Ok(exit::DONE)
+        }
+        PlaybooksVerb::Try { playbook } => {
+            let session = context.writing(Signs::No)?;
+            let tried = session.call(&Try { name: playbook });
+            session.close();
+            context.out.answer(&tried?, in_full)?;
+            Ok(exit::DONE)
+        }
+        PlaybooksVerb::Adopt { playbook } => {
+            let ask = Adopt { name: playbook, channel: Some("cli".to_owned()) };
+            stay(context, |session| session.call(&ask))
+        }
+        PlaybooksVerb::Off { playbook, reason } => {
+            let session = context.writing(Signs::No)?;
+            let gone = session.call(&TurnOff { name: playbook, reason });
+            session.close();
+            context.out.answer(&gone?, |out, gone| {
+                out.line(format!(
+                    "{} is turned off; `hermit run --playbook` does not run it any more",
+                    plain(&gone.name)
+                ));
+            })?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn listed(out: &Output, found: &DraftList) {
+    if found.rows.is_empty() {
+        return out.line(
+            "nothing was drafted; Hermit drafts a playbook when three tasks of a project did the same, and everything is at rest",
+        );
+    }
+    let row = |one: &Draft| {
+        let project = one.project.as_deref().map(plain).unwrap_or_default();
+        vec![plain(&one.name), one.state.to_string(), same(one), project]
+    };
+    table(
+        out,
+        &["draft", "state", "same result", "project"],
+        &found.rows.iter().map(row).collect::<Vec<_>>(),
+    );
+    for one in &found.rows {
+        if let Some(why) = &one.why {
+            out.say(Tone::Warn, format!("{}: {}", plain(&one.name), plain(why)));
+        }
+    }
+    let waits = |one: &&Draft| one.state == PlaybookState::Draft;
+    if let Some(one) = found.rows.iter().find(waits) {
+        let name = plain(&one.name);
+        match &one.task_id {
+            Some(task) => {
+                out.say(Tone::Faint, format!("{name} waits for your answer in {task}: hermit approvals list"))
+            }
+            None => out.say(
+                Tone::Faint,
+                format!("hermit playbooks try {name} shows it; hermit playbooks adopt {name} asks you"),
+            ),
+        }
+    }
+}
+
+fn same(one: &Draft) -> String {
+    format!("on {} of {}", one.same, one.of)
+}
+
+fn in_full(out: &Output, one: &Draft) {
+    out.say(Tone::Bold, format!("{}, {}", plain(&one.name), one.state));
+    out.line(format!("  same result {} recorded tasks", same(one)));
+    for trial in &one.trials {
+        out.line(format!("  {}", tried(trial)));
+    }
+    if let Some(trust) = one.trust {
+        out.line(format!("  lowest trust of what it was made of: {trust}"));
+    }
+    if let Some(narrowest) = &one.narrowest {
+        out.line(format!("  narrowest standing grant: {}", plain(narrowest)));
+    }
+    for version in &one.versions {
+        let off = version.off.as_ref().map_or(String::new(), |why| format!(", and off: {}", plain(why)));
+        out.say(
+            Tone::Faint,
+            format!("  version {} was adopted {}{off}", version.version, time(version.since)),
+        );
+    }
+    out.line("");
+    for line in one.text.as_deref().unwrap_or("its text was erased").lines() {
+        out.line(plain(line));
+    }
+}
+
+fn tried(trial: &Trial) -> String {
+    let came = match trial.outcome {
+        PlaybookTrialOutcome::Same => "the same",
+        PlaybookTrialOutcome::Differs => "another",
+        PlaybookTrialOutcome::NotTried => "not tried",
+    };
+    let with: Vec<String> =
+        trial.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+    let why = trial.why.as_ref().map_or(String::new(), |why| format!(": {}", plain(why)));
+    format!("{came} on {} {}{why} ({})", trial.task_id, with.join(", "), trial.receipts.join(", "))
 }

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::drive::{Judged, Then};
 use crate::kernel::{Kernel, lock};
 use crate::tx::Tx;
-use crate::writeup::{NewArtifact, Scope};
+use crate::writeup::{NewArtifact, Scope, Writeup};
 use acts::{Action, Register};
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -19,10 +19,11 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::login::LoginTerms;
 use model::task::{Origin, Priority};
-use model::{ArtifactId, WorkspaceId};
+use model::tool_server::{ServerRegistration, ToolTerms};
+use model::{ActionRequestId, ArtifactId, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a task of this kind is about.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -108,6 +109,10 @@ impl Kernel {
             _ => "a person asked for it",
         };
         let mut normalised = self.request_of(tx, &*executors, action, why)?;
+        if let Action::Register(Register::Playbook { adopt }) = &normalised.request.action {
+            normalised.request.evidence_refs = vec![adopt.at.artifact_id];
+            normalised.bytes = seal::canon::to_canonical(&normalised.request)?;
+        }
         if let (Origin::Service, Action::Remember(all)) = (tx.task.origin(), &normalised.request.action) {
             // What derives from a bad source is found by its lineage, also while it only waits.
             let lines: BTreeSet<_> =
@@ -148,6 +153,7 @@ impl Kernel {
                 }
                 return Ok(self.skill_as_approved(trust).err());
             }
+            Register::Playbook { adopt } => return self.adoption_outdated(adopt),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -188,26 +194,7 @@ impl Kernel {
         self.in_store(tx, |w| {
             match change {
                 Register::Server { registration, terms, .. } => {
-                    let at = w.object(registration, NewArtifact::audit(ArtifactKind::ToolManifest))?;
-                    w.push(ToolServerRegistered {
-                        server: registration.server.clone(),
-                        registration: at,
-                        action_request_id,
-                        registered_at: now,
-                    });
-                    for (tool, terms) in terms {
-                        let words = registration.manifest.tool(tool).ok_or_else(|| {
-                            Error::Broken(format!("terms of a tool `{tool}` that is not offered"))
-                        })?;
-                        w.push(ToolClassified {
-                            server: registration.server.clone(),
-                            tool: tool.clone(),
-                            tool_sha256: words.pin()?,
-                            terms: terms.clone(),
-                            action_request_id,
-                            classified_at: now,
-                        });
-                    }
+                    push_server(w, registration, terms, (action_request_id, now))?;
                 }
                 Register::Tool { server, words, terms, .. } => {
                     w.push(ToolClassified {
@@ -232,6 +219,9 @@ impl Kernel {
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
                     w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
                 }
+                Register::Playbook { adopt } => {
+                    super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
+                }
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -255,7 +245,7 @@ impl Kernel {
     pub(super) fn in_store(
         &self,
         tx: &mut Tx<'_>,
-        write: impl FnOnce(&mut crate::writeup::Writeup<'_>) -> Result<(), Error>,
+        write: impl FnOnce(&mut Writeup<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (task_id, seq) = {
             let store = lock(&self.store);
@@ -297,10 +287,45 @@ impl Kernel {
                 "The skill {} is trusted, with exactly these bytes. Models are told of it from their next turn on.",
                 trust.skill.name
             ),
+            Register::Playbook { adopt } => format!(
+                "The playbook {0} is adopted. `hermit run --playbook {0}` runs it, and asks you as always.",
+                adopt.draft.name
+            ),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()
             }
         }
     }
+}
+
+/// A server is registered, and what some of its tools may do is said.
+fn push_server(
+    w: &mut Writeup<'_>,
+    registration: &ServerRegistration,
+    terms: &BTreeMap<String, ToolTerms>,
+    (action_request_id, now): (ActionRequestId, UnixMs),
+) -> Result<(), Error> {
+    let at = w.object(registration, NewArtifact::audit(ArtifactKind::ToolManifest))?;
+    w.push(ToolServerRegistered {
+        server: registration.server.clone(),
+        registration: at,
+        action_request_id,
+        registered_at: now,
+    });
+    for (tool, terms) in terms {
+        let words = registration
+            .manifest
+            .tool(tool)
+            .ok_or_else(|| Error::Broken(format!("terms of a tool `{tool}` that is not offered")))?;
+        w.push(ToolClassified {
+            server: registration.server.clone(),
+            tool: tool.clone(),
+            tool_sha256: words.pin()?,
+            terms: terms.clone(),
+            action_request_id,
+            classified_at: now,
+        });
+    }
+    Ok(())
 }

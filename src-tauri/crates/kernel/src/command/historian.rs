@@ -6,29 +6,29 @@
 //! and carries all that the event will say. So a host that dies between the two has proposed it once: the next look finds
 //! the task and writes the event that is missing.
 
+mod card;
 mod lapsed;
 mod typed;
 
 use super::background::{BackgroundWork, Initiator};
 use super::capability::Planned;
+use super::dreamer::NewDraft;
 use super::submit::Reasoning;
 use crate::Error;
 use crate::drive::weakest_seen;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
-use crate::tx::Tx;
-use crate::writeup::NewArtifact;
-use acts::{Action, Remember};
 use knowledge::historian::{Found, Reading, weigh};
 use ledger::Stored;
-use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector, TrustTier};
+use model::artifact::TrustTier;
 use model::body::HistoryRead;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord};
 use model::knowledge::{HistoryMark, Suggestion};
+use model::playbook::{DraftMark, ShapeMark};
 use model::task::{Origin, TaskStatus};
-use model::{ArtifactId, Body, Digest, TaskId, UnixMs, WorkspaceId};
+use model::{Body, Digest, TaskId, UnixMs, WorkspaceId};
 use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::TaskRow;
@@ -63,6 +63,10 @@ pub struct History {
     pub marks: Vec<HistoryMark>,
     /// The task in which each mark was proposed, where it was.
     pub(crate) marked_in: Vec<Option<TaskId>>,
+    /// Of which shape the acts of tasks were.
+    pub shapes: Vec<ShapeMark>,
+    /// What was drafted of them.
+    pub drafts: Vec<DraftMark>,
 }
 
 impl History {
@@ -72,6 +76,8 @@ impl History {
         self.waiting.clone_from(&read.waiting);
         self.marks.extend(read.marks.iter().cloned());
         self.marked_in.resize(self.marks.len(), read.proposed_in);
+        self.shapes.extend(read.shapes.iter().flatten().cloned());
+        self.drafts.extend(read.drafts.iter().flatten().cloned());
     }
 }
 
@@ -88,6 +94,8 @@ pub struct Looked {
     pub waiting: usize,
     /// Whether another look would go on now: the log was not read to its end, or tasks are left that can be read.
     pub more: bool,
+    /// Playbooks that were drafted.
+    pub drafts: usize,
 }
 
 /// What a task of the historian is made of: its lines, and what the event says that comes behind it.
@@ -98,6 +106,17 @@ pub(super) struct Suggested {
     waiting: Vec<TaskId>,
     marks: Vec<HistoryMark>,
     lines: Vec<Suggestion>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shapes: Vec<ShapeMark>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    drafts: Vec<NewDraft>,
+}
+
+impl Suggested {
+    /// A look that found nothing: how far it read.
+    const fn nothing(through: u64, waiting: Vec<TaskId>) -> Self {
+        Self { through, waiting, marks: vec![], lines: vec![], shapes: vec![], drafts: vec![] }
+    }
 }
 
 /// Ended tasks of one project that is at rest.
@@ -137,12 +156,11 @@ impl Kernel {
             let (count, goes_on) = (waiting.len(), !is_end && waiting.len() < WAITING_MAX);
             // A long way without an end is not gone again.
             let is_told = waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX;
-            let told = Suggested { through, waiting, marks: vec![], lines: vec![] };
-            let is_ours = is_told && self.push_look(&before, told, None)?;
+            let is_ours = is_told && self.push_look(&before, Suggested::nothing(through, waiting), None)?;
             return Ok(Looked { waiting: count, more: goes_on && is_ours, ..Looked::default() });
         };
         let (batch, tasks) = self.batch(&before, &group, through, waiting)?;
-        let (lines, left) = (batch.lines.len(), batch.waiting.clone());
+        let (lines, left, drafts) = (batch.lines.len(), batch.waiting.clone(), batch.drafts.len());
         let task_id = match lines {
             0 => None,
             _ => Some(self.submit_background(Initiator::Service, work(key, &group, &batch)?)?.task_id),
@@ -151,7 +169,7 @@ impl Kernel {
             return Ok(Looked::default());
         }
         let more = !is_end || self.at_rest(&left, quiet_ms)?.is_some();
-        Ok(Looked { task_id, lines, tasks, waiting: left.len(), more })
+        Ok(Looked { task_id, lines, tasks, waiting: left.len(), more, drafts })
     }
 
     /// The key of a look's task, and what came in under it, if it did. What came from anywhere else under such a key is no
@@ -183,8 +201,7 @@ impl Kernel {
         });
         let (Some(submission), Some(Planned::Suggested(batch))) = (submission, planned) else {
             let (through, waiting) = self.without_erased(before, stored, record)?;
-            let is_ours =
-                self.push_look(before, Suggested { through, waiting, marks: vec![], lines: vec![] }, None)?;
+            let is_ours = self.push_look(before, Suggested::nothing(through, waiting), None)?;
             return Ok(Looked { more: is_ours, ..Looked::default() });
         };
         let task_id = self.submit(&submission)?.task_id;
@@ -364,7 +381,10 @@ impl Kernel {
         let weighed =
             weigh(found, &self.marks_in_force(before)?, &remembered, (&store_id, Some(group.project)));
         let waiting = waiting.into_iter().filter(|task| !read.contains(task)).collect();
-        let batch = Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines };
+        let read_now: Vec<TaskId> = group.tasks.iter().filter(|task| read.contains(task)).copied().collect();
+        let (shapes, drafts) = self.dreamt(before, self.project_of(group.workspace, "project"), &read_now)?;
+        let batch =
+            Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines, shapes, drafts };
         Ok((batch, read.len()))
     }
 
@@ -397,78 +417,28 @@ impl Kernel {
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let key = key(before.looks);
         let mut w = self.store_writeup(Point::KnowledgeChange, actor, key.clone(), None)?;
-        let Suggested { through, waiting, marks, .. } = batch;
+        let Suggested { through, waiting, marks, shapes, drafts, .. } = batch;
         let store_id = lock(&self.store).store_id.clone();
-        let ours = HistoryRead { store_id, look: before.looks, through, waiting, marks, proposed_in };
+        let mut kept = Vec::new();
+        for new in drafts {
+            kept.push(super::dreamer::keep_draft(&mut w, new)?);
+        }
+        let (look, drafts) = (before.looks, Some(kept).filter(|kept| !kept.is_empty()));
+        let shapes = Some(shapes).filter(|shapes| !shapes.is_empty());
+        let ours = HistoryRead { store_id, look, through, waiting, marks, proposed_in, shapes, drafts };
         w.push_keyed(Some(format!("read:{key}")), ours.clone());
         match self.commit(w) {
             Ok(_) => Ok(true),
             // Where what is on record is another look, the next one goes on behind it.
             Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
                 let Some(stored) = self.reader.event(event_id)? else { return Ok(false) };
-                Ok(matches!(self.body_of(&stored.event()?)?, Body::HistoryRead(first) if first == ours))
+                Ok(
+                    matches!(self.body_of(&stored.event()?)?, Body::HistoryRead(first) if HistoryRead { drafts: ours.drafts.clone(), ..first.clone() } == ours),
+                )
             }
             Err(error) => Err(error),
         }
     }
-
-    /// The lines as one act, each with an artifact that stands for what it was made of.
-    pub(super) fn suggested(
-        &self,
-        tx: &mut Tx<'_>,
-        batch: &Suggested,
-    ) -> Result<Result<Action, String>, Error> {
-        let workspace = tx
-            .task
-            .workspace_hint
-            .ok_or_else(|| Error::Broken("a suggestion without a folder".to_owned()))?;
-        let Some(project) = self.project_of(workspace, "project") else {
-            return Ok(Err("the project of this folder is not known any more".to_owned()));
-        };
-        let mut claims = Vec::new();
-        for line in &batch.lines {
-            let alike = self.saying(&[&line.claim], Some(project.hash), ALIKE_MAX)?;
-            if alike.iter().any(|record| record.claim.shown().is_some_and(|claim| *claim == line.claim)) {
-                continue;
-            }
-            let new = NewArtifact::audit(ArtifactKind::BeliefExtract)
-                .class(ArtifactClass::Derived)
-                .trust(line.trust_tier)
-                .from(line.sources.iter().copied());
-            let at = tx.object(line, new)?;
-            claims.push(Remember {
-                claim: line.claim.clone(),
-                scope: "project".to_owned(),
-                promotion_reason: format!("{} (found by the rule \"{}\")", line.reason, line.rule),
-                evidence_refs: evidence(line, at.artifact_id),
-                belief_id: None,
-                project: Some(project.clone()),
-                memory_type: Some(line.memory_type),
-                retention: None,
-                days: None,
-                replaces: None,
-                also: Vec::new(),
-            });
-        }
-        let all = Remember::together(claims).ok_or_else(|| "all of it is remembered already".to_owned());
-        Ok(all.map(Action::Remember))
-    }
-}
-
-/// What shows a line: no piece has more trust than the line, so that its best is what the line may claim.
-fn evidence(line: &Suggestion, artifact_id: ArtifactId) -> Vec<EvidenceRef> {
-    let refs = line.grounds.iter().map(|ground| {
-        let id = ground.receipt_id.map_or_else(|| ground.event_id.to_string(), |receipt| receipt.to_string());
-        EvidenceRef {
-            artifact_id,
-            selector: Selector::Record { id },
-            excerpt_hash: Digest::of(ground.quote.as_bytes()),
-            capture_method: format!("{}: \"{}\" (task {})", ground.what, ground.quote, ground.task_id),
-            confidence: 1000,
-            trust_tier: line.trust_tier,
-        }
-    });
-    refs.collect()
 }
 
 /// The key of a look.

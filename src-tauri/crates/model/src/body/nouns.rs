@@ -10,6 +10,7 @@ pub(super) use crate::decision::Decision;
 pub(super) use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
 pub(super) use crate::knowledge::{Belief, HistoryMark, MemoryRecord};
 pub(super) use crate::login::LoginTerms;
+pub(super) use crate::playbook::{DraftMark, ShapeMark};
 pub(super) use crate::policy::{RiskBand, Verdict};
 pub(super) use crate::principal::Principal;
 pub(super) use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};

@@ -330,6 +330,7 @@ fn kinds_of_artifacts_in_their_order() {
             "answer",
             "message",
             "quote",
+            "playbook.draft",
         ]
     );
 }

@@ -15,6 +15,7 @@ mod schema;
 mod scope;
 mod select;
 mod template;
+mod trial;
 mod value;
 mod world;
 
@@ -27,6 +28,8 @@ use model::{Digest, RelPath};
 use schema::Document;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub use trial::TrialWorld;
 
 /// The texts that come with Hermit.
 const SHIPPED: [&str; 5] = [

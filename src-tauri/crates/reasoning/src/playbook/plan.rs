@@ -144,7 +144,10 @@ impl Plan {
         if wanted.is_root() {
             return Err("`path` of a write is empty; name a file".to_owned());
         }
-        let content = text_of(&by.content, scope)?;
+        let mut content = text_of(&by.content, scope)?;
+        if by.unended {
+            content.pop();
+        }
         let digest = Digest::of(content.as_bytes()).to_string();
         let prefix = by.replaces.as_ref().map(|t| t.text(scope));
         for number in 1..=NUMBERS_MAX {

@@ -118,6 +118,9 @@ pub struct Write {
     /// An existing file that begins so is this playbook's own earlier result and may be replaced.
     #[serde(default)]
     pub replaces: Option<Template>,
+    /// The last line has no end of line behind it.
+    #[serde(default)]
+    pub unended: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

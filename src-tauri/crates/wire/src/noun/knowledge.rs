@@ -217,6 +217,8 @@ answers! {
         waiting: u32,
         /// Whether more is left that ended and was not read: another look goes on with it.
         more: bool,
+        /// Playbooks that were drafted from what recurs.
+        drafts: u32,
     }
     /// A point of the past at which a root of memory was stated.
     MemoryPoint {

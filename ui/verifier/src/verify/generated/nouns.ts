@@ -113,6 +113,10 @@ export const skill = object({ name: string, description: string, license: nullab
 export const skillPlace = names("project_hermit", "project_agents", "project_claude", "own_hermit", "own_agents", "own_claude");
 export const wasTrusted = object({ skill: skill, text: string, stands: defaulted(boolean) }, "closed");
 export const trustSkill = object({ skill: skill, sha256: digest, place: skillPlace, project: nullable(string), text: string, invisible: defaulted(record(u64)), was: nullable(wasTrusted) }, "closed");
+export const playbookTrialOutcome = names("same", "differs", "not_tried");
+export const playbookTrial = object({ task_id: id("task"), receipts: array(id("rcp")), parameters: record(string), outcome: playbookTrialOutcome, why: nullable(string) }, "closed");
+export const playbookDraft = object({ name: string, text: string, sha256: digest, shape_sha256: digest, project: project, trust_tier: trustTier, trials: array(playbookTrial), narrowest: string }, "closed");
+export const adoptPlaybook = object({ draft: playbookDraft, at: artifactRef, version: u32, was: nullable(string) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
@@ -120,6 +124,7 @@ export const register = tagged("op", {
   login: object({ server: string, terms: loginTerms, was: nullable(loginTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
   skill: object({ trust: trustSkill }, "closed"),
+  playbook: object({ adopt: adoptPlaybook }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
 export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
@@ -171,7 +176,7 @@ export const standingGrant = object({ format: string, log_id: string, grant_id: 
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -340,5 +345,7 @@ export const REGISTRY = [
   "task.limit_reached",
   "task.limit_raised",
   "attempt.model_fell_back",
+  "playbook.adopted",
+  "playbook.turned_off",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

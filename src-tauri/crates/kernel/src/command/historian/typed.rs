@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl Kernel {
     /// A task that ended, which is not kept in memory for having been read.
-    pub(super) fn ended_state(&self, task_id: TaskId) -> Result<TaskState, Error> {
+    pub(in crate::command) fn ended_state(&self, task_id: TaskId) -> Result<TaskState, Error> {
         let held = lock(&self.tasks).get(&task_id).map(Arc::clone);
         match held {
             Some(cell) => Ok(self.lock_task(&cell)?.clone()),
