@@ -55,7 +55,7 @@ impl Told for AdoptPlaybook {
         }
         lines.push(fact(&format!(
             "the narrowest standing grant under which it would not ask: {}; this grants nothing",
-            draft.narrowest
+            visible(&draft.narrowest)
         )));
         lines.push(fact(&format!("sha256 of its text: {}", draft.sha256)));
         let hidden = invisible_in(&draft.text);
@@ -91,4 +91,33 @@ fn tried(trial: &PlaybookTrial) -> Vec<Line> {
 
 fn fact(text: &str) -> Line {
     Line { kind: LineKind::Fact, text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::artifact::ArtifactRef;
+    use model::knowledge::Project;
+    use model::playbook::PlaybookDraft;
+
+    #[test]
+    fn no_line_of_a_card_is_broken_or_turned_around_by_the_name_of_a_folder() {
+        let text = "playbook: 1\n".to_owned();
+        let sha256 = Digest::of(text.as_bytes());
+        let draft = PlaybookDraft {
+            name: "write-1-files-0a1b2c3d".to_owned(),
+            text,
+            sha256,
+            shape_sha256: sha256,
+            project: Project { hash: sha256, name: "parts".to_owned() },
+            trust_tier: TrustTier::Observed,
+            trials: Vec::new(),
+            narrowest: "write files below `a\nit grants all\u{202e}`, in one project".to_owned(),
+        };
+        let artifact_id = "art_00000000000000000000000000000001".parse().expect("an id");
+        let one = AdoptPlaybook { draft, at: ArtifactRef { artifact_id, sha256 }, version: 1, was: None };
+        let lines: Vec<String> = one.lines().into_iter().map(|line| line.text).collect();
+        assert!(lines.iter().any(|line| line.contains("it grants all")), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains(['\n', '\u{202e}'])), "{lines:?}");
+    }
 }

@@ -25,11 +25,30 @@ fn readme(part: &str) -> String {
 
 /// A task that begins a part: two files, in one act.
 fn began(world: &World, part: &str) -> TaskId {
-    let items = json!([
+    finished(world, &format!("Begin {part}"), vec![beginning(part), done("Begun.")])
+}
+
+fn beginning(part: &str) -> Answer {
+    change(json!([
         { "op": "write", "path": format!("parts/{part}/README.md"), "content": readme(part) },
         { "op": "write", "path": format!("parts/{part}/TODO.md"), "content": "- [ ] say what it is for" },
-    ]);
-    finished(world, &format!("Begin {part}"), vec![change(items), done("Begun.")])
+    ]))
+}
+
+/// A task of another folder that begins a part there.
+fn began_in(world: &World, workspace_id: WorkspaceId, part: &str) {
+    let goal = format!("There {part}");
+    world.reasoners.script(&goal, vec![beginning(part), done("Begun.")]);
+    let there = world.submission(&goal, Reasoning::Scripted { name: goal.clone() });
+    let task = world.kernel().submit(&Submission { workspace_id, ..there }).unwrap().task_id;
+    assert_eq!(world.drive_allowing(task).0, completed());
+}
+
+/// A folder that is another project.
+fn elsewhere(world: &World) -> WorkspaceId {
+    let folder = world.folder.path().join("elsewhere");
+    std::fs::create_dir_all(&folder).unwrap();
+    world.kernel().workspace(&folder.canonicalize().unwrap()).unwrap()
 }
 
 fn finished(world: &World, goal: &str, answers: Vec<Answer>) -> TaskId {
@@ -237,21 +256,116 @@ fn acts_that_are_not_typed_enough_or_have_little_in_common_give_no_draft() {
     // Two in another project and two here are no three.
     began(&world, "alpha");
     began(&world, "beta");
-    let elsewhere = world.folder.path().join("elsewhere");
-    std::fs::create_dir_all(&elsewhere).unwrap();
-    let other: WorkspaceId = world.kernel().workspace(&elsewhere.canonicalize().unwrap()).unwrap();
+    let other = elsewhere(&world);
     for part in ["gamma", "delta"] {
-        let goal = format!("There {part}");
-        let items = json!([
-            { "op": "write", "path": format!("parts/{part}/README.md"), "content": readme(part) },
-            { "op": "write", "path": format!("parts/{part}/TODO.md"), "content": "- [ ] say what it is for" },
-        ]);
-        world.reasoners.script(&goal, vec![change(items), done("Begun.")]);
-        let there = world.submission(&goal, Reasoning::Scripted { name: goal.clone() });
-        let task = world.kernel().submit(&Submission { workspace_id: other, ..there }).unwrap().task_id;
-        assert_eq!(world.drive_allowing(task).0, completed());
+        began_in(&world, other, part);
     }
     assert_eq!(read(&world).drafts, 0);
+}
+
+#[test]
+fn what_a_task_did_that_follows_another_is_as_little_trusted_as_what_it_was_told() {
+    let world = World::new(8_908);
+    began(&world, "alpha");
+    began(&world, "beta");
+    let first = world.script("Begin gamma", vec![done("Not yet."), beginning("gamma"), done("Begun.")]);
+    assert_eq!(world.drive(first), completed());
+    let follows = world.kernel().retry(first, "again".to_owned()).unwrap().task_id;
+    assert_ne!(follows, first);
+    assert_eq!(world.drive_allowing(follows).0, completed());
+    assert_eq!(read(&world).drafts, 1);
+    let one = drafts(&world).remove(0);
+    assert!(one.mark.tasks.contains(&follows), "it is one of the three");
+    assert_eq!(one.draft.unwrap().trust_tier, TrustTier::Untrusted);
+    let words = card(&world, asked(&world, &one.mark.name));
+    assert!(words.contains("read every line below"), "{words}");
+}
+
+#[test]
+fn the_same_in_two_projects_is_two_playbooks_of_two_names() {
+    let world = World::new(8_909);
+    let other = elsewhere(&world);
+    for part in ["alpha", "beta", "gamma"] {
+        began(&world, part);
+        began_in(&world, other, part);
+    }
+    assert_eq!(read(&world).drafts, 2);
+    let all = drafts(&world);
+    let names: Vec<String> = all.iter().map(|one| one.mark.name.clone()).collect();
+    assert_eq!(all[0].mark.shape_sha256, all[1].mark.shape_sha256);
+    assert_ne!(names[0], names[1]);
+    for name in &names {
+        let task = asked(&world, name);
+        assert_eq!(world.drive_allowing(task).0, completed());
+    }
+    for one in &all {
+        assert_eq!(in_use(&world, &one.mark.name), one.draft.as_ref().map(|draft| draft.text.clone()));
+    }
+    world.kernel().turn_off_playbook(&names[0], "enough", Channel::Cli).unwrap();
+    assert!(in_use(&world, &names[1]).is_some(), "the other project keeps its own");
+}
+
+#[test]
+fn a_name_means_what_can_be_adopted_again_and_a_digest_means_one_text() {
+    let world = World::new(8_910);
+    let three = |parts: [&str; 3]| {
+        for part in parts {
+            began(&world, part);
+        }
+        assert_eq!(read(&world).drafts, 1);
+    };
+    three(["alpha", "beta", "gamma"]);
+    let first = drafts(&world).remove(0);
+    let name = first.mark.name.clone();
+    let adopted = asked(&world, &name);
+    assert_eq!(world.drive_allowing(adopted).0, completed());
+    world.kernel().turn_off_playbook(&first.mark.playbook_sha256.to_string(), "wait", Channel::Cli).unwrap();
+    three(["delta", "epsilon", "zeta"]);
+    let second = drafts(&world).remove(1);
+    assert_eq!(second.mark.name, name, "of one project and shape");
+    let asks = asked(&world, &name);
+    let at = world.drive_to_approval(asks);
+    assert!(drafts(&world)[1].asked_in.is_some(), "the name means the draft that is open");
+    world.person.deny(world.kernel(), asks, at, "no").unwrap();
+    world.drive(asks);
+    assert_eq!(drafts(&world)[1].state, PlaybookState::Rejected);
+    // The one that ran comes again under its name, and the other under its digest.
+    let again = asked(&world, &name);
+    assert_eq!(world.drive_allowing(again).0, completed());
+    assert_eq!(in_use(&world, &name), first.draft.map(|draft| draft.text));
+    let other = asked(&world, &second.mark.playbook_sha256.to_string());
+    assert_eq!(world.drive_allowing(other).0, completed());
+    assert_eq!(in_use(&world, &name), second.draft.map(|draft| draft.text));
+    let states: Vec<PlaybookState> = drafts(&world).into_iter().map(|one| one.state).collect();
+    assert_eq!(states, [PlaybookState::Off, PlaybookState::Adopted], "one of a name runs");
+}
+
+#[test]
+fn a_card_tells_what_the_tasks_show_now_and_one_from_before_adopts_nothing() {
+    let world = World::new(8_911);
+    let alpha = began(&world, "alpha");
+    for part in ["beta", "gamma", "delta"] {
+        began(&world, part);
+    }
+    assert_eq!(read(&world).drafts, 1);
+    let name = drafts(&world)[0].mark.name.clone();
+    let early = asked(&world, &name);
+    assert!(card(&world, early).contains("same result on 4 of 4 recorded tasks"));
+    let at = world.drive_to_approval(early);
+    let receipt = state(&world, alpha).receipts.iter().rfind(|r| r.rolls_back.is_none()).unwrap().receipt_id;
+    let undo = world.kernel().rollback(receipt, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+    assert_eq!(world.drive_allowing(undo).0, completed());
+    assert_eq!(asked(&world, &name), early, "its card waits still");
+    let _ = world.person.allow(world.kernel(), early, at);
+    world.drive(early);
+    assert!(world.kernel().playbook_registry().0.is_empty(), "what it showed is so no more");
+    let late = asked(&world, &name);
+    assert_ne!(late, early);
+    let words = card(&world, late);
+    assert!(words.contains("same result on 3 of 4 recorded tasks"), "{words}");
+    assert!(words.contains(&format!("cannot be tried on {alpha}")) && words.contains("undone"), "{words}");
+    assert_eq!(world.drive_allowing(late).0, completed());
+    assert!(in_use(&world, &name).is_some());
 }
 
 #[test]

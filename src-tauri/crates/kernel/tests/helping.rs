@@ -2,6 +2,9 @@
 
 use crate::story::{completed, events};
 use kernel::command::memory::Memorandum;
+use kernel::command::partial_approval::Chosen;
+use kernel::command::plan::Part;
+use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
 use model::approval::Surface;
 use model::ingress::Channel;
@@ -9,6 +12,7 @@ use model::knowledge::MemoryType;
 use model::{Body, MemoryId, TaskId};
 use projections::query::Ask;
 use projections::rows::MemoryRow;
+use std::collections::{BTreeMap, BTreeSet};
 use testkit::{World, done, look, write};
 
 fn remember(world: &World, claim: &str) -> MemoryRow {
@@ -93,4 +97,53 @@ fn what_a_person_refuses_or_finds_wrong_contradicts_the_memory_that_was_followed
     assert_eq!(judged(&world, again), (vec![], vec![]));
     world.kernel().invalidate_memory(memory.memory_id, "they go elsewhere").unwrap();
     assert_eq!(row(&world, "drafts belong into the folder entwurf").contradicted, 2);
+}
+
+#[test]
+fn a_yes_to_a_part_is_no_word_against_a_memory() {
+    let world = World::new(8_803);
+    let memory = remember(&world, "drafts belong into the folder entwurf");
+    let text = |first: &str, last: &str| format!("{first}\n{}{last}\n", "the same\n".repeat(12));
+    world.file("drafts/entwurf/letter.md", &text("Dear", "Yours"));
+    let says = vec![
+        look("drafts/entwurf/letter.md"),
+        write("drafts/entwurf/letter.md", &text("Hello", "Bye")),
+        done("As far as I may."),
+        done("Left."),
+    ];
+    let task = world.script("Be less formal", says);
+    let at = world.drive_to_approval(task);
+    let hunks = BTreeMap::from([(0, BTreeSet::from([1]))]);
+    let chosen = Chosen { items: BTreeSet::from([0]), hunks };
+    world.kernel().choose_part(task, at, Surface::Test, &chosen, Some("one is enough")).unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(judged(&world, task), (vec![memory.memory_id], vec![]));
+}
+
+#[test]
+fn of_a_task_of_several_steps_it_is_judged_once_at_the_last_and_by_all_of_them() {
+    let world = World::new(8_804);
+    let memory = remember(&world, "drafts belong into the folder entwurf");
+    let mut submission = world.submission("all of it", Reasoning::Scripted { name: "nobody".to_owned() });
+    for (name, after, says) in
+        [("one", None, "Drafts go into entwurf."), ("two", Some("one"), "Nothing more.")]
+    {
+        world.file("a.txt", "text");
+        world.reasoners.script(name, vec![look("a.txt"), done(says)]);
+        submission.steps.push(Part {
+            name: name.to_owned(),
+            objective: format!("the part {name}"),
+            after: after.map(str::to_owned).into_iter().collect(),
+            reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
+            may: Vec::new(),
+        });
+    }
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let ends = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::RunTerminated(b) => Some(b.helped),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), [None, Some(vec![memory.memory_id])]);
+    assert_eq!(row(&world, "drafts belong into the folder entwurf").helped, 1);
 }

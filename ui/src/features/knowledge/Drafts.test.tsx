@@ -50,6 +50,6 @@ test("a person is asked to adopt what nobody answered, and turns off what they a
   expect((await within(asks).findByRole("link", { name: "Review the card" })).getAttribute("href")).toContain("task_new");
   const used = screen.getByRole("group", { name: "Playbook move-scan" });
   await user.click(within(used).getByRole("button", { name: "Turn it off" }));
-  expect(host.asked.filter((one) => one.name === "playbooks.turn_off").map((one) => one.params)).toEqual([{ name: "move-scan", reason: null }]);
+  expect(host.asked.filter((one) => one.name === "playbooks.turn_off").map((one) => one.params)).toEqual([{ name: "ab".repeat(32), reason: null }]);
   expect(screen.getByText(/1 draft that you rejected/)).toBeTruthy();
 });

@@ -68,10 +68,10 @@ function OneDraft({ draft }: { draft: Draft }) {
       )}
       <div className={styles.buttons}>
         {draft.state === "draft" && task !== null && <Link to="/task/$id" params={{ id: task }}>Review the card</Link>}
-        {(draft.state === "off" || (draft.state === "draft" && task === null)) && adopt.data === undefined && <Button because={adopt.isPending ? "Asking" : null} onClick={() => adopt.mutate({ name: draft.name, channel: "app" })}>Ask me to adopt it</Button>}
+        {(draft.state === "off" || (draft.state === "draft" && task === null)) && adopt.data === undefined && <Button because={adopt.isPending ? "Asking" : null} onClick={() => adopt.mutate({ name: draft.playbook_sha256, channel: "app" })}>Ask me to adopt it</Button>}
         {draft.state === "off" && adopt.data !== undefined && <Link to="/task/$id" params={{ id: adopt.data.task_id }}>Review the card</Link>}
-        {draft.state === "adopted" && <Button because={off.isPending ? "Turning it off" : null} onClick={() => off.mutate({ name: draft.name, reason: null })}>Turn it off</Button>}
-        <Button look="link" because={attempt.isPending ? "Trying" : null} onClick={() => attempt.mutate({ name: draft.name })}>Try it again on the record</Button>
+        {draft.state === "adopted" && <Button because={off.isPending ? "Turning it off" : null} onClick={() => off.mutate({ name: draft.playbook_sha256, reason: null })}>Turn it off</Button>}
+        <Button look="link" because={attempt.isPending ? "Trying" : null} onClick={() => attempt.mutate({ name: draft.playbook_sha256 })}>Try it again on the record</Button>
       </div>
       {[adopt.error, off.error, attempt.error].map((error, at) => error !== null && <Failed key={at} error={error} />)}
     </div>

@@ -1,5 +1,7 @@
 //! What an erasure would take: values behind digests, and content that repeats them.
 
+mod drafted;
+
 use crate::convert::{every, plain};
 use crate::fold::walk;
 use crate::ids::find;
@@ -34,6 +36,7 @@ const fn is_record(kind: ArtifactKind) -> bool {
 }
 
 /// One value that can still be read.
+#[derive(Clone)]
 struct Found {
     task: TaskId,
     event_type: String,
@@ -81,6 +84,7 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
             search.ingress(&reader, task)?;
             search.receipts(host, task)?;
             search.contents(host, true)?;
+            search.drafted(host, task)?;
         }
         _ => return Err(usage("name one of `value`, `artifact`, `task`")),
     }
@@ -334,6 +338,12 @@ impl Search {
         if images > 0 {
             warnings.push(format!(
                 "{images} of the contents are copies of files; what was changed there cannot be undone any more"
+            ));
+        }
+        if kinds(ArtifactKind::PlaybookDraft) > 0 {
+            let adopted = kinds(ArtifactKind::Playbook);
+            warnings.push(format!(
+                "playbooks were drafted from the task; the drafts go with it, and {adopted} adopted texts, which run no more"
             ));
         }
         if self.contents.values().any(|row| row.sealed_by.is_some()) {

@@ -4,7 +4,7 @@ use super::task::{channel, of_submitted};
 use crate::caller::sender;
 use crate::convert::opt;
 use crate::{Host, Wire as _, fold, not_found};
-use kernel::command::dreamer::{DraftStanding, standings};
+use kernel::command::dreamer::{DraftStanding, meant, standings};
 use kernel::playbook_registry::PlaybookRegistry;
 use model::ingress::Channel;
 use model::playbook::{PlaybookDraft, PlaybookTrial};
@@ -24,7 +24,7 @@ pub(crate) fn read(host: &dyn Host, p: Read) -> Result<Playbook, Error> {
 
 pub(crate) fn drafts(host: &dyn Host, p: Drafts) -> Result<DraftList, Error> {
     let (all, registry) = known(host)?;
-    let wanted = |one: &&DraftStanding| p.name.as_ref().is_none_or(|name| *name == one.mark.name);
+    let wanted = |one: &&DraftStanding| p.name.as_ref().is_none_or(|name| one.is_called(name));
     let rows: Vec<Draft> = all.iter().rev().filter(wanted).map(|one| draft(one, &registry)).collect();
     match (&p.name, rows.is_empty()) {
         (Some(name), true) => Err(missing(name)),
@@ -35,7 +35,7 @@ pub(crate) fn drafts(host: &dyn Host, p: Drafts) -> Result<DraftList, Error> {
 pub(crate) fn try_draft(host: &dyn Host, p: Try) -> Result<Draft, Error> {
     let tried = host.kernel()?.try_draft(&p.name).wire()?;
     let (all, registry) = known(host)?;
-    let one = all.into_iter().rfind(|one| one.mark.name == p.name).ok_or_else(|| missing(&p.name))?;
+    let one = meant(&all, &p.name).cloned().ok_or_else(|| missing(&p.name))?;
     Ok(draft(&DraftStanding { draft: Some(tried), ..one }, &registry))
 }
 

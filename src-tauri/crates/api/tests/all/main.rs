@@ -9,6 +9,7 @@
 )]
 
 mod acts;
+mod drafted;
 mod drawings;
 mod enclosed;
 mod groups;

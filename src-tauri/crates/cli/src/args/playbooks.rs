@@ -9,17 +9,17 @@ pub enum PlaybooksVerb {
     Drafts,
     /// Shows a draft with every word of it, and tries it anew on the recorded tasks; nothing in any folder is touched.
     Try {
-        /// Its name.
+        /// Its name, or the SHA-256 of its text.
         playbook: String,
     },
     /// Shows a card with every word of a draft, and adopts it after your yes.
     Adopt {
-        /// Its name.
+        /// Its name, or the SHA-256 of its text.
         playbook: String,
     },
     /// Stops the use of an adopted playbook.
     Off {
-        /// Its name.
+        /// Its name, or the SHA-256 of its text.
         playbook: String,
         /// Why.
         #[arg(long)]

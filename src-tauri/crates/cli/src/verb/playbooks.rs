@@ -103,8 +103,13 @@ fn listed(out: &Output, found: &DraftList) {
         &found.rows.iter().map(row).collect::<Vec<_>>(),
     );
     for one in &found.rows {
+        let name = plain(&one.name);
         if let Some(why) = &one.why {
-            out.say(Tone::Warn, format!("{}: {}", plain(&one.name), plain(why)));
+            out.say(Tone::Warn, format!("{name}: {}", plain(why)));
+        }
+        if found.rows.iter().filter(|other| other.name == one.name).count() > 1 {
+            let sha256 = plain(&one.playbook_sha256);
+            out.say(Tone::Faint, format!("{name}, {}: name it by {sha256}", one.state));
         }
     }
     let waits = |one: &&Draft| one.state == PlaybookState::Draft;
@@ -132,6 +137,7 @@ fn in_full(out: &Output, one: &Draft) {
     for trial in &one.trials {
         out.line(format!("  {}", tried(trial)));
     }
+    out.line(format!("  sha256 of its text: {}", plain(&one.playbook_sha256)));
     if let Some(trust) = one.trust {
         out.line(format!("  lowest trust of what it was made of: {trust}"));
     }

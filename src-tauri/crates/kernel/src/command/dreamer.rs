@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use standing::{last_card, state_of, withdrawn};
 use traced::{Traced, tried};
 
-pub use standing::{DraftStanding, standings};
+pub use standing::{DraftStanding, DraftedFrom, drafted_from, meant, standings};
 
 /// Tasks that one draft rests on, the newest.
 const TASKS_MAX: usize = 8;
@@ -94,10 +94,13 @@ impl Kernel {
             .collect();
         let (registry, query) = (self.playbook_registry(), self.query()?);
         for mark in &earlier {
-            if matches!(
-                state_of(&registry, &self.reader, &query, mark)?.0,
-                PlaybookState::Draft | PlaybookState::Adopted
-            ) {
+            let is_kept = self.artifacts.contains(&mark.draft.sha256)?;
+            if is_kept
+                && matches!(
+                    state_of(&registry, &self.reader, &query, mark)?.0,
+                    PlaybookState::Draft | PlaybookState::Adopted
+                )
+            {
                 return Ok(None);
             }
         }
@@ -115,7 +118,7 @@ impl Kernel {
         }
         traced.reverse();
         let recorded: Vec<Recorded> = traced.iter().map(|one| one.recorded.clone()).collect();
-        let Some(made) = draft(shape_sha256, &recorded) else { return Ok(None) };
+        let Some(made) = draft(project.hash, shape_sha256, &recorded) else { return Ok(None) };
         let playbook = match Playbook::parse(&made.text) {
             Ok(playbook) => playbook,
             Err(error) => {
@@ -143,13 +146,13 @@ impl Kernel {
     }
 
     /// Puts a draft to a person, or a playbook that was turned off; the card that waits already, where one does. Nothing is adopted
-    /// by this.
+    /// by this. `name`: its name, or the SHA-256 of its text, as for every other command about it ([`meant`]).
     ///
     /// # Errors
     /// [`Error::NotFound`] without the draft; [`Error::Conflict`] when it is adopted or was withdrawn.
     pub fn propose_playbook(&self, name: &str, channel: Channel) -> Result<Submitted, Error> {
         let all = self.drafts()?;
-        let one = all.iter().rfind(|one| one.mark.name == name);
+        let one = meant(&all, name);
         let one = one.ok_or_else(|| Error::NotFound { kind: "draft", id: name.to_owned() })?;
         match one.state {
             PlaybookState::Adopted => {
@@ -163,14 +166,21 @@ impl Kernel {
         }
         let (last, number) = last_card(&self.reader, &self.query()?, &one.mark)?;
         // Who asks twice is led to the card that waits.
-        let number = match last {
-            Some(row) if !row.status.is_terminal() => number.saturating_sub(1),
-            _ => number,
-        };
+        if last.is_some_and(|row| !row.status.is_terminal()) {
+            return self.asked_again(&key(&one.mark, number.saturating_sub(1)));
+        }
         let adopt = self.adoption(&one.mark, &self.playbook_registry())?;
         let gone = || Error::NotFound { kind: "project of the draft", id: name.to_owned() };
         let workspace_id = self.workspace_of(&one.mark)?.ok_or_else(gone)?;
         self.propose_change(&Register::Playbook { adopt }, workspace_id, channel, key(&one.mark, number))
+    }
+
+    /// The card that waits, as it was asked for: what it shows may be another by now, and then the yes to it adopts nothing.
+    fn asked_again(&self, key: &str) -> Result<Submitted, Error> {
+        let gone = || Error::Conflict("the card of this draft was erased; deny it and ask again".to_owned());
+        let stored = self.reader.by_idempotency_key(&format!("ingress:{key}"))?.ok_or_else(gone)?;
+        let record = self.received(&stored, key)?;
+        self.submit(&self.stored_submission(&record)?.ok_or_else(gone)?)
     }
 
     /// A playbook that was adopted is not used any more. Any surface may: it only narrows.
@@ -185,12 +195,13 @@ impl Kernel {
     ) -> Result<Digest, Error> {
         let registry = self.playbook_registry();
         let used = registry
-            .in_use(name)
+            .all_in_use()
+            .find(|one| one.name == name || one.sha256.to_string() == name)
             .ok_or_else(|| Error::NotFound { kind: "adopted playbook", id: name.to_owned() })?;
         let actor = self.principal_of(by.into())?;
         let mut w = self.store_writeup(Point::DecisionRecord, actor, format!("playbooks:{name}"), None)?;
         let (playbook_sha256, reason) = (used.sha256, Sensitive::from(reason.to_owned()));
-        w.push(PlaybookTurnedOff { name: name.to_owned(), playbook_sha256, reason });
+        w.push(PlaybookTurnedOff { name: used.name.clone(), playbook_sha256, reason });
         self.commit(w)?;
         Ok(playbook_sha256)
     }
@@ -215,8 +226,13 @@ impl Kernel {
     /// [`Error::NotFound`] without it, and when its words were erased.
     pub fn try_draft(&self, name: &str) -> Result<PlaybookDraft, Error> {
         let gone = || Error::NotFound { kind: "draft", id: name.to_owned() };
-        let mark = lock(&self.store).history.drafts.iter().rfind(|mark| mark.name == name).cloned();
-        let mut draft: PlaybookDraft = self.object_at(&mark.ok_or_else(gone)?.draft).map_err(|_| gone())?;
+        let all = self.drafts()?;
+        let draft = meant(&all, name).and_then(|one| one.draft.clone()).ok_or_else(gone)?;
+        self.tried_again(draft)
+    }
+
+    /// A draft with what comes of trying it now.
+    fn tried_again(&self, mut draft: PlaybookDraft) -> Result<PlaybookDraft, Error> {
         let playbook = Playbook::parse(&draft.text).map_err(|e| Error::Broken(e.to_string()))?;
         for trial in &mut draft.trials {
             *trial = match self.trace(trial.task_id) {
@@ -231,9 +247,9 @@ impl Kernel {
         Ok(draft)
     }
 
-    /// What a person would adopt.
+    /// What a person would adopt, with what comes of trying it now: what was undone since is no evidence.
     fn adoption(&self, mark: &DraftMark, registry: &PlaybookRegistry) -> Result<AdoptPlaybook, Error> {
-        let draft: PlaybookDraft = self.object_at(&mark.draft)?;
+        let draft = self.tried_again(self.object_at(&mark.draft)?)?;
         let was = registry.latest(&draft.name);
         let text = |at: &ArtifactRef| {
             self.artifacts.read(&at.sha256).ok().and_then(|bytes| String::from_utf8(bytes).ok())
@@ -255,14 +271,16 @@ impl Kernel {
         let Some(mark) = marks.iter().find(|mark| mark.draft == adopt.at) else {
             return Ok(Some("no such playbook was drafted".to_owned()));
         };
-        if registry.known(mark.playbook_sha256).is_some_and(|known| known.off.is_none()) {
+        if registry.all_in_use().any(|used| used.sha256 == mark.playbook_sha256) {
             return Ok(Some("it is adopted already".to_owned()));
         }
         if let Some(why) = withdrawn(&self.query()?, mark)? {
             return Ok(Some(format!("the draft was withdrawn: {why}")));
         }
         let same = self.adoption(mark, &registry).is_ok_and(|now| now == *adopt);
-        Ok((!same).then(|| "the draft, or the version before it, is another by now; ask again".to_owned()))
+        Ok((!same).then(|| {
+            "what the tasks show, or the version before it, is another by now; ask again".to_owned()
+        }))
     }
 
     /// A folder of the project that a draft is of.

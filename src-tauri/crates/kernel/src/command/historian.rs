@@ -67,6 +67,8 @@ pub struct History {
     pub shapes: Vec<ShapeMark>,
     /// What was drafted of them.
     pub drafts: Vec<DraftMark>,
+    /// The task of the look that drafted each, where it asks a person about something.
+    pub(crate) drafted_in: Vec<Option<TaskId>>,
 }
 
 impl History {
@@ -78,6 +80,7 @@ impl History {
         self.marked_in.resize(self.marks.len(), read.proposed_in);
         self.shapes.extend(read.shapes.iter().flatten().cloned());
         self.drafts.extend(read.drafts.iter().flatten().cloned());
+        self.drafted_in.resize(self.drafts.len(), read.proposed_in);
     }
 }
 

@@ -266,7 +266,11 @@ impl Kernel {
             .trust(model::artifact::TrustTier::Untrusted)
             .from(inputs);
         let answer = tx.artifact(summary.as_bytes(), new)?;
-        let (helped, contradicted) = self.memories_judged(tx, Some(summary))?;
+        let goes_on = reason == TerminationReason::Done && !is_last;
+        let (helped, contradicted) = match goes_on {
+            true => (None, None),
+            false => self.memories_judged(tx, Some(summary))?,
+        };
         tx.push(RunTerminated {
             about_attempt_id,
             reason,

@@ -5,6 +5,7 @@ use super::came::words;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
+use governance::PART;
 use knowledge::followed::{Came, Followed, Story, Told, judge};
 use model::approval::Surface;
 use model::artifact::TrustTier;
@@ -29,13 +30,16 @@ struct Reading {
     acts: BTreeMap<ActionRequestId, (BTreeSet<MemoryId>, String)>,
     asks: BTreeMap<ApprovalId, ActionRequestId>,
     in_hand: Option<ActionRequestId>,
+    /// What a person said no to, while nothing says that it was a yes to a part.
+    refused: BTreeMap<ActionRequestId, Followed>,
     story: Story,
 }
 
 impl Kernel {
-    /// Which of the records that the attempt's contexts held helped in it, and which were contradicted.
+    /// Which of the records that the task's contexts held helped in it, and which were contradicted. It is asked once, when the
+    /// last step ends.
     pub(super) fn memories_judged(&self, state: &TaskState, answer: Option<&str>) -> Result<Judged, Error> {
-        if state.attempt().is_none_or(|attempt| attempt.pack.is_none()) {
+        if state.attempts.values().all(|attempt| attempt.pack.is_none()) {
             return Ok((None, None));
         }
         let mut reading = Reading::default();
@@ -50,6 +54,7 @@ impl Kernel {
                 reading.take(&self.body_of(&stored.event()?)?);
             }
         }
+        reading.story.acts.extend(std::mem::take(&mut reading.refused).into_values());
         let mut told = Vec::new();
         for memory_id in reading.told.iter().take(RECORDS_MAX) {
             // What was erased says nothing any more.
@@ -80,25 +85,27 @@ impl Reading {
             Body::ApprovalDenied(b)
                 if !matches!(b.surface, Surface::RunApi | Surface::Mcp | Surface::Script) =>
             {
-                if let Some(act) = self.asks.remove(&b.approval_id) {
-                    self.came(act, Came::Refused);
+                if let Some(act) = self.asks.remove(&b.approval_id)
+                    && let Some((told, words)) = self.acts.remove(&act)
+                {
+                    self.refused.insert(act, Followed { told, words, came: Came::Refused });
                 }
+            }
+            // Who chooses a part says no to the rest of it, and what stands in the line of the whole is no word of that.
+            Body::ActionDowngraded(b) if b.mode == PART => drop(self.refused.remove(&b.action_request_id)),
+            // The answer of an earlier step.
+            Body::RunTerminated(b) if b.answer.is_some() => {
+                let (told, words) = (self.told.clone(), words(&b.summary));
+                self.story.acts.push(Followed { told, words, came: Came::Done });
             }
             Body::ReceiptIssued(b)
                 if b.receipt_class != ReceiptClass::ApprovalResolution
                     && b.result_code == ResultCode::Succeeded =>
             {
-                if let Some(act) = b.action_request_id {
-                    self.came(act, Came::Done);
-                }
+                let act = b.action_request_id.and_then(|act| self.acts.remove(&act));
+                self.story.acts.extend(act.map(|(told, words)| Followed { told, words, came: Came::Done }));
             }
             _ => {}
-        }
-    }
-
-    fn came(&mut self, act: ActionRequestId, came: Came) {
-        if let Some((told, words)) = self.acts.remove(&act) {
-            self.story.acts.push(Followed { told, words, came });
         }
     }
 }

@@ -7,6 +7,10 @@ fn task(n: u128) -> TaskId {
     format!("task_{n:032x}").parse().unwrap()
 }
 
+fn project() -> Digest {
+    Digest::of(b"a project")
+}
+
 fn write(path: &str, content: &str) -> Did {
     Did::Write { path: path.to_owned(), content: content.to_owned() }
 }
@@ -21,8 +25,8 @@ fn the_words_that_differ_become_parameters_and_the_same_word_is_the_same_one() {
     let all = [begun(1, "alpha", "ann"), begun(2, "beta", "bob"), begun(3, "gamma", "ann")];
     let shapes: BTreeSet<_> = all.iter().map(|one| shape(&one.acts).unwrap()).collect();
     assert_eq!(shapes.len(), 1, "they are of one shape");
-    let made = draft(*shapes.first().unwrap(), &all).unwrap();
-    assert!(made.name.starts_with("write-readme-md-"), "{}", made.name);
+    let made = draft(project(), *shapes.first().unwrap(), &all).unwrap();
+    assert!(made.name.starts_with("write-1-files-"), "{}", made.name);
     let given = |folder: &str, value: &str| {
         BTreeMap::from([("folder".to_owned(), folder.to_owned()), ("value".to_owned(), value.to_owned())])
     };
@@ -62,32 +66,35 @@ fn what_has_hardly_anything_in_common_gives_no_draft() {
         acts: vec![vec![write(&format!("{name}.md"), &format!("{text}\n"))]],
     };
     let all = [one(1, "alpha", "red words"), one(2, "beta", "blue cars"), one(3, "gamma", "no idea")];
-    assert_eq!(draft(shape(&all[0].acts).unwrap(), &all), None);
+    assert_eq!(draft(project(), shape(&all[0].acts).unwrap(), &all), None);
     // Other numbers of words: what is the same at both ends stays.
     let all = [
         one(1, "a", "Dear Ann, all the best"),
         one(2, "b", "Dear Mr Bob, all the best"),
         one(3, "c", "Dear C, all the best"),
     ];
-    let made = draft(shape(&all[0].acts).unwrap(), &all).unwrap();
+    let made = draft(project(), shape(&all[0].acts).unwrap(), &all).unwrap();
     assert!(made.text.contains("- \"Dear {value}, all the best\""), "{}", made.text);
     assert_eq!(made.parameters[1].get("value").map(String::as_str), Some("Mr Bob"));
 }
 
 #[test]
-fn a_name_holds_nothing_but_small_letters_whatever_a_file_is_called() {
+fn a_name_holds_no_word_of_a_file_and_is_another_in_another_project() {
     let one = |n: u128, folder: &str| Recorded {
         task_id: task(n),
         acts: vec![vec![write(&format!("{folder}/Ré port; \u{202e}rm -rf.md"), "same old words here\n")]],
     };
     let all = [one(1, "a"), one(2, "b"), one(3, "c")];
-    let made = draft(shape(&all[0].acts).unwrap(), &all).unwrap();
+    let made = draft(project(), shape(&all[0].acts).unwrap(), &all).unwrap();
     assert!(
         made.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
         "{}",
         made.name
     );
-    assert!(!made.name.contains("--"), "{}", made.name);
+    assert!(!made.name.contains("--") && !made.name.contains("port"), "{}", made.name);
+    let other = draft(Digest::of(b"another"), shape(&all[0].acts).unwrap(), &all).unwrap();
+    assert_ne!(made.name, other.name);
+    assert_ne!(Digest::of(made.text.as_bytes()), Digest::of(other.text.as_bytes()), "its text names it");
 }
 
 #[test]

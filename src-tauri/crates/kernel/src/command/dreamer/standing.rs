@@ -9,10 +9,11 @@ use knowledge::dreamer::TASKS_MIN;
 use ledger::Reader;
 use model::attempt::TerminationReason;
 use model::playbook::{DraftMark, PlaybookDraft, PlaybookState};
-use model::{Body, TaskId};
+use model::{ArtifactId, Body, Digest, TaskId};
 use projections::Query;
 use projections::query::Ask;
 use projections::rows::TaskRow;
+use std::collections::BTreeSet;
 
 /// A draft as a person sees it, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,9 +47,70 @@ pub fn standings(
         let (state, why, asked_in) = state_of(&store.playbooks, reader, query, mark)?;
         let bytes = artifacts.read(&mark.draft.sha256).ok();
         let draft: Option<PlaybookDraft> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let (state, why) = match (&draft, state) {
+            (None, PlaybookState::Draft | PlaybookState::Rejected) => {
+                (PlaybookState::Withdrawn, Some("its words were erased".to_owned()))
+            }
+            _ => (state, why),
+        };
         Ok(DraftStanding { draft, mark: mark.clone(), state, why, asked_in })
     };
     store.history.drafts.iter().map(standing).collect()
+}
+
+/// The draft that is meant by a name, or by the SHA-256 of its text: of a name the one that can be answered, else the one that
+/// runs, else the one that ran, and of several the newest.
+pub fn meant<'a>(all: &'a [DraftStanding], wanted: &str) -> Option<&'a DraftStanding> {
+    let named = all.iter().filter(|one| one.is_called(wanted));
+    named.max_by_key(|one| match one.state {
+        PlaybookState::Draft => 4,
+        PlaybookState::Adopted => 3,
+        PlaybookState::Off => 2,
+        PlaybookState::Rejected => 1,
+        PlaybookState::Withdrawn => 0,
+    })
+}
+
+impl DraftStanding {
+    /// Whether it has this name, or its text this SHA-256.
+    pub fn is_called(&self, wanted: &str) -> bool {
+        self.mark.name == wanted || self.mark.playbook_sha256.to_string() == wanted
+    }
+}
+
+/// What holds words of a task because playbooks were drafted from it: the drafts, texts that were adopted of them, and the tasks
+/// in which each was drafted and asked about, with the digest of its text, which stands wherever its text does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DraftedFrom {
+    /// Drafts and texts.
+    pub contents: BTreeSet<ArtifactId>,
+    /// Tasks that hold a text, and its digest.
+    pub held: BTreeSet<(TaskId, Digest)>,
+}
+
+/// As [`DraftedFrom`], of one task.
+///
+/// # Errors
+/// When the log or the views cannot be read.
+pub fn drafted_from(
+    store: &StoreState,
+    reader: &Reader,
+    query: &Query,
+    task: TaskId,
+) -> Result<DraftedFrom, Error> {
+    let mut from = DraftedFrom::default();
+    for (mark, drafted_in) in store.history.drafts.iter().zip(&store.history.drafted_in) {
+        if !mark.tasks.contains(&task) {
+            continue;
+        }
+        from.contents.insert(mark.draft.artifact_id);
+        let adopted = store.playbooks.0.iter().filter(|one| one.sha256 == mark.playbook_sha256);
+        from.contents.extend(adopted.map(|one| one.text.artifact_id));
+        let mut held = asked_in(reader, query, mark)?.0;
+        held.extend(*drafted_in);
+        from.held.extend(held.into_iter().map(|task| (task, mark.playbook_sha256)));
+    }
+    Ok(from)
 }
 
 /// How one draft stands.
@@ -59,9 +121,11 @@ pub(super) fn state_of(
     mark: &DraftMark,
 ) -> Result<Stands, Error> {
     if let Some(known) = registry.known(mark.playbook_sha256) {
-        return Ok(match &known.off {
-            None => (PlaybookState::Adopted, None, None),
-            Some(why) => (PlaybookState::Off, Some(why.clone()), None),
+        let is_used = registry.in_use(&known.name).is_some_and(|used| used.sha256 == known.sha256);
+        let other = || "another version of it was adopted after it".to_owned();
+        return Ok(match is_used {
+            true => (PlaybookState::Adopted, None, None),
+            false => (PlaybookState::Off, Some(known.off.clone().unwrap_or_else(other)), None),
         });
     }
     if let Some(why) = withdrawn(query, mark)? {
@@ -83,22 +147,29 @@ pub(super) fn last_card(
     query: &Query,
     mark: &DraftMark,
 ) -> Result<(Option<TaskRow>, u64), Error> {
-    let mut last = None;
+    let (tasks, next) = asked_in(reader, query, mark)?;
+    let last = match tasks.last() {
+        Some(task) => query.task(*task).map_err(view)?,
+        None => None,
+    };
+    Ok((last, next))
+}
+
+/// The tasks of every card of a draft, in order, and the number that the next one has.
+fn asked_in(reader: &Reader, query: &Query, mark: &DraftMark) -> Result<(Vec<TaskId>, u64), Error> {
+    let mut tasks = Vec::new();
     for number in 0_u64.. {
         let Some(stored) = reader.by_idempotency_key(&format!("ingress:{}", key(mark, number)))? else {
-            return Ok((last, number));
+            return Ok((tasks, number));
         };
         let event = stored.event()?;
         let row = match reader.revealing(|shown| event.body(shown))?? {
             Body::IngressReceived(received) => query.message(received.record.ingress_id).map_err(view)?,
             _ => None,
         };
-        last = match row.and_then(|row| row.chosen_task_id) {
-            Some(task) => query.task(task).map_err(view)?,
-            None => last,
-        };
+        tasks.extend(row.and_then(|row| row.chosen_task_id));
     }
-    Ok((last, u64::MAX))
+    Ok((tasks, u64::MAX))
 }
 
 /// Why a draft is withdrawn: too few of the tasks that it rests on still stand.

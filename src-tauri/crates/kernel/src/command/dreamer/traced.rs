@@ -53,7 +53,11 @@ impl Kernel {
             recorded: Recorded { task_id: state.task.task_id, acts: Vec::new() },
             receipts: Vec::new(),
             sources: Vec::new(),
-            tier: weakest_seen(state, attempt),
+            // What a task that follows another was told of it, a model said and nobody has verified.
+            tier: match state.task.continuation_anchor {
+                Some(_) => TrustTier::Untrusted,
+                None => weakest_seen(state, attempt),
+            },
             before: TrialWorld::new(),
             after: BTreeMap::new(),
         };
