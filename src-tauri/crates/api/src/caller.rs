@@ -77,6 +77,15 @@ fn forbidden(message: impl Into<String>) -> Error {
     Error::new(Code::Forbidden, message)
 }
 
+/// Whether a price that is wished is less than the one in force, or none. What is no price is told by whoever sets it.
+fn lowers(wished: Option<&str>, now: u64) -> bool {
+    match wished.map(str::trim) {
+        None => false,
+        Some("") => now > 0,
+        Some(text) => crate::dollars(text).is_ok_and(|micros| micros == 0 || micros < now),
+    }
+}
+
 /// A host as a caller other than its owner has it.
 pub struct Through<'h> {
     host: &'h dyn Host,
@@ -256,7 +265,21 @@ impl Host for Through<'_> {
     }
 
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
+        if settings.price_in.is_some() || settings.price_out.is_some() {
+            let (read, written) = self.host.price_of(&settings.address)?.unwrap_or_default();
+            if lowers(settings.price_in.as_deref(), read) || lowers(settings.price_out.as_deref(), written) {
+                return Err(forbidden(
+                    "a price is lowered or taken back by a person alone, in the process that holds the store: what \
+                     models may cost in a day is counted with it",
+                )
+                .hint("stop that process, then `hermit models set ADDRESS` at a terminal; anybody may raise a price"));
+            }
+        }
         self.host.set_model(settings)
+    }
+
+    fn price_of(&self, address: &str) -> Result<Option<(u64, u64)>, Error> {
+        self.host.price_of(address)
     }
 
     fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, Error> {

@@ -232,6 +232,13 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Usage`] for what is no setting, or no model of this machine or of a server with a key.
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error>;
 
+    /// What a million tokens of a model cost at most that are read, and that are written, in millionths of a US dollar;
+    /// none where no price is known.
+    ///
+    /// # Errors
+    /// As [`Host::set_model`].
+    fn price_of(&self, address: &str) -> Result<Option<(u64, u64)>, wire::Error>;
+
     /// The day of the person that an instant lies in, and what models may cost in it.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use crate::{Error, Home};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Its name in the store's folder.
 pub const FILE: &str = "config.json";
@@ -184,6 +185,19 @@ impl Config {
     /// Handle of the key for a server, when it has one.
     pub fn secret_for(&self, url: &str) -> Option<String> {
         self.providers.iter().find(|provider| provider.url == url).map(|provider| provider.secret.clone())
+    }
+
+    /// Changes the settings that are there now; nobody else in this process changes them meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::load`] and [`Self::save`], and what the change itself says; nothing is kept then.
+    pub fn change<T>(home: &Home, with: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        static CHANGES: Mutex<()> = Mutex::new(());
+        let _alone = CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut config = Self::load(home)?;
+        let came = with(&mut config)?;
+        config.save(home)?;
+        Ok(came)
     }
 
     /// Keeps these settings, whole or not at all.

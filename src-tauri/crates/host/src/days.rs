@@ -45,10 +45,11 @@ fn day_in(at: UnixMs, zone: &TimeZone) -> Result<Day, jiff::Error> {
 
 /// Keeps what models may cost in a day.
 pub(crate) fn keep_ceiling(home: &Home, cost_micros_max: Option<u64>) -> Result<(), Error> {
-    let mut config = Config::load(home)?;
     let text = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-    config.daily_ceiling = cost_micros_max.map(text);
-    config.save(home)
+    Config::change(home, |config| {
+        config.daily_ceiling = cost_micros_max.map(text);
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -69,5 +70,34 @@ mod tests {
         let at = UnixMs("2026-10-25T12:00:00Z".parse::<Timestamp>().unwrap().as_millisecond());
         let day = day_in(at, &berlin).unwrap();
         assert_eq!(day.ends.0 - day.begins.0, 25 * 3_600_000);
+    }
+
+    #[test]
+    fn days_keep_their_ceiling_while_other_settings_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::find(Some(folder.path())).unwrap();
+        let refused = |n: usize| format!("parameter {n}");
+        std::thread::scope(|scope| {
+            for of in 0..4 {
+                let home = &home;
+                scope.spawn(move || {
+                    for n in 0..25 {
+                        let with = |config: &mut Config| {
+                            let mut own = config.model("openai:http://127.0.0.1:1/v1#m").cloned();
+                            let mut own = own.take().unwrap_or_default();
+                            "openai:http://127.0.0.1:1/v1#m".clone_into(&mut own.address);
+                            own.without.insert(refused(of * 25 + n));
+                            config.set_model(own);
+                            Ok(())
+                        };
+                        Config::change(home, with).unwrap();
+                    }
+                });
+            }
+            keep_ceiling(&home, Some(5_000_000)).unwrap();
+        });
+        let config = Config::load(&home).unwrap();
+        assert_eq!(config.daily_ceiling.as_deref(), Some("5.000000"));
+        assert_eq!(config.models[0].without.len(), 100);
     }
 }

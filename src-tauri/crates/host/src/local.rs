@@ -395,6 +395,10 @@ impl api::Host for Local {
         self.set_up(settings)
     }
 
+    fn price_of(&self, address: &str) -> Result<Option<(u64, u64)>, wire::Error> {
+        self.price_in_force(address)
+    }
+
     fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error> {
         LocalDays::new(self.home.clone()).day_of(at).map_err(api::usage)
     }

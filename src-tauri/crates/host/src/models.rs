@@ -265,6 +265,13 @@ impl<'c> Look<'c> {
         Self { config, secret, known: Known::default(), egress }
     }
 
+    /// The price in force.
+    fn price(&self, address: &str) -> Result<Option<prices::Price>, String> {
+        let parsed: Address = address.parse().map_err(|e: reasoning::Error| e.to_string())?;
+        let own = self.config.model(address).cloned().unwrap_or_default();
+        prices::price(&parsed, self.secret.as_deref(), &own, &self.known, &*self.egress)
+    }
+
     pub(crate) fn asked(&self, address: &str) -> Option<Asked> {
         let parsed: Address = address.parse().ok()?;
         let settings =
@@ -273,7 +280,7 @@ impl<'c> Look<'c> {
         let own = self.config.model(address).cloned().unwrap_or_default();
         let secret = self.secret.as_deref();
         let size = model_sizes::size(&parsed, secret, self.config, &own, &self.known, &*self.egress);
-        let price = prices::price(&parsed, secret, &own, &self.known, &*self.egress).ok()?;
+        let price = self.price(address).ok()?;
         let dollars = |micros: u64| (micros as f64 / 1e6).to_string();
         Some(Asked {
             address: address.to_owned(),
@@ -326,15 +333,29 @@ impl Local {
     /// # Errors
     /// [`Code::Usage`], with what there is.
     pub(crate) fn set_up(&self, wish: &wire::models::Set) -> Result<Asked, wire::Error> {
-        let mut config = Config::load(self.home()).map_err(Error::to_wire)?;
-        let address = ours(&wish.address, &config)?;
-        let mut settings = config.model(&address).cloned().unwrap_or_default();
-        settings.address.clone_from(&address);
-        wished(&mut settings, wish).map_err(|why| wire::Error::new(Code::Usage, why))?;
-        config.set_model(settings);
-        config.save(self.home()).map_err(Error::to_wire)?;
+        let set = Config::change(self.home(), |config| {
+            let address = ours(&wish.address, config).map_err(Error::Said)?;
+            let mut settings = config.model(&address).cloned().unwrap_or_default();
+            settings.address.clone_from(&address);
+            wished(&mut settings, wish).map_err(|why| Error::Said(wire::Error::new(Code::Usage, why)))?;
+            config.set_model(settings);
+            Ok((address, config.clone()))
+        });
+        let (address, config) = set.map_err(Error::to_wire)?;
         let asked = Look::new(&config, self.home()).asked(&address);
         asked.ok_or_else(|| wire::Error::new(Code::Usage, format!("`{address}` is no model at an address")))
+    }
+
+    /// What a million tokens of a model cost at most to read and to write; none where no price is known.
+    ///
+    /// # Errors
+    /// [`Code::Usage`], as [`Self::set_up`].
+    pub(crate) fn price_in_force(&self, address: &str) -> Result<Option<(u64, u64)>, wire::Error> {
+        let config = Config::load(self.home()).map_err(Error::to_wire)?;
+        let address = ours(address, &config)?;
+        let price = Look::new(&config, self.home()).price(&address);
+        let price = price.map_err(|why| wire::Error::new(Code::Usage, why))?;
+        Ok(price.map(|price| (price.whole().most_read(), price.output)))
     }
 
     /// Handles that the log knows, also in a process that only reads; none where there is no store.
@@ -351,13 +372,15 @@ impl Local {
     /// # Errors
     /// [`Code::Usage`] for what is no model of this machine or of such a server.
     pub(crate) fn choose_standard(&self, address: Option<&str>) -> Result<(), wire::Error> {
-        let mut config = Config::load(self.home()).map_err(Error::to_wire)?;
-        if let Some(text) = address {
-            ours(text, &config)?;
-        }
-        config.default_model = address.map(str::to_owned);
-        config.default_secret = None;
-        config.save(self.home()).map_err(Error::to_wire)
+        let set = Config::change(self.home(), |config| {
+            if let Some(text) = address {
+                ours(text, config).map_err(Error::Said)?;
+            }
+            config.default_model = address.map(str::to_owned);
+            config.default_secret = None;
+            Ok(())
+        });
+        set.map_err(Error::to_wire)
     }
 
     /// Keeps the key for a server of models in the vault, under a handle that may go to that server alone; every call to
@@ -369,10 +392,11 @@ impl Local {
     pub fn keep_provider(&self, url: &str, handle: &str, value: &[u8]) -> Result<(), Error> {
         let (url, host) = server(url).map_err(Error::Said)?;
         self.set_secret(handle, value, &SecretTerms::at(&[host]))?;
-        let mut config = Config::load(self.home())?;
-        config.providers.retain(|provider| provider.url != url);
-        config.providers.push(Provider { url, secret: handle.to_owned() });
-        config.save(self.home())
+        Config::change(self.home(), |config| {
+            config.providers.retain(|provider| provider.url != url);
+            config.providers.push(Provider { url, secret: handle.to_owned() });
+            Ok(())
+        })
     }
 
     /// Takes a server off the list; its key stays a secret until that is removed.
@@ -381,14 +405,15 @@ impl Local {
     /// [`Error::Said`] when there is no such server.
     pub fn drop_provider(&self, url: &str) -> Result<(), Error> {
         let (url, _) = server(url).map_err(Error::Said)?;
-        let mut config = Config::load(self.home())?;
-        let before = config.providers.len();
-        config.providers.retain(|provider| provider.url != url);
-        if config.providers.len() == before {
-            let none = wire::Error::new(Code::NotFound, format!("no key was given for `{url}`"));
-            return Err(Error::Said(none.hint("`hermit models list` shows the servers that have one")));
-        }
-        config.save(self.home())
+        Config::change(self.home(), |config| {
+            let before = config.providers.len();
+            config.providers.retain(|provider| provider.url != url);
+            if config.providers.len() == before {
+                let none = wire::Error::new(Code::NotFound, format!("no key was given for `{url}`"));
+                return Err(Error::Said(none.hint("`hermit models list` shows the servers that have one")));
+            }
+            Ok(())
+        })
     }
 }
 

@@ -60,9 +60,10 @@ pub(crate) fn price(
     Ok(match (input, output) {
         (None, None) => found(),
         (Some(input), Some(output)) => Some(Price::of(input, output, From::Set)),
-        (input, output) => {
+        (Some(input), None) => Some(Price::of(input, found().map_or(0, |found| found.output), From::Set)),
+        (None, Some(output)) => {
             let found = found().unwrap_or(Price::of(0, 0, From::Set));
-            Some(Price::of(input.unwrap_or(found.input), output.unwrap_or(found.output), From::Set))
+            Some(Price { output, from: From::Set, ..found })
         }
     })
 }

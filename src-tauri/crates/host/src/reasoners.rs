@@ -44,12 +44,13 @@ impl LocalReasoners {
 
 /// Keeps for later runs that a model's server refuses a parameter.
 fn remember(home: &Home, address: &str, parameter: &str) -> Result<(), crate::Error> {
-    let mut config = Config::load(home)?;
-    let mut settings = config.model(address).cloned().unwrap_or_default();
-    address.clone_into(&mut settings.address);
-    settings.without.insert(parameter.to_owned());
-    config.set_model(settings);
-    config.save(home)
+    Config::change(home, |config| {
+        let mut settings = config.model(address).cloned().unwrap_or_default();
+        address.clone_into(&mut settings.address);
+        settings.without.insert(parameter.to_owned());
+        config.set_model(settings);
+        Ok(())
+    })
 }
 
 impl ReasonerSource for LocalReasoners {

@@ -8,6 +8,7 @@
 mod act;
 mod answer;
 mod answer_check;
+mod ask;
 pub(crate) mod asked;
 mod beliefs;
 mod call;
@@ -191,7 +192,11 @@ impl Kernel {
             }
             _ => {
                 let tx = self.begin_tx(cell, Point::IterationComplete, PrincipalType::System)?;
-                self.go_through(cell, tx, Then::GoOn)
+                let task_id = tx.task.task_id;
+                let came = self.go_through(cell, tx, Then::GoOn);
+                // What is set aside is on record by now, or it is not set aside.
+                self.promise_kept(task_id);
+                came
             }
         }
     }

@@ -286,11 +286,15 @@ impl TaskState {
                 self.goal_edits = self.goal_edits.saturating_add(1);
                 self.goal_is_news = true;
             }
-            Body::ContextCompiled(_) => self.goal_is_news = false,
+            Body::ContextCompiled(_) => {
+                self.goal_is_news = false;
+                (self.tokens_reserved, self.cost_reserved) = (0, 0);
+            }
             Body::TaskPriorityChanged(b) => self.task.priority = b.priority,
-            Body::BudgetReserved(b) => self.tokens_reserved = self.tokens_reserved.saturating_add(b.tokens),
+            Body::BudgetReserved(b) => {
+                (self.tokens_reserved, self.cost_reserved) = (b.tokens, b.cost_micros);
+            }
             Body::BudgetSettled(b) => {
-                self.tokens_reserved = 0;
                 self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
                 self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
                 self.wall_ms = self.wall_ms.saturating_add(b.wall_ms);

@@ -33,6 +33,7 @@ mod criteria;
 mod dreaming;
 mod enclosing;
 mod endings;
+mod fallback;
 mod fetching;
 mod governed;
 mod ground;

@@ -122,3 +122,86 @@ fn a_model_without_a_price_is_not_stopped_by_the_ceiling_of_a_day() {
     assert_ne!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
     assert_eq!(wire.sent().len(), 1);
 }
+
+/// A server that sends one piece, waits where it is told to, then ends as it is told.
+struct Cuts(&'static str, Option<ModelHttpError>, Option<(Sender<()>, Mutex<Receiver<()>>)>);
+
+impl ModelHttp for Cuts {
+    fn post(
+        &self,
+        _: &str,
+        _: &Head<'_>,
+        _: &[u8],
+        _: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, ModelHttpError> {
+        on_chunk(self.0.as_bytes());
+        if let Some((tell, wait)) = &self.2 {
+            tell.send(()).unwrap();
+            wait.lock().unwrap().recv().unwrap();
+        }
+        self.1.clone().map_or_else(|| Ok(HttpReply { status: 200, ..HttpReply::default() }), Err)
+    }
+}
+
+const WORD: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"well\"}}]}\n\n";
+const CALL: &str = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"done\",\"arguments\":\"{\"}}]}}]}\n\n";
+const WHOLE: &str = r#"{"choices":[{"message":{"tool_calls":[{"function":{"name":"done","arguments":"{\"summary\":\"nothing\"}"}}]},"finish_reason":"stop"}]}"#;
+
+fn settled(world: &World, task: TaskId) -> Vec<u64> {
+    let of = |(_, body)| match body {
+        Body::BudgetSettled(b) => Some(b.cost_micros),
+        _ => None,
+    };
+    events(world.kernel(), task).into_iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_call_of_which_nobody_says_the_use_costs_what_was_set_aside_for_it_once_some_of_it_came() {
+    let cut = || Some(ModelHttpError::Cut("it was pulled".to_owned()));
+    let cases = [(WHOLE, None, true), (WORD, cut(), true), (CALL, cut(), true), ("", cut(), false)];
+    for (at, (piece, error, counts)) in cases.into_iter().enumerate() {
+        let world = World::new(4_310 + at as u64);
+        let is_whole = error.is_none();
+        world.reasoners.put("m", priced(Arc::new(Cuts(piece, error, None))));
+        let task = submit(&world, "m");
+        let came = world.kernel().drive(task);
+        assert_eq!(came.is_ok(), is_whole, "{piece}: {came:?}");
+        let aside = reserved(&world, task);
+        assert_eq!(settled(&world, task), if counts { vec![aside] } else { vec![] }, "{piece}");
+        let query = world.kernel().query().unwrap();
+        assert_eq!(query.set_aside().unwrap(), [], "{piece}: it is over");
+    }
+}
+
+#[test]
+fn a_call_that_was_paused_counts_and_is_not_made_again_beyond_the_ceiling_of_a_day() {
+    let world = World::new(4_320);
+    let (tell, asked) = channel();
+    let (let_go, wait) = channel();
+    let stopped = Some(ModelHttpError::Stopped);
+    world.reasoners.put("m", priced(Arc::new(Cuts(WORD, stopped, Some((tell, Mutex::new(wait)))))));
+    let task = submit(&world, "m");
+    std::thread::scope(|scope| {
+        let driven = scope.spawn(|| world.drive(task));
+        asked.recv().unwrap();
+        world.kernel().pause(task).unwrap();
+        let_go.send(()).unwrap();
+        assert_eq!(driven.join().unwrap(), DriveOutcome::Waiting(Waiting::Resume));
+    });
+    let aside = reserved(&world, task);
+    assert_eq!(settled(&world, task), [aside], "some of the answer had come");
+    // The request is on record, and the day has no room for it any more.
+    *world.days.max.lock().unwrap() = Some(aside * 2 - 1);
+    world.kernel().resume(task).unwrap();
+    let said = world.kernel().drive(task).unwrap_err().to_string();
+    assert!(said.contains("models may cost"), "{said}");
+    assert!(paused(&world, task) && asked.try_recv().is_err(), "it is not asked");
+    // Another task has the room that this one does not take.
+    *world.days.max.lock().unwrap() = Some(aside * 2);
+    world.kernel().resume(task).unwrap();
+    let_go.send(()).unwrap();
+    let cut = world.kernel().drive(task).unwrap_err().to_string();
+    assert!(cut.contains("paused") && asked.try_recv().is_ok(), "it is asked again: {cut}");
+    assert_eq!(settled(&world, task), [aside, aside]);
+}

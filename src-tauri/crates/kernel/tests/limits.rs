@@ -6,7 +6,7 @@ use crate::told::Wire;
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::attempt::TerminationReason;
-use model::ingress::Channel;
+use model::ingress::{Channel, ClarificationStatus};
 use model::task::{Budget, Limit, TaskStatus};
 use model::{Body, ClarificationId, TaskId, limits};
 use serde_json::json;
@@ -141,4 +141,37 @@ fn who_says_end_or_nothing_ends_it_as_where_nobody_is_asked() {
     assert_eq!(count(world.kernel(), task, "task.limit_reached"), 0);
     let (world, _, task) = begun(4_433, |b| b.iterations_max = 1, false);
     assert_eq!(world.drive(task), ended(TaskStatus::Failed, TerminationReason::MaxIterations));
+}
+
+#[test]
+fn a_task_tried_again_closes_its_question_about_a_limit() {
+    let (tokens, _) = first_reserve();
+    let (world, _, task) = begun(4_440, |b| b.tokens_max = tokens, true);
+    let id = asked(&world, task);
+    world.kernel().retry(task, "again".to_owned()).unwrap();
+    assert_eq!(state(&world, task).clarifications[&id].status, ClarificationStatus::Cancelled);
+    assert!(world.kernel().answer(task, id, "100000", Channel::Cli).is_err());
+    assert_eq!(raised(&world, task), []);
+    assert_ne!(asked(&world, task), id, "the new attempt asks for itself");
+}
+
+#[test]
+fn a_limit_of_a_paused_task_is_answered_once_it_goes_on() {
+    let (tokens, _) = first_reserve();
+    for (seed, answer) in [(4_441, "100000"), (4_442, "end")] {
+        let (world, _, task) = begun(seed, |b| b.tokens_max = tokens, true);
+        let id = asked(&world, task);
+        world.kernel().pause(task).unwrap();
+        assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
+        let said = world.kernel().answer(task, id, answer, Channel::Cli).unwrap_err().to_string();
+        assert!(said.contains(&format!("hermit task resume {task}")), "{said}");
+        world.kernel().resume(task).unwrap();
+        world.kernel().answer(task, id, answer, Channel::Cli).unwrap();
+        let ends = if answer == "end" {
+            ended(TaskStatus::Failed, TerminationReason::BudgetSpent)
+        } else {
+            completed()
+        };
+        assert_eq!(world.drive(task), ends);
+    }
 }

@@ -28,11 +28,11 @@ use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
 use std::path::Path;
-use wire::Error;
 use wire::task::{
     Count, List, Question, QuestionList, Questions, Submit, Submitted, TaskCounts, Tasks, WorkingState,
     WorkingStateRow, WorkingStates,
 };
+use wire::{Caller, Error};
 use words::task::UndoneExtent;
 
 /// The channel a request names, or the command line. Nobody speaks as Hermit itself.
@@ -68,6 +68,7 @@ pub(crate) fn submission(
     p: Submit,
     conversation_id: Option<ConversationId>,
 ) -> Result<Submission, Error> {
+    for_the_owner(host, &p)?;
     let kernel = host.kernel()?;
     let channel = channel(p.channel.as_deref())?;
     let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
@@ -120,6 +121,18 @@ pub(crate) fn submission(
         fallback_remote: p.fallback_remote,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     })
+}
+
+/// What a person alone allows of a task: that what stays on this machine may leave it, and to be asked for more money.
+fn for_the_owner(host: &dyn Host, p: &Submit) -> Result<(), Error> {
+    let refused = match (host.caller() == Caller::Owner, p.fallback_remote, p.ask_at_limit) {
+        (false, true, _) => "that a model on another machine may follow one on this one (`fallback_remote`)",
+        (false, false, true) => "that somebody is there to be asked at a limit (`ask_at_limit`)",
+        _ => return Ok(()),
+    };
+    let said = format!("only a person says {refused}, in the process that holds the store");
+    Err(Error::new(wire::Code::Forbidden, said)
+        .hint("leave it out, or stop that process and begin the task with `hermit run` at a terminal"))
 }
 
 pub(crate) fn of_submitted(submitted: &kernel::command::submit::Submitted) -> Submitted {

@@ -237,6 +237,11 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }
 
+    /// Every model of this host costs two dollars to read and eight to write.
+    fn price_of(&self, _address: &str) -> Result<Option<(u64, u64)>, wire::Error> {
+        Ok(Some((2_000_000, 8_000_000)))
+    }
+
     fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error> {
         let day = kernel::ports::Days::day_of(&*self.world.days, at);
         day.map_err(|why| wire::Error::new(wire::Code::Usage, why))

@@ -216,3 +216,57 @@ fn an_answer_is_recorded_as_who_gave_it() {
     let by: Vec<&str> = answers.filter_map(|event| event["actor_type"].as_str()).collect();
     assert_eq!(by, ["service", "user"], "a token is a program's, the process itself is its person's");
 }
+
+#[test]
+fn a_program_lowers_the_ceiling_and_raises_a_price_and_never_the_other_way() {
+    let home = Home::new(307);
+    let ceiling =
+        |caller, dollars: Value| code(&home, caller, "models.ceiling", json!({ "dollars": dollars }));
+    let price = |caller, field: &str, dollars: &str| {
+        let params = json!({ "address": "openai:http://127.0.0.1:1/v1#m", field: dollars });
+        code(&home, caller, "models.set", params)
+    };
+    // What the rule lets through comes to the host, which has no settings.
+    let passed = Some(Code::Unavailable);
+    for caller in [Caller::Program, Caller::Page] {
+        assert_eq!(owner("models.ceiling", json!({ "dollars": "5.00" })), None);
+        for more in [json!(null), json!("5.01")] {
+            assert_eq!(ceiling(caller, more.clone()), Some(Code::Forbidden), "{more} by {caller:?}");
+        }
+        assert_eq!(*home.world.days.max.lock().expect("no poison"), Some(5_000_000));
+        assert_eq!(ceiling(caller, json!("4.00")), None);
+        assert_eq!(*home.world.days.max.lock().expect("no poison"), Some(4_000_000));
+        for (field, less) in [
+            ("price_in", "1.99"),
+            ("price_in", "0"),
+            ("price_in", ""),
+            ("price_out", "7.99"),
+            ("price_out", "0.0"),
+            ("price_out", " "),
+        ] {
+            assert_eq!(price(caller, field, less), Some(Code::Forbidden), "{field} {less:?} by {caller:?}");
+        }
+        for (field, more) in [("price_in", "2"), ("price_in", "2.50"), ("price_out", "8"), ("mode", "auto")] {
+            assert_eq!(price(caller, field, more), passed, "{field} {more} by {caller:?}");
+        }
+    }
+    assert_eq!(owner("models.ceiling", json!({ "dollars": null })), None);
+    let free = json!({ "address": "openai:http://127.0.0.1:1/v1#m", "price_in": "0" });
+    assert_eq!(owner("models.set", free), passed);
+}
+
+#[test]
+fn a_program_neither_lets_a_task_leave_this_machine_nor_says_that_a_person_is_there() {
+    let home = Home::new(308);
+    let work = home.world.folder.path().to_path_buf();
+    let playbook = json!({ "kind": "playbook", "name": "inventory" });
+    for caller in CALLERS {
+        for field in ["fallback_remote", "ask_at_limit"] {
+            let params =
+                |yes: bool| json!({ "workspace": work, "reasoner": playbook, "goal": "", field: yes });
+            let refused = Some(Code::Forbidden).filter(|_| caller != Caller::Owner);
+            assert_eq!(code(&home, caller, "task.submit", params(true)), refused, "{field} by {caller:?}");
+            assert_eq!(code(&home, caller, "task.submit", params(false)), None, "{field} by {caller:?}");
+        }
+    }
+}

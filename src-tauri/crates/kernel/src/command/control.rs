@@ -3,6 +3,7 @@
 use super::enclose::{Encloses, is_given};
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
+use crate::drive::asked::close_questions;
 use crate::drive::{leave_children, release_lease};
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState, Turn};
@@ -137,6 +138,7 @@ impl Kernel {
             tx.then(After::EndServers(attempt));
             leave_children(tx);
             release_lease(tx);
+            close_questions(tx);
             let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
             for approval_id in asked {
                 tx.push(ApprovalInvalidated { approval_id, reason: format!("superseded: {why}") });

@@ -84,7 +84,7 @@ pub(crate) fn is_asked_by_server(state: &TaskState) -> bool {
 }
 
 /// Takes back every open question.
-pub(super) fn close_questions(tx: &mut Tx<'_>) -> Vec<String> {
+pub(crate) fn close_questions(tx: &mut Tx<'_>) -> Vec<String> {
     let open = tx.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
     let open: Vec<_> = open.map(|c| (c.clarification_id, c.question.clone())).collect();
     let mut asked = Vec::new();

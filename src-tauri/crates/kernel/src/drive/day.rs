@@ -21,9 +21,10 @@ impl Kernel {
         let Some(max) = day.cost_micros_max else { return Ok(Ok(())) };
         let mut promised = lock(&self.promised);
         let query = self.query()?;
+        // What is set aside is read first: a call that is settled in between counts twice, and never not at all.
+        let mut held: BTreeMap<TaskId, u64> = query.set_aside().map_err(view)?.into_iter().collect();
         let spent = query.spent(day.begins, day.ends).map_err(view)?;
         let spent = spent.iter().map(|on| on.cost_micros).fold(0, u64::saturating_add);
-        let mut held: BTreeMap<TaskId, u64> = query.set_aside().map_err(view)?.into_iter().collect();
         for (of, cost) in &*promised {
             let set = held.entry(*of).or_default();
             *set = (*set).max(*cost);
@@ -50,7 +51,7 @@ impl Kernel {
         )))
     }
 
-    /// What a call sets aside is on record: it need not be remembered here.
+    /// What a call sets aside is on record, or the call is over: it need not be remembered here.
     pub(super) fn promise_kept(&self, task: TaskId) {
         lock(&self.promised).remove(&task);
     }

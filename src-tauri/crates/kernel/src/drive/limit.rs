@@ -8,14 +8,14 @@ use crate::Error;
 use crate::command::add_input::Words;
 use crate::decide::{Spending, at_limit, limit_met};
 use crate::kernel::{Cell, Kernel};
-use crate::state::TaskState;
+use crate::state::{TaskState, Turn};
 use crate::tx::Tx;
 use governance::Refusal;
 use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, ClarificationRequested, LimitRaised, LimitReached};
 use model::fault::Point;
 use model::ingress::{Clarification, ClarificationStatus};
-use model::task::{Budget, Limit, Origin, TaskContract};
+use model::task::{Budget, Limit, Origin, TaskContract, TaskStatus};
 use model::{ClarificationId, Sensitive, limits};
 use std::sync::MutexGuard;
 
@@ -92,6 +92,18 @@ impl Kernel {
                     .to_owned(),
             )));
         }
+        let task_id = state.task.task_id;
+        let turn = state.attempt().map(|attempt| &attempt.turn);
+        if !matches!(turn, Some(Turn::Questioned(id)) if *id == clarification_id) {
+            return Err(Error::Conflict(format!(
+                "the task does not wait for this question any more; `hermit task show {task_id}` says how it stands"
+            )));
+        }
+        if state.task.status == TaskStatus::Paused {
+            return Err(Error::Conflict(format!(
+                "the task is paused: let it go on with `hermit task resume {task_id}`, then answer"
+            )));
+        }
         let contract = self.contract(&state)?;
         let was = allowed(&state.budget(&contract), limit);
         let (w, as_recorded) = self.words(&state, words)?;
@@ -102,8 +114,11 @@ impl Kernel {
             Some(format!("resolve:{clarification_id}")),
             ClarificationAnswered { clarification_id, ingress_id: as_recorded.ingress_id },
         );
-        tx.unblock("answered")?;
-        tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
+        // One that was resumed and is not picked up yet goes on when it is.
+        if tx.task.status == TaskStatus::Blocked {
+            tx.unblock("answered")?;
+            tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
+        }
         match said {
             Said::More(more) => {
                 let most = if limit == Limit::Turns { limits::ITERATIONS_MAX.into() } else { u64::MAX };

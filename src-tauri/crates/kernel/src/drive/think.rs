@@ -1,40 +1,30 @@
-//! From a lease to an answer: compile the context, ask the model.
+//! From a lease to a request: compile the context, put on record what the model is asked.
 
+use super::Then;
 use super::pinned::{origin_in_words, profile_in_words};
-use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::command::memory::memories_in;
 use crate::decide::Spending;
-use crate::kernel::{Cell, Kernel, lock};
-use crate::ports::Notice;
-use crate::state::{AttemptState, MODEL_UNAVAILABLE, ObservedRef, TaskState, Turn};
+use crate::kernel::{Kernel, lock};
+use crate::state::{AttemptState, ObservedRef, TaskState};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use knowledge::{PackInput, Pinned};
-use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
-use model::attempt::{AttemptStatus, TerminationReason};
+use model::artifact::{ArtifactKind, ArtifactRef};
+use model::attempt::AttemptStatus;
 use model::body::{
-    AttemptCheckpointed, Boundary, BudgetReserved, BudgetSettled, ContextCompiled, DecisionRecorded,
-    ModelFailed, ModelRequested, ModelResponded, TaskInputAbsorbed,
+    AttemptCheckpointed, Boundary, BudgetReserved, ContextCompiled, DecisionRecorded, ModelRequested,
+    TaskInputAbsorbed,
 };
 use model::context::ContextPack;
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::RiskBand;
-use model::principal::PrincipalType;
-use model::task::{ModelChoice, Origin, Proposer, StepContract, TaskContract, TaskStatus};
+use model::task::{ModelChoice, Origin, Proposer, StepContract, TaskContract};
 use model::{ArtifactId, DecisionId, Sensitive, Slot};
-use reasoning::{Delta, Input, Observed, Reasoner};
+use reasoning::{Observed, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-/// For how long a busy server is waited for where another model may be asked instead.
-const FOLLOWED_WAIT_MS_MAX: u64 = 30_000;
-
-/// Kept in the place of an answer's exact bytes when the value of a secret lies in them.
-const WITHHELD: &[u8] =
-    b"the exact bytes of this answer held the value of a secret and are not kept; see model.answer";
 
 impl Kernel {
     /// The folder the task works in.
@@ -192,7 +182,8 @@ impl Kernel {
         }
         tx.unblock("goes on")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "next turn")?;
-        if descriptor.remote && tx.attempt().is_some_and(|a| !a.asks_remote) {
+        let decided = tx.attempt().and_then(|attempt| attempt.remote_model.as_deref());
+        if descriptor.remote && decided != Some(descriptor.model.as_str()) {
             self.decide_remote(tx, descriptor);
         }
         let pack_ref =
@@ -321,151 +312,6 @@ impl Kernel {
             })
         };
         seen.iter().map(read).collect()
-    }
-
-    /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
-    pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
-        let (attempt, reasoner, request, pack, task_id, wait_ms_max) = {
-            let state = self.lock_task(cell)?;
-            // A wish to stop that was taken, as by a retry, does not stop what came after it.
-            if !state.pause_requested && state.cancel_requested.is_none() {
-                cell.stop.store(false, Ordering::SeqCst);
-            }
-            let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-            let (Turn::Asking { request }, Some(pack)) = (&attempt.turn, &attempt.pack) else {
-                return Err(Error::Broken("the request to the model is not stored".to_owned()));
-            };
-            let request = (request.artifact_id, self.artifacts.read(&request.sha256)?);
-            let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
-            let contract = self.contract(&state)?;
-            let reasoner = self.reasoner(&state, &contract)?;
-            let wall_ms = state.budget(&contract).wall_ms_max.saturating_sub(state.wall_ms);
-            let wait_ms_max = u64::try_from(wall_ms).unwrap_or_default();
-            // Who has somebody else to ask waits less for a server that is busy.
-            let is_followed =
-                self.chain(&state, &contract, state.step())?.len() > state.fallen.saturating_add(1);
-            let wait_ms_max = if is_followed { wait_ms_max.min(FOLLOWED_WAIT_MS_MAX) } else { wait_ms_max };
-            (attempt, reasoner, request, pack, state.task.task_id, wait_ms_max)
-        };
-        self.promise_kept(task_id);
-        let observed = self.observations(&attempt.observed)?;
-        let input = Input {
-            request: &request.1,
-            pack: &pack,
-            observed: &observed,
-            iteration: pack.iteration,
-            wait_ms_max,
-        };
-        let mut stream = redact::Stream::new(self.ports.redactor.now());
-        let mut thoughts = redact::Stream::new(self.ports.redactor.now());
-        let think = |text: String| {
-            if !text.is_empty() {
-                self.ports.observer.notice(Notice::Reasoning { task_id, text });
-            }
-        };
-        let tell = |text: String| {
-            if !text.is_empty() {
-                self.ports.observer.notice(Notice::Delta { task_id, text });
-            }
-        };
-        let mut prose = reasoning::answer_text::Prose::default();
-        let mut on_delta = |piece: Delta<'_>| match piece {
-            Delta::Text(text) => tell(stream.push_text(&prose.push(text))),
-            Delta::Reasoning(text) => think(thoughts.push_text(text)),
-        };
-        let started = self.ports.clock.now();
-        let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
-        let reply = reasoner.propose(&input, &mut on_delta, &stopped);
-        think(thoughts.end_text());
-        tell(stream.push_text(&prose.end()));
-        tell(stream.end_text());
-        let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
-        match reply {
-            Ok(reply) => {
-                let tx = self.begin_tx(cell, Point::ModelRespond, PrincipalType::Agent)?;
-                self.answered(tx, &attempt, request.0, &reply, wall_ms).map(|()| None)
-            }
-            Err(reasoning::Error::Cancelled) => Ok(None),
-            Err(error) => {
-                let tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
-                self.unanswered(tx, &attempt, &error)
-            }
-        }
-    }
-
-    pub(super) fn answered(
-        &self,
-        mut tx: Tx<'_>,
-        attempt: &AttemptState,
-        request: ArtifactId,
-        reply: &reasoning::Reply,
-        wall_ms: i64,
-    ) -> Result<(), Error> {
-        let about_attempt_id = attempt.attempt.attempt_id;
-        let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
-        let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
-        // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
-        // What an agent outside has called is told in its answer alone.
-        let held = !attempt.loop_state.is_led && !tx.redactor().holds(&answer).is_empty();
-        let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
-        let response = tx.artifact(raw, new(ArtifactKind::ModelResponse).from([request]))?;
-        let answer = tx.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
-        let usage = reply.answer.usage;
-        tx.push(ModelResponded {
-            about_attempt_id,
-            iteration: attempt.iteration,
-            response,
-            answer,
-            tokens_in: usage.tokens_in,
-            tokens_out: usage.tokens_out,
-            cost_micros: usage.cost_micros,
-            finish_reason: reply.answer.finish_reason.clone(),
-        });
-        tx.push(BudgetSettled {
-            about_task_id: tx.task.task_id,
-            tokens: usage.tokens_in.saturating_add(usage.tokens_out),
-            cost_micros: usage.cost_micros,
-            wall_ms,
-        });
-        tx.commit()?;
-        Ok(())
-    }
-
-    /// No answer: the task pauses with the reason, and nothing is lost.
-    fn unanswered(
-        &self,
-        mut tx: Tx<'_>,
-        attempt: &AttemptState,
-        error: &reasoning::Error,
-    ) -> Result<Option<DriveOutcome>, Error> {
-        tx.push(ModelFailed {
-            about_attempt_id: attempt.attempt.attempt_id,
-            iteration: attempt.iteration,
-            error: Sensitive::from(error.to_string()),
-            retryable: error.may_retry(),
-        });
-        if matches!(error, reasoning::Error::Parameter { .. }) {
-            // The request is made anew without it; a server has few parameters to refuse, and each is refused once.
-            tx.set_attempt(AttemptStatus::CompilingContext, "asks again in other words")?;
-            tx.commit()?;
-            return Ok(None);
-        }
-        if error.can_be_mended() {
-            if self.fall_back(&mut tx, attempt, error)? {
-                tx.commit()?;
-                return Ok(None);
-            }
-            tx.set_task(TaskStatus::Paused, MODEL_UNAVAILABLE, Some(error.to_string()))?;
-            let task_id = tx.task.task_id;
-            tx.commit()?;
-            return Err(Error::Reasoning(format!(
-                "{error}; the task is paused and nothing is lost: `hermit task resume {task_id}`"
-            )));
-        }
-        let said = format!("Stopped: {error}. Put that right, or choose another model, and run it again.");
-        self.push_end(&mut tx, TerminationReason::ModelUnavailable, &said)?;
-        tx.commit()?;
-        Ok(None)
     }
 }
 

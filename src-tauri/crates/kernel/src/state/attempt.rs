@@ -107,6 +107,8 @@ pub struct AttemptState {
     pub remote_calls: Vec<(ArtifactRef, ArtifactRef)>,
     /// Whether the request in hand goes to another machine.
     pub asks_remote: bool,
+    /// The model on another machine that it was decided to ask, until another is asked.
+    pub remote_model: Option<String>,
 }
 
 impl AttemptState {
@@ -137,6 +139,7 @@ impl AttemptState {
             pack: None,
             remote_calls: Vec::new(),
             asks_remote: false,
+            remote_model: None,
         }
     }
 
@@ -232,6 +235,7 @@ impl AttemptState {
             }
             Body::ModelRequested(b) => {
                 self.asks_remote = b.remote;
+                self.remote_model = b.remote.then(|| b.model.clone());
                 self.turn = Turn::Asking { request: b.request.clone() };
             }
             Body::ModelResponded(b) => self.answered(b),
@@ -240,6 +244,8 @@ impl AttemptState {
                 self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
             }
             Body::CriteriaChecked(_) => self.criteria_checks = self.criteria_checks.saturating_add(1),
+            // The next has its own decision, also where a model of the same name is asked elsewhere.
+            Body::ModelFellBack(_) => self.remote_model = None,
             Body::ModelFailed(_) => self.model_failures = self.model_failures.saturating_add(1),
             Body::TrialStarted(b) => {
                 let trial = Trial { action_request_id: b.action_request_id, request: b.request.clone() };

@@ -72,7 +72,6 @@ impl SampledBy {
 impl TaskState {
     pub(super) fn apply_sampled(&mut self, body: &Body) {
         match body {
-            Body::BudgetReserved(b) => self.cost_reserved = b.cost_micros,
             Body::SamplingRequested(b) => {
                 // What was set aside for it stands just before it.
                 let cost_micros = self.cost_reserved;

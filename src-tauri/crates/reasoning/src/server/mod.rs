@@ -260,6 +260,20 @@ impl ModelServer {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Coming, Error> {
         let mut coming = Coming::of(self.protocol);
+        let came = self.exchanged(&mut coming, request, on_delta, cancelled);
+        if came.is_err() {
+            coming.tell_begun(on_delta);
+        }
+        came.map(|()| coming)
+    }
+
+    fn exchanged(
+        &self,
+        coming: &mut Coming,
+        request: &[u8],
+        on_delta: &mut dyn FnMut(Delta<'_>),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
         let mut broken = None;
         let url = self.protocol.endpoint(&self.base, &self.model);
         let outcome = {
@@ -286,7 +300,7 @@ impl ModelServer {
                 .or_else(|error| if status < 400 { Err(error) } else { Ok(()) })?;
         }
         match status {
-            200..=299 => Ok(coming),
+            200..=299 => Ok(()),
             _ => Err(self.unlearned(status, &coming.raw, request).unwrap_or_else(|| {
                 advice::refused(status, reply.retry_after_ms, &coming.raw, &self.address, &self.model)
             })),
@@ -342,8 +356,24 @@ impl Coming {
         self.events.feed(bytes, &mut |data| protocol.take(data, draft, on_delta))
     }
 
+    /// Nothing comes of it, and some of it had come: whoever hears it is told with an empty piece, as calls of tools have
+    /// no pieces of their own.
+    fn tell_begun(&self, on_delta: &mut dyn FnMut(Delta<'_>)) {
+        if self.draft.has_begun() {
+            on_delta(Delta::Text(""));
+        }
+    }
+
     /// The stream is over: what is whole, or why it is not.
     fn finish(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<(), Error> {
+        let came = self.finished(on_delta);
+        if came.is_err() {
+            self.tell_begun(on_delta);
+        }
+        came
+    }
+
+    fn finished(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<(), Error> {
         let (draft, protocol) = (&mut self.draft, self.protocol);
         let last = self.events.finish(&mut |data| protocol.take(data, draft, on_delta));
         if self.events.seen() {

@@ -1,0 +1,237 @@
+//! Asking a model with the request that is on record, and what came of it.
+
+use super::{DriveOutcome, Then};
+use crate::Error;
+use crate::kernel::{Cell, Kernel};
+use crate::ports::Notice;
+use crate::state::{AttemptState, MODEL_UNAVAILABLE, Turn};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
+use model::artifact::{ArtifactKind, TrustTier};
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::body::{BudgetSettled, ModelFailed, ModelResponded};
+use model::context::ContextPack;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::task::TaskStatus;
+use model::{ArtifactId, Sensitive, TaskId};
+use reasoning::{Delta, Input, Reasoner};
+use std::cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// For how long a busy server is waited for where another model may be asked instead.
+const FOLLOWED_WAIT_MS_MAX: u64 = 30_000;
+
+/// Kept in the place of an answer's exact bytes when the value of a secret lies in them.
+const WITHHELD: &[u8] =
+    b"the exact bytes of this answer held the value of a secret and are not kept; see model.answer";
+
+/// What a model is asked, as it is on record.
+struct Stored {
+    attempt: AttemptState,
+    reasoner: Arc<dyn Reasoner>,
+    request: (ArtifactId, Vec<u8>),
+    pack: ContextPack,
+    /// What was set aside for it.
+    cost_micros: u64,
+    wait_ms_max: u64,
+}
+
+/// What came of it.
+struct Heard {
+    reply: Result<reasoning::Reply, reasoning::Error>,
+    /// Some of an answer came.
+    flowed: bool,
+    wall_ms: i64,
+}
+
+impl Kernel {
+    /// Asks with the stored bytes, where the day still has room for it.
+    pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
+        let task_id = self.lock_task(cell)?.task.task_id;
+        let came = self.ask_in_day(cell, task_id);
+        self.promise_kept(task_id);
+        came
+    }
+
+    fn ask_in_day(&self, cell: &Cell, task_id: TaskId) -> Result<Option<DriveOutcome>, Error> {
+        let stored = self.stored(cell)?;
+        // It may have been stored on another day or under another ceiling, or have failed since.
+        if let Err(said) = self.within_day(task_id, stored.cost_micros)? {
+            let mut tx = self.begin_tx(cell, Point::ContextCompile, PrincipalType::System)?;
+            let then: Then = self.day_is_full(&mut tx, said)?;
+            return self.go_through(cell, tx, then);
+        }
+        let Heard { reply, flowed, wall_ms } = self.hear(cell, task_id, &stored)?;
+        match reply {
+            Ok(reply) => {
+                let tx = self.begin_tx(cell, Point::ModelRespond, PrincipalType::Agent)?;
+                self.answered(tx, &stored.attempt, stored.request.0, &reply, wall_ms).map(|()| None)
+            }
+            Err(reasoning::Error::Cancelled) if flowed && stored.cost_micros > 0 => {
+                let mut tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
+                settle_reserve(&mut tx, wall_ms);
+                tx.commit()?;
+                Ok(None)
+            }
+            Err(reasoning::Error::Cancelled) => Ok(None),
+            Err(error) => {
+                let tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
+                self.unanswered(tx, &stored.attempt, &error, (flowed, wall_ms))
+            }
+        }
+    }
+
+    fn stored(&self, cell: &Cell) -> Result<Stored, Error> {
+        let state = self.lock_task(cell)?;
+        // A wish to stop that was taken, as by a retry, does not stop what came after it.
+        if !state.pause_requested && state.cancel_requested.is_none() {
+            cell.stop.store(false, Ordering::SeqCst);
+        }
+        let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let (Turn::Asking { request }, Some(pack)) = (&attempt.turn, &attempt.pack) else {
+            return Err(Error::Broken("the request to the model is not stored".to_owned()));
+        };
+        let request = (request.artifact_id, self.artifacts.read(&request.sha256)?);
+        let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
+        let contract = self.contract(&state)?;
+        let reasoner = self.reasoner(&state, &contract)?;
+        let wall_ms = state.budget(&contract).wall_ms_max.saturating_sub(state.wall_ms);
+        let wait_ms_max = u64::try_from(wall_ms).unwrap_or_default();
+        // Who has somebody else to ask waits less for a server that is busy.
+        let is_followed = self.chain(&state, &contract, state.step())?.len() > state.fallen.saturating_add(1);
+        let wait_ms_max = if is_followed { wait_ms_max.min(FOLLOWED_WAIT_MS_MAX) } else { wait_ms_max };
+        Ok(Stored { attempt, reasoner, request, pack, cost_micros: state.cost_reserved, wait_ms_max })
+    }
+
+    /// The lock is not held while the model thinks, so that a person can speak.
+    fn hear(&self, cell: &Cell, task_id: TaskId, stored: &Stored) -> Result<Heard, Error> {
+        let observed = self.observations(&stored.attempt.observed)?;
+        let input = Input {
+            request: &stored.request.1,
+            pack: &stored.pack,
+            observed: &observed,
+            iteration: stored.pack.iteration,
+            wait_ms_max: stored.wait_ms_max,
+        };
+        let mut stream = redact::Stream::new(self.ports.redactor.now());
+        let mut thoughts = redact::Stream::new(self.ports.redactor.now());
+        let think = |text: String| {
+            if !text.is_empty() {
+                self.ports.observer.notice(Notice::Reasoning { task_id, text });
+            }
+        };
+        let tell = |text: String| {
+            if !text.is_empty() {
+                self.ports.observer.notice(Notice::Delta { task_id, text });
+            }
+        };
+        let mut prose = reasoning::answer_text::Prose::default();
+        let flowed = cell::Cell::new(false);
+        let mut on_delta = |piece: Delta<'_>| {
+            flowed.set(true);
+            match piece {
+                Delta::Text(text) => tell(stream.push_text(&prose.push(text))),
+                Delta::Reasoning(text) => think(thoughts.push_text(text)),
+            }
+        };
+        let started = self.ports.clock.now();
+        let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
+        let reply = stored.reasoner.propose(&input, &mut on_delta, &stopped);
+        think(thoughts.end_text());
+        tell(stream.push_text(&prose.end()));
+        tell(stream.end_text());
+        let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
+        Ok(Heard { reply, flowed: flowed.get(), wall_ms })
+    }
+
+    pub(super) fn answered(
+        &self,
+        mut tx: Tx<'_>,
+        attempt: &AttemptState,
+        request: ArtifactId,
+        reply: &reasoning::Reply,
+        wall_ms: i64,
+    ) -> Result<(), Error> {
+        let about_attempt_id = attempt.attempt.attempt_id;
+        let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
+        let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
+        // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
+        // What an agent outside has called is told in its answer alone.
+        let held = !attempt.loop_state.is_led && !tx.redactor().holds(&answer).is_empty();
+        let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
+        let response = tx.artifact(raw, new(ArtifactKind::ModelResponse).from([request]))?;
+        let answer = tx.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
+        let usage = reply.answer.usage;
+        let (mut tokens, mut cost_micros) =
+            (usage.tokens_in.saturating_add(usage.tokens_out), usage.cost_micros);
+        if tokens == 0 && tx.cost_reserved > 0 {
+            // Nobody says what it used.
+            (tokens, cost_micros) = (tx.tokens_reserved, tx.cost_reserved);
+        }
+        tx.push(ModelResponded {
+            about_attempt_id,
+            iteration: attempt.iteration,
+            response,
+            answer,
+            tokens_in: usage.tokens_in,
+            tokens_out: usage.tokens_out,
+            cost_micros: usage.cost_micros,
+            finish_reason: reply.answer.finish_reason.clone(),
+        });
+        tx.push(BudgetSettled { about_task_id: tx.task.task_id, tokens, cost_micros, wall_ms });
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// No answer: the task pauses with the reason, and nothing is lost.
+    fn unanswered(
+        &self,
+        mut tx: Tx<'_>,
+        attempt: &AttemptState,
+        error: &reasoning::Error,
+        (flowed, wall_ms): (bool, i64),
+    ) -> Result<Option<DriveOutcome>, Error> {
+        let has_come = matches!(error, reasoning::Error::Garbage { .. } | reasoning::Error::TooLong { .. });
+        if flowed || has_come {
+            settle_reserve(&mut tx, wall_ms);
+        }
+        tx.push(ModelFailed {
+            about_attempt_id: attempt.attempt.attempt_id,
+            iteration: attempt.iteration,
+            error: Sensitive::from(error.to_string()),
+            retryable: error.may_retry(),
+        });
+        if matches!(error, reasoning::Error::Parameter { .. }) {
+            // The request is made anew without it; a server has few parameters to refuse, and each is refused once.
+            tx.set_attempt(AttemptStatus::CompilingContext, "asks again in other words")?;
+            tx.commit()?;
+            return Ok(None);
+        }
+        if error.can_be_mended() {
+            if self.fall_back(&mut tx, attempt, error)? {
+                tx.commit()?;
+                return Ok(None);
+            }
+            tx.set_task(TaskStatus::Paused, MODEL_UNAVAILABLE, Some(error.to_string()))?;
+            let task_id = tx.task.task_id;
+            tx.commit()?;
+            return Err(Error::Reasoning(format!(
+                "{error}; the task is paused and nothing is lost: `hermit task resume {task_id}`"
+            )));
+        }
+        let said = format!("Stopped: {error}. Put that right, or choose another model, and run it again.");
+        self.push_end(&mut tx, TerminationReason::ModelUnavailable, &said)?;
+        tx.commit()?;
+        Ok(None)
+    }
+}
+
+/// A call ended and nobody says what it used: what was set aside for it counts, where it has a price.
+fn settle_reserve(tx: &mut Tx<'_>, wall_ms: i64) {
+    let (tokens, cost_micros) = (tx.tokens_reserved, tx.cost_reserved);
+    if cost_micros > 0 {
+        tx.push(BudgetSettled { about_task_id: tx.task.task_id, tokens, cost_micros, wall_ms });
+    }
+}
