@@ -390,19 +390,15 @@ impl api::Host for Local {
     fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error> {
         self.choose_standard(address)
     }
-
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         self.set_up(settings)
     }
-
     fn price_of(&self, address: &str) -> Result<Option<(u64, u64)>, wire::Error> {
         self.price_in_force(address)
     }
-
     fn day_of(&self, at: UnixMs) -> Result<kernel::ports::Day, wire::Error> {
         LocalDays::new(self.home.clone()).day_of(at).map_err(api::usage)
     }
-
     fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error> {
         keep_ceiling(&self.home, cost_micros_max).map_err(Error::to_wire)
     }

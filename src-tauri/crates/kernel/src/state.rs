@@ -286,14 +286,8 @@ impl TaskState {
                 self.goal_edits = self.goal_edits.saturating_add(1);
                 self.goal_is_news = true;
             }
-            Body::ContextCompiled(_) => {
-                self.goal_is_news = false;
-                (self.tokens_reserved, self.cost_reserved) = (0, 0);
-            }
+            Body::ContextCompiled(_) => self.goal_is_news = false,
             Body::TaskPriorityChanged(b) => self.task.priority = b.priority,
-            Body::BudgetReserved(b) => {
-                (self.tokens_reserved, self.cost_reserved) = (b.tokens, b.cost_micros);
-            }
             Body::BudgetSettled(b) => {
                 self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
                 self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);

@@ -72,6 +72,10 @@ impl SampledBy {
 impl TaskState {
     pub(super) fn apply_sampled(&mut self, body: &Body) {
         match body {
+            Body::ContextCompiled(_) => (self.tokens_reserved, self.cost_reserved) = (0, 0),
+            Body::BudgetReserved(b) => {
+                (self.tokens_reserved, self.cost_reserved) = (b.tokens, b.cost_micros);
+            }
             Body::SamplingRequested(b) => {
                 // What was set aside for it stands just before it.
                 let cost_micros = self.cost_reserved;

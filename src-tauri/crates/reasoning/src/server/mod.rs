@@ -356,8 +356,7 @@ impl Coming {
         self.events.feed(bytes, &mut |data| protocol.take(data, draft, on_delta))
     }
 
-    /// Nothing comes of it, and some of it had come: whoever hears it is told with an empty piece, as calls of tools have
-    /// no pieces of their own.
+    /// Tells with an empty piece that some of an answer came of which nothing comes: calls have no pieces of their own.
     fn tell_begun(&self, on_delta: &mut dyn FnMut(Delta<'_>)) {
         if self.draft.has_begun() {
             on_delta(Delta::Text(""));
