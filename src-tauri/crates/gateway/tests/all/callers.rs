@@ -220,6 +220,7 @@ fn an_answer_is_recorded_as_who_gave_it() {
 #[test]
 fn a_program_lowers_the_ceiling_and_raises_a_price_and_never_the_other_way() {
     let home = Home::new(307);
+    let owner = |name: &str, params: Value| api::call(&home, name, params).err().map(|error| error.code);
     let ceiling =
         |caller, dollars: Value| code(&home, caller, "models.ceiling", json!({ "dollars": dollars }));
     let price = |caller, field: &str, dollars: &str| {
