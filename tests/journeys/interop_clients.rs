@@ -36,6 +36,9 @@ const NOT_HELD: [(&str, &str); 2] = [
 const CHECKS_NOT_HELD: [(&str, &str); 1] =
     [("sep-2243-client-omit-null", "arguments that do not fit the schema of a tool are sent to nobody")];
 
+/// How Hermit says that a token is in what it would keep.
+const PART_OF_A_TOKEN: &str = "what would be kept holds the value of";
+
 /// What the suite starts as a client: it leaves the server's address and what else a client knows, and stays until the
 /// person's part is done.
 const CLIENT: &str = "#!/bin/sh\nprintf %s \"$MCP_CONFORMANCE_CONTEXT\" > \"$0.context\"\nprintf %s \"$1\" > \"$0.new\"; mv \"$0.new\" \"$0.url\"\nuntil [ -e \"$0.done\" ]; do sleep 0.1; done\n";
@@ -237,7 +240,16 @@ fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_client() {
             if NOT_HELD.iter().any(|(not, _)| *not == scenario) || !done.insert(scenario.clone()) {
                 continue;
             }
-            let (mut wrong, said) = as_client(&suite, version, &scenario);
+            let mut held = as_client(&suite, version, &scenario);
+            // The suite's tokens end in the time of day, in milliseconds: a time on record that is the same up to its last digit is a
+            // part of the token, and Hermit keeps no part of a secret. A person would log in again.
+            for _ in 0..9 {
+                if !held.1.contains(PART_OF_A_TOKEN) {
+                    break;
+                }
+                held = as_client(&suite, version, &scenario);
+            }
+            let (mut wrong, said) = held;
             wrong.retain(|id| !CHECKS_NOT_HELD.iter().any(|(not, _)| not == id));
             assert!(wrong.is_empty(), "{version} {scenario}: {wrong:?}\n{said}");
             println!("{version} {scenario}");

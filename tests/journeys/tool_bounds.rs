@@ -90,8 +90,8 @@ fn servers_of_another_programs_file_are_proposed_with_their_settings_and_without
     assert_eq!(
         lines,
         [
-            "hermit tools add git-hub --workspace /srv/x --secret GITHUB_TOKEN=NAME --host HOST --secret MODE=NAME \
-             --host HOST -- env LOG_LEVEL=debug npx -y 'github mcp'",
+            "hermit tools add git-hub --workspace /srv/x --secret GITHUB_TOKEN=NAME --host HOST --env LOG_LEVEL=debug \
+             --secret MODE=NAME --host HOST -- npx -y 'github mcp'",
             "hermit tools add wiki --url https://mcp.example.org/mcp --header Authorization=NAME",
         ]
     );
