@@ -261,12 +261,13 @@ impl Unified {
                 })
             })
             .count();
-        let middles: Vec<String> = all.iter().map(|words| words[head..words.len() - tail].concat()).collect();
-        let mut template: String = first[..head].iter().map(|word| escaped(word)).collect();
+        let middle = |words: &Vec<&str>| Some(words.get(head..words.len().checked_sub(tail)?)?.concat());
+        let middles: Vec<String> = all.iter().map(middle).collect::<Option<_>>()?;
+        let (front, back) = (first.get(..head)?, first.get(first.len().checked_sub(tail)?..)?);
+        let mut template: String = front.iter().map(|word| escaped(word)).collect();
         template.push_str(&self.parameter(middles, spot)?);
-        template.extend(first[first.len() - tail..].iter().map(|word| escaped(word)));
-        self.constant +=
-            first[..head].iter().chain(&first[first.len() - tail..]).filter(|w| is_word(w)).count();
+        template.extend(back.iter().map(|word| escaped(word)));
+        self.constant += front.iter().chain(back).filter(|word| is_word(word)).count();
         Some(template)
     }
 
