@@ -75,7 +75,7 @@ fn register_three(stage: &Stage, [files, everything, memory]: [&str; 3]) {
     registers(stage, "files", &options, &[node, files, "."], &[&is("server-filesystem")]);
     let options = ["--read", &reads, "--class", "echo=read_local", "--class", "get-sum=read_local"];
     registers(
-        &stage,
+        stage,
         "every",
         &options,
         &[node, everything],
@@ -85,7 +85,7 @@ fn register_three(stage: &Stage, [files, everything, memory]: [&str; 3]) {
     let options = [&["--read", &reads, "--env", &kept][..], &classes].concat();
     let variable = "its variable MEMORY_FILE_PATH is";
     registers(
-        &stage,
+        stage,
         "memory",
         &options,
         &[node, memory],

@@ -39,11 +39,11 @@ fn row(world: &World, claim: &str) -> MemoryRow {
 
 /// What the end of a task says of memory.
 fn judged(world: &World, task: TaskId) -> (Vec<MemoryId>, Vec<MemoryId>) {
-    let ends = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+    let mut ends = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
         Body::RunTerminated(b) => Some((b.helped.unwrap_or_default(), b.contradicted.unwrap_or_default())),
         _ => None,
     });
-    ends.last().expect("it ended")
+    ends.next_back().expect("it ended")
 }
 
 #[test]

@@ -252,10 +252,10 @@ impl Kernel {
             Some(RefusedBy::Person) => TerminationReason::ApprovalDenied,
             _ => TerminationReason::Done,
         };
-        if reason == TerminationReason::Done {
-            if let Some(unmet) = self.check_criteria(tx)? {
-                return self.not_done(tx, summary, answer, &unmet);
-            }
+        if reason == TerminationReason::Done
+            && let Some(unmet) = self.check_criteria(tx)?
+        {
+            return self.not_done(tx, summary, answer, &unmet);
         }
         let done = [Proposal::Done { summary: summary.to_owned() }];
         let record = self.record(tx, &done, answer, None, None)?;
