@@ -316,10 +316,22 @@ impl Kernel {
         let record = self.record(tx, &asked, answer, None, None)?;
         let about_attempt_id = self.attempt_id(tx)?;
         tx.push(IterationCompleted { about_attempt_id, record });
+        let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        self.wait_for_answer(tx, clarification_id, question, choices)
+    }
+
+    /// The attempt at work waits until a person has answered.
+    pub(super) fn wait_for_answer(
+        &self,
+        tx: &mut Tx<'_>,
+        clarification_id: ClarificationId,
+        question: String,
+        choices: Vec<String>,
+    ) -> Result<Then, Error> {
         let clarification = Clarification {
-            clarification_id: ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            clarification_id,
             task_id: tx.task.task_id,
-            attempt_id: about_attempt_id,
+            attempt_id: self.attempt_id(tx)?,
             question: Sensitive::from(question),
             choices: choices.into_iter().map(Sensitive::from).collect(),
             status: ClarificationStatus::Pending,

@@ -68,18 +68,27 @@ impl Kernel {
         let mut told = Told { record: Record::default(), left: TEXTS_MAX, order: 0 };
         told.record.said.push(state.goal_text());
         told.record.said.extend(state.inputs.iter().chain(&state.absorbed).map(|input| input.text.clone()));
-        let mut parts: Vec<TaskId> = state.children.clone();
-        let mut known: BTreeSet<TaskId> = BTreeSet::new();
-        while let Some(part) = parts.pop() {
-            if known.len() < TASKS_MAX && known.insert(part) {
-                // A part that has ended is read from its log: whoever is at it now only reads.
-                let part = self.load(part)?;
-                parts.extend(&part.children);
-                self.add_task(&part, &mut told)?;
-            }
+        for part in self.tasks_below(state)? {
+            self.add_task(&part, &mut told)?;
         }
         self.add_task(state, &mut told)?;
         Ok(told.record)
+    }
+
+    /// The parts that a task gave away, and theirs, as far as they are looked at.
+    pub(super) fn tasks_below(&self, state: &TaskState) -> Result<Vec<TaskState>, Error> {
+        let mut open: Vec<TaskId> = state.children.clone();
+        let mut known: BTreeSet<TaskId> = BTreeSet::new();
+        let mut parts = Vec::new();
+        while let Some(part) = open.pop() {
+            if known.len() < TASKS_MAX && known.insert(part) {
+                // A part that has ended is read from its log: whoever is at it now only reads.
+                let part = self.load(part)?;
+                open.extend(&part.children);
+                parts.push(part);
+            }
+        }
+        Ok(parts)
     }
 
     /// Adds what one task has done and seen, in its order.

@@ -12,14 +12,10 @@ use model::criterion::Criterion;
 use model::receipt::{ItemOutcome, ReceiptClass};
 use model::task::{CheckedCriterion, CriterionOutcome};
 use model::witness::Found;
-use model::{ReceiptId, RelPath, ResourceId, Sensitive, TaskId, UnixMs, WorkspaceId};
-use std::collections::BTreeSet;
+use model::{ReceiptId, RelPath, ResourceId, Sensitive, UnixMs, WorkspaceId};
 
 /// How often a model is sent back to what is not met, before its task ends as failed.
 const SENT_BACK_MAX: u32 = 2;
-
-/// Parts of a task whose acts are looked at.
-const TASKS_MAX: usize = 32;
 
 /// What a check found.
 struct Seen {
@@ -79,14 +75,8 @@ impl Kernel {
             return Ok(deeds);
         }
         self.add_deeds(state, &mut deeds)?;
-        let mut parts: Vec<TaskId> = state.children.clone();
-        let mut known: BTreeSet<TaskId> = BTreeSet::new();
-        while let Some(part) = parts.pop() {
-            if known.len() < TASKS_MAX && known.insert(part) {
-                let part = self.load(part)?;
-                parts.extend(&part.children);
-                self.add_deeds(&part, &mut deeds)?;
-            }
+        for part in self.tasks_below(state)? {
+            self.add_deeds(&part, &mut deeds)?;
         }
         deeds.sort_by_key(|deed| std::cmp::Reverse(deed.at));
         Ok(deeds)

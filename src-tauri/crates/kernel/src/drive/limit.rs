@@ -12,11 +12,10 @@ use crate::state::{TaskState, Turn};
 use crate::tx::Tx;
 use governance::Refusal;
 use model::attempt::AttemptStatus;
-use model::body::{ClarificationAnswered, ClarificationRequested, LimitRaised, LimitReached};
+use model::body::{ClarificationAnswered, LimitRaised, LimitReached};
 use model::fault::Point;
-use model::ingress::{Clarification, ClarificationStatus};
 use model::task::{Budget, Limit, Origin, TaskContract, TaskStatus};
-use model::{ClarificationId, Sensitive, limits};
+use model::{ClarificationId, limits};
 use std::sync::MutexGuard;
 
 /// Minutes, in milliseconds.
@@ -51,23 +50,10 @@ impl Kernel {
         let (allowed, used) = (allowed(&budget, limit), used(tx, limit, spending));
         let needs = needs(limit, spending).saturating_sub(used);
         let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let (about_task_id, attempt_id) = (tx.task.task_id, self.attempt_id(tx)?);
+        let about_task_id = tx.task.task_id;
         tx.push(LimitReached { about_task_id, clarification_id, limit, allowed, used, needs });
-        let clarification = Clarification {
-            clarification_id,
-            task_id: about_task_id,
-            attempt_id,
-            question: Sensitive::from(question(limit, allowed, used, needs)),
-            choices: Vec::new(),
-            status: ClarificationStatus::Pending,
-            requested_at: tx.now(),
-            expires_at: tx.now().plus_ms(limits::APPROVAL_MS_MAX),
-            answered_by: None,
-        };
-        tx.push(ClarificationRequested { clarification });
-        tx.set_attempt(AttemptStatus::AwaitingInput, "asked a person")?;
-        tx.block("waits for an answer")?;
-        Ok(Some(Then::Commit))
+        let question = question(limit, allowed, used, needs);
+        self.wait_for_answer(tx, clarification_id, question, Vec::new()).map(Some)
     }
 
     /// What a person says about a limit: more of it, or the end. It is said to nobody else.
