@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`, `tools`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `memory` [--task-events N], `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -43,6 +43,7 @@ mod app;
 mod board;
 mod cards;
 mod content;
+mod footprint;
 mod goals;
 mod grown;
 mod guests;
@@ -73,6 +74,8 @@ pub struct Asked {
     pub mutants: u64,
     /// Events of the one long task.
     pub task_events: u64,
+    /// Memories of the large project.
+    pub memories: u64,
     /// Where a grown store is left.
     pub into: Option<PathBuf>,
 }
@@ -84,6 +87,7 @@ impl Asked {
             events: 200_000,
             mutants: 500_000,
             task_events: 1_000_000,
+            memories: 100_000,
             into: None,
         };
         let mut arguments = arguments.filter(|a| a != "--bench");
@@ -92,6 +96,7 @@ impl Asked {
                 "--events" => asked.events = number(&mut arguments, "--events N"),
                 "--into" => asked.into = Some(arguments.next().expect("--into FOLDER").into()),
                 "--mutants" => asked.mutants = number(&mut arguments, "--mutants N"),
+                "--memories" => asked.memories = number(&mut arguments, "--memories N"),
                 "--task-events" => asked.task_events = number(&mut arguments, "--task-events N"),
                 _ => asked.sections.push(argument),
             }
@@ -100,7 +105,7 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "memory", "app", "grow", "goals", "cards"].contains(&section);
+        let long = ["mutants", "footprint", "memory", "app", "grow", "goals", "cards"].contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
 }
@@ -111,7 +116,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 19] = [
+const SECTIONS: [(&str, Section); 20] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -126,6 +131,7 @@ const SECTIONS: [(&str, Section); 19] = [
     ("programs", programs::run),
     ("tools", tools::run),
     ("mutants", mutants::run),
+    ("footprint", footprint::run),
     ("memory", memory::run),
     ("app", app::run),
     ("grow", grown::run),
@@ -142,7 +148,7 @@ fn main() {
         Some("--verify-only") => return open::verify_only(&arguments),
         Some("--host-only") => return open::host_only(&arguments),
         Some("--actions-only") => return action::only(&arguments),
-        Some("--memory-only") => return memory::only(&arguments),
+        Some("--footprint-only") => return footprint::only(&arguments),
         _ => {}
     }
     let asked = Asked::read(arguments.into_iter());

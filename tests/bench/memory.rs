@@ -1,56 +1,399 @@
-//! How much memory a long task needs, in a process of its own: `--task-events N` of a store on disk.
+//! How memory is found, beside plain BM25 and plain vectors on the same corpus; how long a pack of a large project takes; and
+//! whether a loop is slower while its context is summed up beside it.
 
 use crate::Asked;
-use crate::board::Board;
-use crate::proofs::shared::world::flat::Flat;
-use proof::{Options, Trust, export_to, verify};
-use seal::Signer as _;
-use std::path::Path;
-use std::process::Command;
+use crate::board::{Board, at, ms, timed};
+use crate::grown;
+use crate::journeys::summary::embeddings;
+use kernel::command::submit::{Reasoning, Submission};
+use kernel::ports::{Embedder, Unembedded};
+use ledger::Batch;
+use model::artifact::TrustTier;
+use model::body::MemoryPromoted;
+use model::context::{ContextPack, FoundBy, Section};
+use model::fault::Point;
+use model::knowledge::{
+    InvalidationPolicy, MemoryAssertion, MemoryRecord, MemoryRetention, MemoryStatus, MemoryType,
+};
+use model::{Body, Clock as _, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
+use reasoning::embedding::EmbeddingModel;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use testkit::{Embedding, World, done, look};
 
-/// Peak of resident memory so far, in megabytes.
-fn peak() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.unwrap_or(f64::NAN) * 1_024.0 / 1e6
-}
-
-/// What the process of its own does: one half each, so that each has a peak of its own.
-pub fn only(arguments: &[String]) {
-    let [_, half, events, folder] = arguments else { panic!("--memory-only HALF EVENTS FOLDER") };
-    let (folder, events) = (Path::new(folder), events.parse().expect("a number"));
-    let path = folder.join("bundle");
-    let begin = std::time::Instant::now();
-    let files = if half == "export" {
-        let store = Flat::new(folder, 200, events);
-        let made = peak();
-        println!("{made:.0} MB with the store made, after {:.0} s", begin.elapsed().as_secs_f64());
-        std::fs::write(folder.join("log.pem"), store.world.keys.log.public().to_pem()).expect("a key");
-        export_to(&store, store.signers(), store.world.task, &Options::default(), &path)
-            .expect("exported")
-            .files
-    } else {
-        let key = std::fs::read_to_string(folder.join("log.pem")).expect("a key");
-        let report = verify(&path, &[Trust::parse(&key).expect("a key")]).expect("it can be read");
-        assert_eq!((report.exit_code(), report.counts.events), (0, events), "{report}");
-        report.counts.files
-    };
-    println!("{files} files in {:.0} s", begin.elapsed().as_secs_f64());
-    println!("peak {:.1}", peak());
-}
+/// What is remembered, and the questions.
+const CORPUS: &str = include_str!("data/memory.txt");
+/// Places that count.
+const FIRST: usize = 5;
+/// Goals by which a pack of the large project is timed.
+const GOALS: usize = 20;
+/// Files that the long task looks at, and bytes of each.
+const LOOKS: usize = 60;
+const LOOK_BYTES: usize = 6_000;
 
 pub fn run(asked: &Asked, board: &Board) {
-    let folder = tempfile::tempdir().expect("a folder");
-    for half in ["export", "verify"] {
-        let own = std::env::current_exe().expect("this program");
-        let words = ["--memory-only", half, &asked.task_events.to_string()];
-        let output = Command::new(own).args(words).arg(folder.path()).output().expect("started");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        let peak = said.lines().find_map(|line| line.strip_prefix("peak ")?.parse().ok()).unwrap_or(f64::NAN);
-        let detail =
-            format!("{} events; {}", asked.task_events, said.lines().rev().nth(1).unwrap_or_default());
-        board.at_most(&format!("memory of {half}, MB"), peak, 256.0, &detail);
+    retrieval(board);
+    large(asked.memories, board);
+    compaction(board);
+}
+
+/// What four projects remember: name of the project and claim; and questions with the place of their answer.
+struct Corpus {
+    claims: Vec<(&'static str, &'static str)>,
+    questions: Vec<(&'static str, usize)>,
+}
+
+impl Corpus {
+    fn read() -> Self {
+        let (mut project, mut claims, mut questions) = ("", Vec::new(), Vec::new());
+        for line in CORPUS.lines() {
+            match line.split_once(' ') {
+                Some(("#", name)) if !name.contains(' ') => project = name,
+                Some(("-", claim)) => claims.push((project, claim)),
+                Some(("?", question)) => questions.push((question, claims.len() - 1)),
+                _ => {}
+            }
+        }
+        Self { claims, questions }
     }
+
+    /// The share of questions whose answer is among the first of what is found.
+    fn recall(&self, find: &mut dyn FnMut(&str, &str) -> Vec<usize>) -> f64 {
+        let is_found = |(question, answer): &&(&'static str, usize)| {
+            find(question, self.claims[*answer].0).iter().take(FIRST).any(|found| found == answer)
+        };
+        self.questions.iter().filter(is_found).count() as f64 / self.questions.len() as f64
+    }
+}
+
+/// A model at a server, as the host asks it.
+struct AtServer(EmbeddingModel, host::Outbound, AtomicBool);
+
+impl Embedder for AtServer {
+    fn named(&self) -> Option<String> {
+        self.2.load(Ordering::SeqCst).then(|| self.0.address())
+    }
+
+    fn embed(
+        &self,
+        _: &str,
+        texts: &[&str],
+        patience: Duration,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<f32>>, Unembedded> {
+        self.0.embed(&self.1, texts, patience, goes_on).map_err(|error| Unembedded::Failed(error.to_string()))
+    }
+}
+
+fn retrieval(board: &Board) {
+    let corpus = Corpus::read();
+    let said = format!("{} records of 4 projects, {} questions", corpus.claims.len(), corpus.questions.len());
+    board.figure("corpus", &said);
+    let server = embeddings();
+    let model = server.as_ref().map(|(address, _)| {
+        let egress = host::Outbound::new(
+            &host::Config::default(),
+            Arc::default(),
+            host::secrets::SecretBook::default(),
+        );
+        Arc::new(AtServer(EmbeddingModel::at(address).expect("an address"), egress, AtomicBool::new(false)))
+    });
+    let mut world = World::bare(77);
+    if let Some(model) = &model {
+        world.embedder = Arc::clone(model) as _;
+    }
+    world.take_up().expect("it opens");
+    world.register_keys().expect("keys");
+    let (places, ids) = filled(&mut world, &corpus);
+    let of = |pack: &ContextPack| -> Vec<usize> {
+        let memory = pack.items.iter().filter(|item| item.section == Section::Memory);
+        memory.filter_map(|item| ids.get(&item.source).copied()).collect()
+    };
+    let plain = bm25(&corpus);
+    board.figure("recall@5 of plain BM25", &format!("{:.3}", corpus.recall(&mut |q, p| plain(q, p))));
+    let words = corpus.recall(&mut |question, project| of(&pack(&world, places[project], question)));
+    board.figure(
+        "recall@5 of Hermit, words alone (a word such as `the` finds nothing)",
+        &format!("{words:.3}"),
+    );
+    let Some(model) = model else {
+        return board.figure(
+            "recall@5 with meaning",
+            "no model: `cargo xtask parts minilm`, or set HERMIT_EMBEDDINGS_URL",
+        );
+    };
+    let nearest = vectors(&corpus, &model);
+    let meaning = corpus.recall(&mut |q, p| nearest(q, p));
+    board.figure("recall@5 of plain vectors", &format!("{meaning:.3}"));
+    model.2.store(true, Ordering::SeqCst);
+    let (took, made) = timed(|| world.kernel().make_vectors(usize::MAX, &|| true).expect("made"));
+    board.figure("vectors made of the corpus", &format!("{} in {took:.1?}", made.made));
+    let (mut by, mut found, mut alone) = (BTreeMap::<FoundBy, u32>::new(), 0, 0);
+    let fused = corpus.recall(&mut |question, project| {
+        let pack = pack(&world, places[project], question);
+        pack.items.iter().filter_map(|item| item.found_by).for_each(|one| *by.entry(one).or_default() += 1);
+        alone += u32::from(pack.meaning.as_ref().is_none_or(|meaning| meaning.words_alone.is_some()));
+        found += 1;
+        of(&pack)
+    });
+    let by: Vec<String> =
+        by.iter().map(|(by, times)| format!("{by} {:.1}", f64::from(*times) / f64::from(found))).collect();
+    let detail = format!("of a pack: {}; {alone} packs by words alone", by.join(", "));
+    board.at_least(
+        "recall@5 of Hermit, words and meaning",
+        fused,
+        meaning.max(plain_recall(&corpus)),
+        &detail,
+    );
+}
+
+fn plain_recall(corpus: &Corpus) -> f64 {
+    let plain = bm25(corpus);
+    corpus.recall(&mut |question, project| plain(question, project))
+}
+
+/// SQLite's own BM25 over the same claims, asked for every word of the question.
+fn bm25(corpus: &Corpus) -> impl Fn(&str, &str) -> Vec<usize> {
+    let conn = Connection::open_in_memory().expect("a database");
+    conn.execute_batch("CREATE VIRTUAL TABLE s USING fts5 (text, project, tokenize = 'porter unicode61 remove_diacritics 2')")
+        .expect("made");
+    for (at, (project, claim)) in corpus.claims.iter().enumerate() {
+        conn.execute("INSERT INTO s (rowid, text, project) VALUES (?1, ?2, ?3)", (at as i64, claim, project))
+            .expect("kept");
+    }
+    move |question, project| {
+        let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(|word| format!("text:\"{word}\"")).collect();
+        let mut found = conn
+            .prepare_cached(
+                "SELECT rowid FROM s WHERE s MATCH ?1 AND project = ?2 ORDER BY bm25(s), rowid LIMIT 5",
+            )
+            .expect("asked");
+        let rows = found.query_map((words.join(" OR "), project), |row| row.get::<_, i64>(0)).expect("found");
+        rows.map(|at| at.expect("a row") as usize).collect()
+    }
+}
+
+/// The nearest by the cosine of the model's own numbers.
+fn vectors(corpus: &Corpus, model: &AtServer) -> impl Fn(&str, &str) -> Vec<usize> {
+    let unit = |texts: Vec<&str>| -> Vec<Vec<f32>> {
+        let parts = texts.chunks(32).flat_map(|part| {
+            model.embed("", part, Duration::from_secs(60), &|| true).expect("the model answers")
+        });
+        let unit = parts.map(|vector| {
+            let length = vector.iter().map(|n| n * n).sum::<f32>().sqrt();
+            vector.iter().map(|n| n / length).collect()
+        });
+        unit.collect()
+    };
+    let claims = unit(corpus.claims.iter().map(|(_, claim)| *claim).collect());
+    let asked = unit(corpus.questions.iter().map(|(question, _)| *question).collect());
+    let questions: BTreeMap<String, Vec<f32>> =
+        corpus.questions.iter().map(|(question, _)| (*question).to_owned()).zip(asked).collect();
+    let projects: Vec<&str> = corpus.claims.iter().map(|(project, _)| *project).collect();
+    move |question, project| {
+        let asked = &questions[question];
+        let cosine = |at: &usize| claims[*at].iter().zip(asked).map(|(a, b)| a * b).sum::<f32>();
+        let mut near: Vec<usize> = (0..claims.len()).filter(|at| projects[*at] == project).collect();
+        near.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
+        near
+    }
+}
+
+/// Puts the corpus into the world's store: the folder of each project, and the place of each record by its identifier.
+fn filled(
+    world: &mut World,
+    corpus: &Corpus,
+) -> (BTreeMap<&'static str, WorkspaceId>, BTreeMap<String, usize>) {
+    let mut places = BTreeMap::new();
+    for (project, _) in &corpus.claims {
+        places.entry(*project).or_insert_with(|| {
+            let folder = world.path(project);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            world.kernel().workspace(&folder.canonicalize().expect("there")).expect("known")
+        });
+    }
+    let known = world.kernel().store_state().projects;
+    let records = corpus.claims.iter().map(|(project, claim)| record(claim, known[&places[project]].0));
+    let records: Vec<MemoryRecord> = records.collect();
+    let ids = records.iter().enumerate().map(|(at, record)| (record.memory_id.to_string(), at)).collect();
+    remember(world, records);
+    (places, ids)
+}
+
+fn record(claim: &str, project: Digest) -> MemoryRecord {
+    let moment = grown::Now.now().plus_ms(i64::try_from(MADE.fetch_add(1, Ordering::Relaxed)).expect("few"));
+    MemoryRecord {
+        memory_id: MemoryId::fresh(&grown::Now, &grown::IDS),
+        promoted_by_task_id: TaskId::fresh(&grown::Now, &grown::IDS),
+        promoted_by: PrincipalId::fresh(&grown::Now, &grown::IDS),
+        claim: claim.to_owned().into(),
+        scope: "project".to_owned().into(),
+        evidence_refs: Vec::new(),
+        trust_tier: TrustTier::UserAsserted,
+        promotion_reason: "a person said so".to_owned().into(),
+        status: MemoryStatus::Active,
+        created_at: moment,
+        promoted_from_belief_id: None,
+        invalidated_at: None,
+        supersedes: None,
+        project_hash: Some(project),
+        structured_assertion: Some(MemoryAssertion { memory_type: MemoryType::Decision }),
+        retention_class: Some(MemoryRetention::Kept),
+        invalidation_policy: Some(InvalidationPolicy::Correction),
+        expires_at: None,
+    }
+}
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// Appends records as a task promoted them.
+fn remember(world: &mut World, records: Vec<MemoryRecord>) {
+    world.crash();
+    let writer = grown::writer(world.store.path(), true);
+    let task = grown::task();
+    let mut records = records.into_iter().peekable();
+    while records.peek().is_some() {
+        let drafts = records.by_ref().take(2_000).map(|record| {
+            let mut draft = grown::draft(task, false);
+            draft.body = MemoryPromoted { record }.into();
+            draft
+        });
+        writer
+            .commit(Batch { drafts: drafts.collect(), ..Batch::new(Point::KnowledgeChange) })
+            .expect("committed");
+    }
+    drop(writer);
+    world.reopen();
+}
+
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+/// The first pack of a task with this goal.
+fn pack(world: &World, workspace_id: WorkspaceId, goal: &str) -> ContextPack {
+    let kernel = world.kernel();
+    let name = format!("{goal} {}", ASKED.fetch_add(1, Ordering::Relaxed));
+    world.reasoners.script(&name, vec![done("ok")]);
+    let submission =
+        Submission { workspace_id, ..world.submission(&name, Reasoning::Scripted { name: name.clone() }) };
+    let submission = Submission { goal: goal.to_owned(), ..submission };
+    let task = kernel.submit(&submission).expect("submitted").task_id;
+    world.drive(task);
+    let state = kernel.task(task).expect("there");
+    let compiled = kernel.reader().events(task, 0, 1_000).expect("read").into_iter().find_map(|stored| {
+        let event = stored.event().expect("an event");
+        match kernel.reader().revealing(|shown| event.body(shown)).expect("read").expect("a body") {
+            Body::ContextCompiled(compiled) => Some(compiled.pack.artifact_id),
+            _ => None,
+        }
+    });
+    let digest = state.digest_of(compiled.expect("a context")).expect("known");
+    serde_json::from_slice(&kernel.artifacts().read(&digest).expect("kept")).expect("a pack")
+}
+
+/// A pack from a project of many memories.
+fn large(memories: u64, board: &Board) {
+    let corpus = Corpus::read();
+    let words: Vec<&str> = corpus.claims.iter().flat_map(|(_, claim)| claim.split_whitespace()).collect();
+    let claim = |n: u64| -> String {
+        let word = |k: u64| words[((n * 7_919 + k * 104_729 + n * n % 977) % words.len() as u64) as usize];
+        (0..12).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let embedding = Arc::new(Embedding::of(&[]));
+    *embedding.named.lock().expect("nobody panicked") = None;
+    let mut world = World::bare(78);
+    world.embedder = Arc::clone(&embedding) as _;
+    world.take_up().expect("it opens");
+    world.register_keys().expect("keys");
+    let folder = world.folder.path().canonicalize().expect("there");
+    let workspace = world.kernel().workspace(&folder).expect("known");
+    let empty = median(|goal| drop(pack(&world, workspace, goal)), &corpus);
+    let project = world.kernel().store_state().projects[&workspace].0;
+    let (took, ()) =
+        timed(|| remember(&mut world, (0..memories).map(|n| record(&claim(n), project)).collect()));
+    board.figure("memories of one project", &format!("{memories}, written in {took:.1?}"));
+    let conn = Connection::open_in_memory().expect("a database");
+    conn.execute_batch(
+        "CREATE VIRTUAL TABLE s USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2'); BEGIN",
+    )
+    .expect("made");
+    for n in 0..memories {
+        conn.execute("INSERT INTO s (text) VALUES (?1)", [claim(n)]).expect("kept");
+    }
+    conn.execute_batch("COMMIT").expect("kept");
+    let raw = median(
+        |goal| {
+            let words = knowledge::relevance::words(&[goal]);
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            let text = "SELECT rowid FROM s WHERE s MATCH ?1 ORDER BY bm25(s), rowid LIMIT 64";
+            let mut found = conn.prepare_cached(text).expect("asked");
+            let rows = found.query_map([words.join(" OR ")], |row| row.get::<_, i64>(0)).expect("found");
+            assert!(rows.count() <= 64);
+        },
+        &corpus,
+    );
+    let by_words = median(|goal| drop(pack(&world, workspace, goal)), &corpus);
+    *embedding.named.lock().expect("nobody panicked") = Some("openai:http://127.0.0.1:9/v1#mini".to_owned());
+    let (took, made) = timed(|| world.kernel().make_vectors(usize::MAX, &|| true).expect("made"));
+    board.figure(
+        "vectors made of them, the model's own time left out",
+        &format!("{} in {took:.1?}", made.made),
+    );
+    let fused = median(|goal| drop(pack(&world, workspace, goal)), &corpus);
+    board.figure("a task of one turn, without memory", &ms(empty));
+    board.figure("raw FTS5 query of its goal", &ms(raw));
+    board.figure("a task of one turn, memory by words", &ms(by_words));
+    board.figure("a task of one turn, memory by words and meaning", &ms(fused));
+}
+
+fn median(mut run: impl FnMut(&str), corpus: &Corpus) -> f64 {
+    let step = (corpus.questions.len() / GOALS).max(1);
+    let goals = corpus.questions.iter().step_by(step);
+    let mut times: Vec<Duration> = goals.map(|(goal, _)| timed(|| run(goal)).0).collect();
+    at(&mut times, 0.5)
+}
+
+/// The same long task, alone and with its context summed up beside it again and again.
+fn compaction(board: &Board) {
+    let alone = long_task(false);
+    let beside = long_task(true);
+    let said =
+        |(seconds, made): (f64, u64)| format!("{seconds:.2} s for {LOOKS} turns, {made} summaries made");
+    board.figure("a long task, its context never summed up", &said(alone));
+    board.figure("the same, summed up beside it all the time", &said(beside));
+    board.figure("time that the loop waits for a summary", "0: it takes what is ready, and goes on without");
+}
+
+fn long_task(compacts: bool) -> (f64, u64) {
+    let world = World::new(79);
+    let looks: Vec<_> = (0..LOOKS)
+        .map(|n| {
+            let name = format!("part{n}.txt");
+            world.file(&name, &format!("line {n} of what is looked at\n").repeat(LOOK_BYTES / 30));
+            look(&name)
+        })
+        .chain([done("read")])
+        .collect();
+    let task = world.script("read everything", looks);
+    let (over, made) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut seconds = 0.0;
+    std::thread::scope(|scope| {
+        if compacts {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    let came = world.kernel().compact(task, true).expect("compacted");
+                    made.fetch_add(u64::from(came.is_some()), Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+        let began = Instant::now();
+        world.drive(task);
+        seconds = began.elapsed().as_secs_f64();
+        over.store(true, Ordering::SeqCst);
+    });
+    (seconds, made.load(Ordering::SeqCst))
 }

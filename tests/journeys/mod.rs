@@ -19,6 +19,7 @@ mod costs;
 mod cut_off;
 mod dreamed;
 mod editors;
+mod embedded;
 mod fallbacks;
 mod fetched;
 mod first_minutes;

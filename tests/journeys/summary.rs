@@ -149,6 +149,16 @@ pub fn real(context: u32) -> Option<(String, Option<Server>)> {
     let parts = parts()?;
     let model = ["models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"];
     let model = model.iter().map(|name| parts.join(name)).find(|path| path.is_file())?;
+    let (port, server) = served(&model, context, false)?;
+    Some((format!("openai:http://127.0.0.1:{port}/v1#qwen"), Some(server)))
+}
+
+/// llama.cpp's server of a model, once it answers: its port.
+fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Server)> {
+    let parts = parts()?;
+    if !model.is_file() {
+        return None;
+    }
     let python =
         ["venv/bin/python3", "venv/bin/python"].iter().map(|p| parts.join(p)).find(|p| p.exists())?;
     let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
@@ -156,7 +166,7 @@ pub fn real(context: u32) -> Option<(String, Option<Server>)> {
     serve
         .args(["-c", SERVE])
         .arg(model)
-        .args([port.to_string(), context.to_string()])
+        .args([port.to_string(), context.to_string(), u8::from(is_embedding).to_string()])
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let mut server = Server(serve.stderr(Stdio::null()).spawn().ok()?);
@@ -167,7 +177,17 @@ pub fn real(context: u32) -> Option<(String, Option<Server>)> {
         }
         std::thread::sleep(Duration::from_millis(200));
     }
-    Some((format!("openai:http://127.0.0.1:{port}/v1#qwen"), Some(server)))
+    Some((port, server))
+}
+
+/// An embedding model that was named, or that lies in the parts: its address, and its server.
+pub fn embeddings() -> Option<(String, Option<Server>)> {
+    if let Ok(address) = std::env::var("HERMIT_EMBEDDINGS_URL") {
+        return Some((address, None));
+    }
+    let model = parts()?.join("all-minilm-l6-v2.gguf");
+    let (port, server) = served(&model, 0, true)?;
+    Some((format!("openai:http://127.0.0.1:{port}/v1#minilm"), Some(server)))
 }
 
 /// Where `cargo xtask parts` puts models.
@@ -195,7 +215,7 @@ import sys, time, xllamacpp
 p = xllamacpp.CommonParams()
 p.model.path, p.hostnames, p.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
 p.n_ctx, p.n_parallel, p.cpuparams.n_threads = int(sys.argv[3]), 1, 1
-p.use_jinja, p.offline = True, True
+p.use_jinja, p.offline, p.embedding = True, True, sys.argv[4] == "1"
 server = xllamacpp.Server(p)
 while True:
     time.sleep(3600)

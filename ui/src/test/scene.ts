@@ -200,6 +200,7 @@ export function sceneAnswers(): Answers {
     "workspaces.files": ({ folder, find, folders }) => ({ paths: folders ? [`${folder}-deep`] : ["notes/meeting 1.md", "meeting.md"].filter((path) => path.includes(find ?? "")), more: false }),
     "secrets.list": { secrets: [] },
     "models.costs": { today: "2026-11-22", ends_at: AT, ceiling_micros: null, spent_micros: 0, aside_micros: 0, days: [], models: [] },
+    "models.embedded": { model: null, memories: 0, with_vectors: 0, trouble: null },
     "models.find": { servers: [], looked: [8080], standard: null, providers: [], set: [] },
     "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", description: "Sorts a folder.", parameters: [{ name: "folder", about: "Which", standard: "" }], version: null }] },
     "playbooks.drafts": { rows: [] },

@@ -264,6 +264,14 @@ impl Host for Through<'_> {
         self.host.set_standard_model(address)
     }
 
+    fn embeddings(&self) -> Result<wire::models::Embeddings, Error> {
+        self.host.embeddings()
+    }
+
+    fn set_embeddings(&self, address: Option<&str>) -> Result<wire::models::Embeddings, Error> {
+        self.host.set_embeddings(address)
+    }
+
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         if settings.price_in.is_some() || settings.price_out.is_some() {
             let (read, written) = self.host.price_of(&settings.address)?.unwrap_or_default();

@@ -226,6 +226,18 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Usage`] for an address that may not be the standard.
     fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error>;
 
+    /// Which embedding model is named, and how many records of memory have a vector.
+    ///
+    /// # Errors
+    /// When settings or store cannot be read.
+    fn embeddings(&self) -> Result<wire::models::Embeddings, wire::Error>;
+
+    /// Names the embedding model by which memory is found by meaning, or none.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for what is no model at a server of this machine.
+    fn set_embeddings(&self, address: Option<&str>) -> Result<wire::models::Embeddings, wire::Error>;
+
     /// Sets how a model is asked.
     ///
     /// # Errors

@@ -26,6 +26,10 @@ pub struct Config {
     /// Handle of the secret for `default_model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_secret: Option<String>,
+    /// The embedding model by which memory is found by meaning, such as `openai:http://127.0.0.1:8080/v1#minilm`: one at a
+    /// server of this machine. Memory is found by words when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding_model: Option<String>,
     /// Servers of models that have a key: every call to one takes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub providers: Vec<Provider>,

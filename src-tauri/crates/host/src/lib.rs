@@ -46,6 +46,7 @@ pub mod cosign_client;
 mod days;
 mod disk_reserve;
 mod doctor;
+mod embeddings;
 mod erase;
 mod error;
 mod executors;

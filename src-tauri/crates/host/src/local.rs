@@ -5,16 +5,16 @@ mod playbooks;
 mod serving;
 mod work;
 
-use crate::clock::{Bell, Timer};
 use crate::days::{LocalDays, keep_ceiling};
 use crate::logs::OrLogged as _;
 use crate::model_box::WithBox;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
-use crate::task_drivers::{Ended, TaskDrivers, Waited};
+use crate::task_drivers::{Ended, Waited};
 use crate::{
-    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, compactor::Compactor,
-    executors::LocalExecutors, faults, head_pin, logins::Logins, logs, notices::Notices, older_store::older,
-    run_stream_thread::RunStream, secrets::SecretBook, small_artifacts::Blobs,
+    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock,
+    embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs,
+    notices::Notices, older_store::older, run_stream_thread::RunStream, secrets::SecretBook,
+    small_artifacts::Blobs,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
@@ -34,18 +34,6 @@ use std::time::Duration;
 /// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
 pub type Watch = Box<dyn Fn(&str, u64, u64) -> bool + Send + Sync>;
 
-/// The kernel and what drives it.
-struct Owned {
-    kernel: Arc<Kernel>,
-    drives: Arc<TaskDrivers>,
-    work: Arc<work::Work>,
-    bell: Bell,
-    /// Takes up what is due by time, from when work is first gone on with until the store is closed.
-    timer: Mutex<Option<Timer>>,
-    /// Sums up what has become too long, as long as the clock goes.
-    compactor: Mutex<Option<Compactor>>,
-}
-
 /// A store in this process.
 pub struct Local {
     home: Home,
@@ -54,8 +42,8 @@ pub struct Local {
     executors: Arc<LocalExecutors>,
     secrets: SecretBook,
     logins: Arc<Logins>,
-    notices: Arc<Notices>,
-    owned: Option<Owned>,
+    pub(crate) notices: Arc<Notices>,
+    owned: Option<work::Owned>,
     reader: OnceLock<Reader>,
     artifacts: OnceLock<artifacts::Store>,
     watch: OnceLock<Watch>,
@@ -155,9 +143,11 @@ impl Local {
         let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
         let out = Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone());
         let egress = Arc::new(WithBox::new(out, &local.home, Arc::clone(&local.executors)));
+        let embedder = LocalEmbedder::new(local.home.clone(), Arc::clone(&egress) as _);
         let ports = Ports {
             executors: Arc::clone(&local.executors) as _,
             reasoners: Arc::new(LocalReasoners::new(local.home.clone(), egress)),
+            embedder: Arc::new(embedder),
             keys: Arc::clone(&local.keys) as _,
             observer: Arc::clone(&local.notices) as _,
             clock: Arc::new(SystemClock),
@@ -192,7 +182,7 @@ impl Local {
         }
         crate::approval_key::check(&kernel, &local.keys)?;
         local.move_pins(&kernel)?;
-        local.owned = Some(Owned::new(&local.home, Arc::clone(&kernel), &local.config));
+        local.owned = Some(work::Owned::new(&local.home, Arc::clone(&kernel), &local.config));
         local.know_secrets()?;
         crate::disk_reserve::hold(&local.home);
         kernel.bind_unbound()?;
@@ -234,7 +224,7 @@ impl Local {
         owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
     }
 
-    fn owned(&self) -> Result<&Owned, wire::Error> {
+    fn owned(&self) -> Result<&work::Owned, wire::Error> {
         self.owned.as_ref().ok_or_else(api::no_host)
     }
 
@@ -389,6 +379,12 @@ impl api::Host for Local {
 
     fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error> {
         self.choose_standard(address)
+    }
+    fn embeddings(&self) -> Result<wire::models::Embeddings, wire::Error> {
+        self.embeddings_now()
+    }
+    fn set_embeddings(&self, address: Option<&str>) -> Result<wire::models::Embeddings, wire::Error> {
+        self.name_embeddings(address)
     }
     fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         self.set_up(settings)

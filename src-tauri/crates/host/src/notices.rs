@@ -20,6 +20,8 @@ pub struct Notices {
     signed: Mutex<Option<SyncSender<()>>>,
     /// Told of every task whose context was compiled.
     compiled: Mutex<Option<SyncSender<TaskId>>>,
+    /// Told that memory has changed.
+    remembered: Mutex<Option<SyncSender<()>>>,
 }
 
 impl Notices {
@@ -43,6 +45,19 @@ impl Notices {
     /// Tells of compiled contexts from now on, or no longer.
     pub fn tell_of_contexts(&self, compiled: Option<SyncSender<TaskId>>) {
         *self.compiled.lock().unwrap_or_else(PoisonError::into_inner) = compiled;
+    }
+
+    /// Tells of changes of memory from now on, or no longer.
+    pub fn tell_of_memories(&self, remembered: Option<SyncSender<()>>) {
+        *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = remembered;
+    }
+
+    /// Memory has changed, or how it is found.
+    pub fn memories_changed(&self) {
+        if let Some(remembered) = &*self.remembered.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A word that waits already says the same.
+            let _ = remembered.try_send(());
+        }
     }
 
     /// Tells everybody.
@@ -69,6 +84,11 @@ impl Observer for Notices {
         {
             // What finds no room comes again with the next turn.
             let _ = compiled.try_send(*task_id);
+        }
+        if let Notice::Event { event_type, .. } = &notice
+            && (event_type.starts_with("memory.") || event_type == "disclosure.erased")
+        {
+            self.memories_changed();
         }
         if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
             feed.take(&notice);

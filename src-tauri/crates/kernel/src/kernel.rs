@@ -1,7 +1,7 @@
 //! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
 use crate::drive::Calls;
-use crate::ports::{Days, ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
+use crate::ports::{Days, Embedder, ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::state::TaskState;
 use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
@@ -27,6 +27,8 @@ pub struct Ports {
     pub executors: Arc<dyn ExecutorSource>,
     /// Finds reasoners.
     pub reasoners: Arc<dyn ReasonerSource>,
+    /// Makes vectors of texts, where a person named a model for it.
+    pub embedder: Arc<dyn Embedder>,
     /// Holds the keys that are open.
     pub keys: Arc<dyn KeyRing>,
     /// Listens.
@@ -87,6 +89,8 @@ pub struct Kernel {
     pub(crate) halted_unrecorded: Mutex<Option<String>>,
     /// Calls of agents outside, on their way into the ledger.
     pub(crate) calls: Mutex<HashMap<TaskId, Arc<Mutex<Calls>>>>,
+    /// Memory by its meaning.
+    pub(crate) meaning: crate::meaning::Meaning,
     /// The historian looks once at a time.
     pub(crate) looking: Mutex<()>,
     /// Roots of state are stated once at a time.

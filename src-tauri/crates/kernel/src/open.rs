@@ -93,6 +93,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         winding: std::sync::atomic::AtomicBool::new(false),
         halted_unrecorded: Mutex::default(),
         calls: Mutex::default(),
+        meaning: crate::meaning::Meaning::default(),
         looking: Mutex::default(),
         rooting: Mutex::default(),
         promised: Mutex::default(),

@@ -14,6 +14,7 @@ use seal::{Digest, PublicKey, Signer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Bytes that would be lost, each read when it is asked for.
 pub type BeforeImages<'a> = Box<dyn Iterator<Item = Result<BeforeImage, String>> + 'a>;
@@ -305,6 +306,54 @@ pub trait Days: Send + Sync {
     /// # Errors
     /// In words, when the setting cannot be read: nothing is spent then.
     fn day_of(&self, at: UnixMs) -> Result<Day, String>;
+}
+
+/// An embedding model of this machine, where a person named one (memory.md 2).
+pub trait Embedder: Send + Sync {
+    /// The address of the model that is named now.
+    fn named(&self) -> Option<String>;
+
+    /// What the model answers to these texts: one vector for each, unless it answers otherwise. It takes no longer than
+    /// `patience`, and ends when `goes_on` says no.
+    ///
+    /// # Errors
+    /// [`Unembedded`].
+    fn embed(
+        &self,
+        model: &str,
+        texts: &[&str],
+        patience: Duration,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<f32>>, Unembedded>;
+}
+
+/// Why a model answered no vectors, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unembedded {
+    /// It refuses these texts; it may take others.
+    Refused(String),
+    /// It does not answer, or answers what is none.
+    Failed(String),
+}
+
+/// No embedding model: memory is found by words.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEmbedder;
+
+impl Embedder for NoEmbedder {
+    fn named(&self) -> Option<String> {
+        None
+    }
+
+    fn embed(
+        &self,
+        _: &str,
+        _: &[&str],
+        _: Duration,
+        _: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<f32>>, Unembedded> {
+        Err(Unembedded::Failed("no embedding model is named".to_owned()))
+    }
 }
 
 /// Keys that are open now. A missing one is locked or was never made.

@@ -47,6 +47,7 @@ mod lifecycles;
 mod limits;
 mod live;
 mod loops;
+mod meaning;
 mod memory;
 mod objects;
 mod observing;

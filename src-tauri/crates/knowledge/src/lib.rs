@@ -28,6 +28,7 @@ pub mod dreamer;
 pub mod followed;
 pub mod historian;
 pub mod layer;
+pub mod meaning;
 pub mod memory;
 pub mod pack;
 mod ranking;
@@ -45,5 +46,5 @@ pub use pack::{
 };
 pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};
-pub use relevance::Recalled;
+pub use relevance::{Looked, Recalled};
 pub use tokens::count_tokens;

@@ -67,6 +67,7 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
         omissions,
         inputs: inputs.into_iter().collect(),
         input_sha256,
+        meaning: input.meaning.clone(),
     })
 }
 

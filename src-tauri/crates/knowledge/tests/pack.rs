@@ -55,7 +55,7 @@ fn memory(n: u64) -> MemoryRecord {
 }
 
 fn recalled(place: u32, record: MemoryRecord) -> Recalled {
-    Recalled { record, place }
+    Recalled { record, place, found_by: None }
 }
 
 fn delta(n: u64, text: &str, trust_tier: TrustTier) -> Delta {

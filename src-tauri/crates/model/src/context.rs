@@ -4,7 +4,7 @@ use crate::artifact::{ArtifactRef, TrustTier};
 use crate::{ArtifactId, AttemptId, EventId, TaskId};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
-pub use words::knowledge::SummaryLineKind;
+pub use words::knowledge::{FoundBy, SummaryLineKind};
 
 crate::names! {
     /// Sections of a pack, in the precedence of HK-15.7.
@@ -52,6 +52,22 @@ pub struct ContextItem {
     /// What was asked for, when the item is what came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<Act>,
+    /// By what it was looked up, when the item is a memory record that not every context holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<FoundBy>,
+}
+
+/// How memory was looked up by meaning, where a person named an embedding model (memory.md 2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeaningUsed {
+    /// The model, as its address names it.
+    pub model: String,
+    /// Digest of the vectors' key: the model's name and what it answers to sentences that are always the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Digest>,
+    /// Why words alone were used, when they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_alone: Option<String>,
 }
 
 /// What a model asked for, as it is shown to itself again.
@@ -99,6 +115,9 @@ pub struct ContextPack {
     pub inputs: Vec<ArtifactId>,
     /// Digest over everything it was compiled from, for explaining it later.
     pub input_sha256: Digest,
+    /// How memory was looked up by meaning; none where no embedding model is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<MeaningUsed>,
 }
 
 /// One line of a summary, with what it stands for.

@@ -27,6 +27,7 @@ pub mod query;
 pub mod rebuild;
 pub mod rows;
 mod schema;
+pub mod vectors;
 
 pub use digest::{TableDigest, digest, tables};
 pub use error::Error;
@@ -35,3 +36,4 @@ pub use names::{ActionState, ArtifactState, Ending, GrantState, MessageKind, Rol
 pub use query::{Ask, Cursor, Order, Page, Query};
 pub use rebuild::{Flow, Progress, rebuild};
 pub use schema::{VERSION, migrate};
+pub use vectors::{NewVector, Vectors, VectorsOf};

@@ -137,6 +137,7 @@ fn item(section: Section, trust_tier: TrustTier, title: &str, text: &str) -> Con
         tokens: 0,
         cut: false,
         act: None,
+        found_by: None,
     }
 }
 
@@ -151,6 +152,7 @@ fn empty() -> Result<ContextPack, Failure> {
         omissions: Vec::new(),
         inputs: Vec::new(),
         input_sha256: Digest::of(b""),
+        meaning: None,
     })
 }
 

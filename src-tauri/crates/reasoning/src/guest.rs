@@ -178,6 +178,7 @@ mod tests {
             tokens: 1,
             cut: false,
             act: None,
+            found_by: None,
         };
         let goal = std::iter::once(item(Section::TaskContract, "mend it"));
         ContextPack {
@@ -190,6 +191,7 @@ mod tests {
             omissions: Vec::new(),
             inputs: Vec::new(),
             input_sha256: Digest([0; 32]),
+            meaning: None,
         }
     }
 

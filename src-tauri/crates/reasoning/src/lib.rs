@@ -27,6 +27,7 @@
 
 pub mod address;
 pub mod answer_text;
+pub mod embedding;
 mod error;
 pub mod guest;
 pub mod model_box;

@@ -14,6 +14,7 @@
 mod authority;
 mod chance;
 mod chat;
+mod embedding;
 mod executors;
 mod faults;
 mod keys;
@@ -29,6 +30,7 @@ mod world;
 pub use authority::{Authority, got};
 pub use chance::{FakeClock, SeededEntropy};
 pub use chat::{Chat, Large};
+pub use embedding::{Embedding, Mood};
 pub use executors::{Oracle, RealExecutors};
 pub use faults::{Crash, Edge, Mode, Script};
 pub use keys::TestKeys;

@@ -58,6 +58,8 @@ pub struct World {
     pub keys: Arc<TestKeys>,
     /// Reasoners.
     pub reasoners: Arc<Reasoners>,
+    /// Makes vectors of texts.
+    pub embedder: Arc<dyn kernel::ports::Embedder>,
     /// Somebody who listens.
     pub listener: Arc<Listener>,
     /// The person.
@@ -127,6 +129,7 @@ impl World {
             faults: Arc::new(Script::default()),
             keys: Arc::new(TestKeys::new(0x40)),
             reasoners: Arc::new(Reasoners::default()),
+            embedder: Arc::new(kernel::ports::NoEmbedder),
             listener: Arc::new(Listener::default()),
             person: Person::new(0x77),
             sandbox: Sandbox::none("a test without commands".to_owned()),
@@ -154,6 +157,7 @@ impl World {
                 oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
+            embedder: Arc::clone(&self.embedder),
             keys: Arc::clone(&self.keys) as _,
             observer: Arc::clone(&self.listener) as _,
             clock: Arc::clone(&self.clock) as _,

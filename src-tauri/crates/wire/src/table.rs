@@ -244,6 +244,8 @@ macro_rules! with_commands {
         "stops the use of an adopted playbook" playbooks.turn_off(TurnOff) -> TurnedOff, write [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
+        "tells which embedding model finds memory by meaning, and how far its vectors are made" models.embedded(Embedded) -> Embeddings, read [knowledge];
+        "names the embedding model by which memory is found by meaning" models.embed(Embed) -> Embeddings, write [];
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
         "tells what models have cost, by day and by model, and what they may cost in a day" models.costs(Costs) -> CostsBy, read [tasks];
         "sets what models may cost in a day" models.ceiling(Ceiling) -> CeilingSet, write [];

@@ -87,6 +87,18 @@ crate::names! {
 }
 
 crate::names! {
+    /// By what a memory record was found for a context (memory.md 2).
+    pub enum FoundBy ("way to find memory") {
+        /// Words that it shares with what the task is about.
+        Words = "words",
+        /// Its meaning, as an embedding model of this machine takes it.
+        Meaning = "meaning",
+        /// Both.
+        Both = "both",
+    }
+}
+
+crate::names! {
     /// What ends a memory record (HK-15.5-2).
     pub enum InvalidationPolicy ("invalidation policy") {
         /// A person who takes it back or finds it wrong, or a newer record in its place.

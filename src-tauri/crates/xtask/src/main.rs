@@ -65,10 +65,12 @@ cargo xtask WORD
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
                  with `new` only those that were not killed yet, with an ID or a TEST only those
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
-  parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
+  parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen, qwen-1.5b,
+                 or minilm, which makes vectors
   model-box [--portable]  build the program of the model in the box, llama.cpp and all, and put it where Hermit finds it;
                  for this machine's processor; portable, for the packages of `bundle`
-  model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
+  model-server   [--model PATH] [--port N] [--threads N] [--embeddings]: serve a model over the OpenAI-compatible API;
+                 with --embeddings one that makes vectors
 
 environment
   CARGO_TARGET_DIR, HERMIT_TARGET_DIR   where builds go (the first that is set); else target/, or the user's

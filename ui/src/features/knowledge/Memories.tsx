@@ -15,6 +15,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { capital, count, plain, said, trust } from "~/screen/words";
+import { Meaning } from "~/features/settings/Embeddings";
 import { EvidenceList, Refute } from "./Evidence";
 import { Past, TimeSlider, usePoints } from "./Past";
 import { Suggested } from "./Suggested";
@@ -40,6 +41,7 @@ export function Memories() {
   const [byUse, setByUse] = useState(false);
   const points = usePoints();
   const folders = useAsk("workspaces.list", {});
+  const meaning = useAsk("models.embedded", {});
   const asked = usePages("knowledge.memories", { status: "any", memory_type: kind, folder: folder === "" ? null : folder, limit: LIMIT });
   const named = (folders.data?.workspaces ?? []).map((one) => ({ folder: said(one.folder), project: one.project_hash })).filter((one) => one.folder !== "");
   return (
@@ -50,6 +52,7 @@ export function Memories() {
         <Select label="Order" value={byUse ? "use" : "age"} onChange={(event) => setByUse(event.target.value === "use")} options={[{ value: "age", label: "Newest first" }, { value: "use", label: "Most helpful first" }]} />
         <Button onClick={() => setWrites(true)}>Add a memory</Button>
       </div>
+      {meaning.data !== undefined && meaning.data.model !== null && <div className={styles.meaning}><Meaning state={meaning.data} /></div>}
       <TimeSlider points={points} at={at} choose={setAt} />
       {writes && <Remember folders={named} done={() => setWrites(false)} />}
       {at !== null && <Past number={at} kind={kind} folder={folder} />}

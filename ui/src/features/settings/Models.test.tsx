@@ -112,6 +112,23 @@ test("a server is tested with a key of one's choice: its models are a choice, an
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("an embedding model is named and taken away, and what is wrong with it is said", async () => {
+  let model: string | null = null;
+  const state = () => ({ model, memories: 200, with_vectors: model === null ? 0 : 180, trouble: model === null ? null : "nobody answers: connection refused" });
+  const { host, user } = shown({ "models.embedded": state, "models.embed": ({ address: wanted }) => { model = wanted ?? null; return state(); } });
+  await screen.findByText("Memory is found by words. No embedding model is named.");
+  const form = within(screen.getByRole("form", { name: "Name an embedding model" }));
+  await user.click(form.getByRole("button", { name: "Use this model" }));
+  expect(host.times("models.embed")).toBe(0);
+  await user.type(form.getByLabelText("Address of an embedding model"), " openai:http://127.0.0.1:8080/v1#minilm{Enter}");
+  expect((await screen.findByText(/by words and by meaning/)).textContent).toBe("Memory is found by words and by meaning, with openai:http://127.0.0.1:8080/v1#minilm: 180 of 200 memories have a vector.");
+  expect((await screen.findByRole("alert")).textContent).toBe("By words alone at present: nobody answers: connection refused.");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(form.getByRole("button", { name: "Use words alone" }));
+  await screen.findByText("Memory is found by words. No embedding model is named.");
+  expect(host.asked.filter((one) => one.name === "models.embed").map((one) => one.params)).toEqual([{ address: "openai:http://127.0.0.1:8080/v1#minilm" }, { address: null }]);
+});
+
 test("where there is no window for keys, the way to the terminal is shown, and no field takes a key", () => {
   shown();
   screen.getByText("hermit models add anthropic");

@@ -10,6 +10,7 @@ import { TextField } from "~/primitives/Field";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { Embeddings } from "./Embeddings";
 import { ServerTest } from "./ServerTest";
 import { How, Serving } from "./Serving";
 import styles from "./Settings.module.css";
@@ -43,6 +44,7 @@ export function Models() {
       )}
       <ServerTest standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       {standard.error !== null && <Failed error={standard.error} />}
+      <Embeddings />
       <h3>Keys for servers elsewhere</h3>
       <p>Hermit stores such a key where your own keys are and sends it to its server only. You type it at a terminal or in the app's own window, never here.</p>
       {host.openProvider === undefined

@@ -87,6 +87,7 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
   const [exactly, setExactly] = useState(!isPack);
   const text = sent.bytes === null ? null : asText(sent.bytes);
   const items = isPack && text !== null ? itemsOf(text) : [];
+  const alone = isPack && text !== null ? wordsAlone(text) : "";
   return (
     <>
       <div className={styles.heading}>
@@ -96,12 +97,13 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
         )}
       </div>
       {sent.bytes === null && <Empty title="These bytes are no longer kept" small>Their digest above still tells what they were.</Empty>}
+      {alone !== "" && <p className={styles.faint} role="status">Memory was found by words alone: <Words of={alone} />.</p>}
       {text === null && sent.bytes !== null && <Empty title="These bytes are no text" small />}
       {text !== null && (exactly || items.length === 0
         ? <pre className={styles.raw}><Words of={text} /></pre>
         : items.map((item, at) => (
           <article key={at} className={styles.item} data-trust={item.trust}>
-            <header><b>{item.title}</b><span>{plain(item.section)}, {trust(item.trust)}, {count(item.tokens, "token")}{item.cut && ", cut"}</span></header>
+            <header><b>{item.title}</b><span>{plain(item.section)}, {trust(item.trust)}, {count(item.tokens, "token")}{item.cut && ", cut"}{item.found !== undefined && `, found by ${item.found}`}</span></header>
             <pre><Words of={item.text} /></pre>
           </article>
         )))}
@@ -109,11 +111,23 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
   );
 }
 
+/** By what a memory was found. */
+const FOUND: Readonly<Record<string, string>> = { words: "its words", meaning: "its meaning", both: "its words and its meaning" };
+
+/** Why a pack holds no memory that was found by its meaning, where a model for it is named; empty where it could. */
+function wordsAlone(text: string): string {
+  try {
+    return word(record(record(JSON.parse(text))["meaning"])["words_alone"]);
+  } catch {
+    return "";
+  }
+}
+
 function itemsOf(text: string) {
   try {
     return list(record(JSON.parse(text))["items"]).map((item) => {
       const of = record(item);
-      return { title: capital(word(of["title"])), section: word(of["section"]), trust: oneOf(TRUST_TIER, of["trust_tier"]) ?? "untrusted", text: word(of["text"]), tokens: number(of["tokens"]), cut: of["cut"] === true };
+      return { title: capital(word(of["title"])), section: word(of["section"]), trust: oneOf(TRUST_TIER, of["trust_tier"]) ?? "untrusted", text: word(of["text"]), tokens: number(of["tokens"]), cut: of["cut"] === true, found: FOUND[word(of["found_by"])] };
     });
   } catch {
     return [];

@@ -5,8 +5,8 @@ use crate::{Host, dollars, usage};
 use projections::query::SpentOn;
 use wire::Error;
 use wire::models::{
-    Asked, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Find, Found, ModelCosts, Server, Set,
-    Standard, Test,
+    Asked, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings, Find, Found,
+    ModelCosts, Server, Set, Standard, Test,
 };
 
 /// Further ports of one look.
@@ -23,6 +23,15 @@ pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
     host.kernel()?;
     host.set_standard_model(p.address.as_deref())?;
     Ok(Chosen { standard: p.address })
+}
+
+pub(crate) fn embedded(host: &dyn Host, _: Embedded) -> Result<Embeddings, Error> {
+    host.embeddings()
+}
+
+pub(crate) fn embed(host: &dyn Host, p: Embed) -> Result<Embeddings, Error> {
+    host.kernel()?;
+    host.set_embeddings(p.address.as_deref())
 }
 
 pub(crate) fn set(host: &dyn Host, p: Set) -> Result<Asked, Error> {

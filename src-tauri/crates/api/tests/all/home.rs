@@ -233,6 +233,14 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }
 
+    fn embeddings(&self) -> Result<wire::models::Embeddings, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
+    }
+
+    fn set_embeddings(&self, _address: Option<&str>) -> Result<wire::models::Embeddings, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
+    }
+
     fn set_model(&self, _settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }

@@ -213,6 +213,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("knowledge.revoke", json!({ "belief": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
+        ("models.embed", json!({ "address": null })),
         ("models.ceiling", json!({ "dollars": "5.00" })),
         ("models.test", json!({ "url": "http://127.0.0.1:1/v1" })),
         ("ledger.rebuild", json!({})),

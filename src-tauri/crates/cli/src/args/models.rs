@@ -16,6 +16,12 @@ pub enum ModelsVerb {
         /// The model's address, as `hermit models list` shows it; `none` for nobody.
         address: String,
     },
+    /// Names the embedding model by which memory is found by meaning, besides by words: one at a server of this machine. Without
+    /// an address: which one is named, and how many memories have a vector.
+    Embeddings {
+        /// The model's address, such as `openai:http://127.0.0.1:8080/v1#minilm` or `ollama:all-minilm`; `off` for none.
+        address: Option<String>,
+    },
     /// Sets what a model takes and how it is asked. What is not named stays as it is.
     Set(ModelsSet),
     /// Tells what models have cost, by day and by model, and what they may cost in a day.

@@ -62,7 +62,9 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
         after: args.after,
         limit: args.limit,
     };
-    let found = context.reading()?.call(&ask)?;
+    let session = context.reading()?;
+    let found = session.call(&ask)?;
+    let meaning = session.call(&wire::models::Embedded {})?;
     context.out.answer(&found, |out, found| {
         let rows = found.rows.iter().map(|m| {
             vec![
@@ -77,6 +79,9 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
         });
         let head = ["memory", "status", "type", "holds in", "trust", "used", "claim"];
         list(out, &head, rows.collect(), found.next.as_deref());
+        if meaning.model.is_some() {
+            super::models::by_meaning(out, &meaning);
+        }
     })?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use wire::exit;
-use wire::models::{Asked, Find, Found, Server, Set, Standard, Test};
+use wire::models::{Asked, Embed, Embedded, Embeddings, Find, Found, Server, Set, Standard, Test};
 
 /// `hermit models`.
 pub fn models(context: &Context, verb: ModelsVerb) -> Came {
@@ -31,6 +31,7 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
+        ModelsVerb::Embeddings { address } => embeddings(context, address),
         ModelsVerb::Costs { days } => super::models_costs::costs(context, days),
         ModelsVerb::Ceiling { dollars } => super::models_costs::ceiling(context, dollars),
         ModelsVerb::Set(args) => set(context, args),
@@ -52,6 +53,41 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
+    }
+}
+
+fn embeddings(context: &Context, address: Option<String>) -> Came {
+    let told = match address {
+        None => context.reading()?.call(&Embedded {})?,
+        Some(address) => {
+            let address = (address != "off").then_some(address);
+            let session = context.writing(Signs::No)?;
+            let told = session.call(&Embed { address });
+            session.close();
+            told?
+        }
+    };
+    let code = if told.trouble.is_none() { exit::DONE } else { exit::OTHER };
+    context.out.answer(&told, |out, told| by_meaning(out, told))?;
+    Ok(code)
+}
+
+/// How memory is found by meaning, in a line or two.
+pub(super) fn by_meaning(out: &Output, told: &Embeddings) {
+    let Some(model) = &told.model else {
+        out.say(
+            Tone::Faint,
+            "memory is found by words; name an embedding model with `hermit models embeddings ADDRESS`",
+        );
+        return;
+    };
+    let (with, all) = (told.with_vectors, told.memories);
+    out.line(format!(
+        "memory is found by words and by meaning: {}, vectors of {with} of {all}",
+        plain(model)
+    ));
+    if let Some(trouble) = &told.trouble {
+        out.say(Tone::Warn, format!("by words alone at present: {}", plain(trouble)));
     }
 }
 

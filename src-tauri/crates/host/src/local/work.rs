@@ -1,8 +1,9 @@
 //! Going on with what can: when a person or a program asks, and when something is due.
 
-use super::{Local, Owned};
+use super::Local;
 use crate::clock::{Bell, Due, Timer};
 use crate::compactor::Compactor;
+use crate::embeddings::VectorThread;
 use crate::historian::Historian;
 use crate::notices::Notices;
 use crate::state_roots::{self, StateRoots};
@@ -52,6 +53,20 @@ impl Due for Work {
     }
 }
 
+/// The kernel and what drives it.
+pub(super) struct Owned {
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) drives: Arc<TaskDrivers>,
+    pub(super) work: Arc<Work>,
+    pub(super) bell: Bell,
+    /// Takes up what is due by time, from when work is first gone on with until the store is closed.
+    timer: Mutex<Option<Timer>>,
+    /// Sums up what has become too long, as long as the clock goes.
+    compactor: Mutex<Option<Compactor>>,
+    /// Has vectors of memory made, as long.
+    vectors: Mutex<Option<VectorThread>>,
+}
+
 impl Owned {
     pub(super) fn new(home: &Home, kernel: Arc<Kernel>, config: &Config) -> Self {
         let bell = Bell::default();
@@ -59,11 +74,12 @@ impl Owned {
         let (home, drive) = (home.clone(), Arc::clone(&drives));
         let reads_history = config.historian.unwrap_or(true);
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive, reads_history });
-        Self { kernel, drives, work, bell, timer: Mutex::default(), compactor: Mutex::default() }
+        let (timer, compactor, vectors) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { kernel, drives, work, bell, timer, compactor, vectors }
     }
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
-    /// Contexts that become full are compacted beside the work, from now on.
+    /// Contexts that become full are compacted, and vectors of memory made, beside the work, from now on.
     pub(super) fn begin_clock(&self, notices: &Arc<Notices>) -> Result<(), wire::Error> {
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
@@ -71,6 +87,12 @@ impl Owned {
             *compactor = Some(Compactor::begin(kernel, notices).map_err(Error::to_wire)?);
         }
         drop(compactor);
+        let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
+        if vectors.is_none() && !self.drives.is_ending() {
+            let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));
+            *vectors = Some(VectorThread::begin(kernel, notices).map_err(Error::to_wire)?);
+        }
+        drop(vectors);
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         if timer.is_none() && !self.drives.is_ending() {
             let (bell, clock) = (self.bell.clone(), Arc::clone(&self.kernel.ports().clock));
@@ -93,6 +115,7 @@ impl Owned {
     pub(super) fn end_clock(&self) {
         drop(self.timer.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.compactor.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.vectors.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

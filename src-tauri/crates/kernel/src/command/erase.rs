@@ -110,7 +110,8 @@ impl Kernel {
         for digest in &gone {
             self.artifacts.erase(digest)?;
         }
-        Ok(())
+        // A vector tells about the text that it was made of.
+        self.tidy_vectors()
     }
 
     /// Rewrites the store's file, so that nothing of what was erased is left in unused bytes of it.

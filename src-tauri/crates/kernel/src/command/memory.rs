@@ -12,11 +12,11 @@ use crate::workspace::decode_root;
 use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
 use knowledge::memory::{Backing, Degraded, Promotion, promote, promoted};
-use knowledge::{PackInput, Recalled, relevance};
+use knowledge::{Looked, PackInput, Recalled, relevance};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector};
 use model::attempt::AttemptStatus;
 use model::body::ArtifactPromoted;
-use model::context::{ContextPack, Section};
+use model::context::{ContextPack, MeaningUsed, Section};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::knowledge::{
@@ -349,9 +349,15 @@ impl Kernel {
         Ok(())
     }
 
-    /// What a pack may hold of memory: what is in force in the task's project, and what says words of its goal and of what
-    /// was said since (HK-15.6-1, memory.md 2).
-    pub(crate) fn recalled(&self, state: &TaskState, input: &PackInput) -> Result<Vec<Recalled>, Error> {
+    /// What a pack may hold of memory: what is in force in the task's project, and what says words of its goal and of what was
+    /// said since, or means the same where a person named a model for it (HK-15.6-1, memory.md 2). Meaning is looked for
+    /// where somebody reads the pack.
+    pub(crate) fn recalled(
+        &self,
+        state: &TaskState,
+        input: &PackInput,
+        is_read: bool,
+    ) -> Result<(Vec<Recalled>, Option<MeaningUsed>), Error> {
         let project = state.task.workspace_hint.and_then(|workspace| self.project_hash(workspace));
         // The last that was said counts most; neither takes all the room of the other.
         let said: Vec<&str> = input.ingress.iter().rev().map(|delta| delta.text.as_str()).collect();
@@ -360,10 +366,16 @@ impl Kernel {
             self.query()?.memories_in_force(project, self.ports.clock.now(), CANDIDATES_MAX).map_err(view)?;
         let now = self.ports.clock.now();
         let by_words = self.query()?.memories_saying(&wanted, project, now, CANDIDATES_MAX).map_err(view)?;
+        let about: Vec<&str> = std::iter::once(input.goal.as_str()).chain(said.first().copied()).collect();
+        let (near, used) = if is_read { self.memories_near(&about, project) } else { (Vec::new(), None) };
         let net = |row: &MemoryRow| (row.memory_id, i64::from(row.helped) - i64::from(row.contradicted));
-        let use_of = in_force.iter().chain(&by_words).map(net).collect();
-        let records = |rows: Vec<MemoryRow>| rows.into_iter().map(record).collect();
-        Ok(relevance::ranked(records(in_force), records(by_words), &use_of))
+        let found = by_words.iter().map(|(row, _)| row);
+        let use_of = in_force.iter().chain(found).chain(&near).map(net).collect();
+        let looked = Looked {
+            by_words: by_words.into_iter().map(|(row, share)| (record(row), share)).collect(),
+            by_meaning: near.into_iter().map(record).collect(),
+        };
+        Ok((relevance::ranked(in_force.into_iter().map(record).collect(), looked, &use_of), used))
     }
 
     pub(super) fn saying(
@@ -375,7 +387,7 @@ impl Kernel {
         let now = self.ports.clock.now();
         let rows =
             self.query()?.memories_saying(&relevance::words(texts), project, now, most).map_err(view)?;
-        Ok(rows.into_iter().map(record).collect())
+        Ok(rows.into_iter().map(|(row, _)| record(row)).collect())
     }
 
     /// The record that a model means, among those of its project: by identifier, else by its claim.

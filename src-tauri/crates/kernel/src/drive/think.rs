@@ -117,7 +117,7 @@ impl Kernel {
         let proposer = descriptor.provider;
         let offered = self.offered_tools(tx, &descriptor)?;
         let takes = descriptor.takes().saturating_sub(offered.tokens);
-        let mut input = self.pack_input(tx, &contract, takes)?;
+        let mut input = self.pack_input(tx, &contract, takes, proposer.reads_context())?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
         let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input);
         let redactor = self.ports.redactor.now();
@@ -253,6 +253,7 @@ impl Kernel {
         state: &TaskState,
         contract: &TaskContract,
         tokens: u32,
+        is_read: bool,
     ) -> Result<PackInput, Error> {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let mut input = PackInput::new(
@@ -289,7 +290,8 @@ impl Kernel {
             input.working_state = Some((at.artifact_id, self.read_object(state, at.artifact_id)?));
         }
         input.beliefs = state.beliefs.values().cloned().collect();
-        input.memories = self.recalled(state, &input)?;
+        (input.memories, input.meaning) =
+            self.recalled(state, &input, is_read && !attempt.loop_state.is_led)?;
         input.ingress = super::seen::deltas(state);
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {

@@ -77,7 +77,7 @@ pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candida
 /// Markers of what earlier tasks found, the most relevant first (HV-3.4-6, reconciliation C30).
 pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    for Recalled { record, .. } in &input.memories {
+    for Recalled { record, found_by, .. } in &input.memories {
         let source = record.memory_id.to_string();
         let stale = record.expires_at.is_some_and(|at| at <= input.now);
         let barred = match record.status {
@@ -96,6 +96,7 @@ pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candid
         }
         let mut candidate = basket.plain(Section::Memory, &source, "Memory", &marker(record));
         candidate.tier = record.trust_tier;
+        candidate.found_by = *found_by;
         candidate.inputs = record.evidence_refs.iter().map(|e| e.artifact_id).collect();
         candidates.push(candidate);
     }

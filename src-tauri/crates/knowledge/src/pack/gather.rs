@@ -6,7 +6,7 @@ use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
 use model::artifact::{Sensitivity, TrustTier};
-use model::context::{Act, ContextItem, ContextOmission, Section};
+use model::context::{Act, ContextItem, ContextOmission, FoundBy, Section};
 use redact::Redactor;
 use std::collections::BTreeSet;
 
@@ -34,6 +34,8 @@ pub(super) struct Candidate {
     pub(super) act: Option<Act>,
     /// Where it stands among those of its section that are taken; those that say nothing keep their order.
     pub(super) place: u64,
+    /// By what it was looked up, when it is a memory record.
+    pub(super) found_by: Option<FoundBy>,
 }
 
 impl Candidate {
@@ -61,7 +63,8 @@ impl Candidate {
         let tokens = self.cost();
         let text = if self.fenced { fence::fence(&self.source, self.tier, &self.text) } else { self.text };
         let (section, source, title, trust_tier) = (self.section, self.source, self.title, self.tier);
-        ContextItem { section, source, title, text, trust_tier, tokens, cut: false, act: self.act }
+        let (act, found_by) = (self.act, self.found_by);
+        ContextItem { section, source, title, text, trust_tier, tokens, cut: false, act, found_by }
     }
 
     /// The item within `tokens`: whole if it fits, else head and tail around a mark that says what is left out.
@@ -134,6 +137,7 @@ impl Basket<'_> {
             rest: "",
             act: None,
             place: 0,
+            found_by: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Error, Recalled};
 use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
-use model::context::Act;
+use model::context::{Act, MeaningUsed};
 use model::decision::Decision;
 use model::knowledge::{Belief, WorkingState};
 use model::task::{StepContract, TaskContract};
@@ -146,6 +146,9 @@ pub struct PackInput {
     pub beliefs: Vec<Belief>,
     /// Memory records that may matter.
     pub memories: Vec<Recalled>,
+    /// How they were looked up by meaning; none where no embedding model is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<MeaningUsed>,
     /// Observations, results, ingested files.
     pub artifacts: Vec<Material>,
     /// What stands in the place of the oldest turns, once there is such a summary.
@@ -197,6 +200,7 @@ impl PackInput {
             working_state: None,
             beliefs: Vec::new(),
             memories: Vec::new(),
+            meaning: None,
             artifacts: Vec::new(),
             summary: None,
             skills: Vec::new(),

@@ -4,9 +4,10 @@ use super::{Is, Query};
 use crate::Error;
 use crate::rows::{MemoryRow, ViewRow as _};
 use model::knowledge::MemoryStatus;
-use model::{BeliefId, Digest, UnixMs};
+use model::{BeliefId, Digest, MemoryId, UnixMs};
 use rusqlite::types::Value;
 use rusqlite::{ToSql, params};
+use std::collections::BTreeSet;
 
 /// A word that stands in more records than this says nothing of what one of them is about; without a bound, a look-up for a
 /// goal of common words took a second among 100,000 records.
@@ -20,7 +21,8 @@ const IN_FORCE: &str = "(retention = 'pinned' OR memory_type IN ('preference', '
 
 impl Query {
     /// Memory records that hold in a project, or everywhere, at `now`, and hold any of `words`: the best match first, ties
-    /// by identifier, at most `most`. The words are compared by their stems; one that stands in thousands of records is
+    /// by identifier, at most `most`; with each, how much of what these words say it holds, in thousandths, where a rare word
+    /// says more than a frequent one. The words are compared by their stems; one that stands in thousands of records is
     /// left out.
     ///
     /// # Errors
@@ -31,19 +33,73 @@ impl Query {
         project: Option<Digest>,
         now: UnixMs,
         most: u32,
-    ) -> Result<Vec<MemoryRow>, Error> {
+    ) -> Result<Vec<(MemoryRow, u32)>, Error> {
         let wanted = self.telling(words)?;
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
+        let all = self.number("SELECT count(*) FROM view_memory_docs", &[])?;
+        let whole: f64 = wanted.iter().map(|(records, _)| rarity(*records, all)).sum();
+        let share = |score: f64| (score / whole * 1000.0).round().clamp(0.0, 1000.0) as u32;
         let text = format!(
-            "SELECT {} FROM view_memory_search s JOIN view_memory_docs d ON d.doc = s.rowid \
+            "SELECT {}, -bm25(view_memory_search) AS score \
+             FROM view_memory_search s JOIN view_memory_docs d ON d.doc = s.rowid \
              JOIN view_memories ON memory_id = d.record \
              WHERE s.text MATCH ?1 AND status = 'active' AND (project_hash IS NULL OR project_hash = ?2) \
-             AND (expires_at IS NULL OR expires_at > ?3) ORDER BY bm25(view_memory_search), memory_id LIMIT ?4",
+             AND (expires_at IS NULL OR expires_at > ?3) ORDER BY score DESC, memory_id LIMIT ?4",
             MemoryRow::COLUMNS
         );
-        self.memory_rows(&text, params![wanted.join(" OR "), hex(project), now.0, most])
+        let asked: Vec<&str> = wanted.iter().map(|(_, word)| word.as_str()).collect();
+        self.read(|conn| {
+            let mut found = conn.prepare_cached(&text)?;
+            let mut read = found.query(params![asked.join(" OR "), hex(project), now.0, most])?;
+            let mut rows = Vec::new();
+            while let Some(row) = read.next()? {
+                rows.push((MemoryRow::read(row, Some(conn))?, share(row.get("score")?)));
+            }
+            Ok(rows)
+        })
+    }
+
+    /// Memory records that are held, behind a place in the log, in its order, at most `most`.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn memories_behind(&self, seq: u64, most: u32) -> Result<Vec<MemoryRow>, Error> {
+        let text = format!(
+            "SELECT {} FROM view_memories WHERE status = 'active' AND seq > ?1 ORDER BY seq LIMIT ?2",
+            MemoryRow::COLUMNS
+        );
+        let after = i64::try_from(seq).unwrap_or(i64::MAX);
+        self.memory_rows(&text, params![after, most])
+    }
+
+    /// How many memory records are held.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn count_memories(&self) -> Result<u64, Error> {
+        self.number("SELECT count(*) FROM view_memories WHERE status = 'active'", &[])
+    }
+
+    /// Every memory record that is held and whose words can be read.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn memories_with_words(&self) -> Result<BTreeSet<MemoryId>, Error> {
+        let text = "SELECT record FROM view_memory_docs JOIN view_memories ON memory_id = record \
+                    WHERE status = 'active'";
+        self.read(|conn| {
+            let mut found = conn.prepare_cached(text)?;
+            let ids = found.query_map([], |row| row.get::<_, String>(0))?;
+            let of = |id: String| {
+                id.parse().map_err(|_| Error::Row {
+                    table: "view_memory_docs",
+                    why: format!("`{id}` is no memory record"),
+                })
+            };
+            ids.map(|id| of(id?)).collect()
+        })
     }
 
     /// Memory records that every context of a project holds at `now`, at most `most`: what is pinned, then the newest first.
@@ -90,8 +146,8 @@ impl Query {
         Ok(self.list(conditions, super::Ask::ALL)?.rows)
     }
 
-    /// These words as the index is asked for them, without those that are common.
-    fn telling(&self, words: &[String]) -> Result<Vec<String>, Error> {
+    /// These words as the index is asked for them, each with how many records have it, without those that are common.
+    fn telling(&self, words: &[String]) -> Result<Vec<(u64, String)>, Error> {
         let count = "SELECT count(*) FROM (SELECT 1 FROM view_memory_search WHERE text MATCH ?1 LIMIT ?2)";
         let mut telling = Vec::new();
         for word in words {
@@ -105,7 +161,7 @@ impl Query {
         }
         telling.sort();
         telling.truncate(TELLING_MAX);
-        Ok(telling.into_iter().map(|(_, word)| word).collect())
+        Ok(telling)
     }
 
     fn memory_rows(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<MemoryRow>, Error> {
@@ -119,6 +175,12 @@ impl Query {
             Ok(rows)
         })
     }
+}
+
+/// How much a word says that so many of all records have, as SQLite's `bm25` counts it.
+fn rarity(records: u64, all: u64) -> f64 {
+    let (records, all) = (records as f64, all.max(records) as f64);
+    ((all - records + 0.5) / (records + 0.5)).ln().max(1e-6)
 }
 
 /// A digest as its column holds it.

@@ -50,6 +50,7 @@ pub fn pack(items: Vec<ContextItem>) -> ContextPack {
         omissions: Vec::new(),
         inputs: Vec::new(),
         input_sha256: Digest::of(b""),
+        meaning: None,
     }
 }
 
@@ -63,6 +64,7 @@ pub fn item(section: Section, tier: TrustTier, title: &str, text: &str) -> Conte
         tokens: 1,
         cut: false,
         act: None,
+        found_by: None,
     }
 }
 

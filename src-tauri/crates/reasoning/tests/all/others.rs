@@ -19,6 +19,7 @@ fn pack() -> ContextPack {
         omissions: Vec::new(),
         inputs: Vec::new(),
         input_sha256: Digest::of(b""),
+        meaning: None,
     }
 }
 

@@ -64,6 +64,15 @@ params! {
         dollars: Option<String>,
     }
 
+    /// Which embedding model is named, and how far its vectors are made.
+    Embedded {}
+
+    /// Names the embedding model by which memory is found by meaning: one at a server of this machine.
+    Embed {
+        /// Such as `openai:http://127.0.0.1:8080/v1#minilm`; none when absent.
+        address: Option<String>,
+    }
+
     /// Who proposes when a task names nobody.
     Standard {
         /// Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent.
@@ -172,6 +181,17 @@ answers! {
     }
     /// What models may cost in a day from now on, in millionths of a US dollar.
     CeilingSet { ceiling_micros: Option<u64> }
+    /// How memory is found by meaning.
+    Embeddings {
+        /// The embedding model that is named; memory is found by words alone when absent.
+        model: Option<String>,
+        /// Records of memory that are held.
+        memories: u64,
+        /// How many of them have a vector of this model.
+        with_vectors: u64,
+        /// Why the model could not be used when it was last asked; memory is found by words meanwhile.
+        trouble: Option<String>,
+    }
     /// Who proposes from now on.
     Chosen { standard: Option<String> }
 }

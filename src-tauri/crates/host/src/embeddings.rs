@@ -1,0 +1,163 @@
+//! The embedding model that a person named: asked at a server of this machine, and the thread that has the vectors of
+//! memory made when nothing else happens (memory.md 2).
+
+use crate::logs::OrLogged as _;
+use crate::notices::Notices;
+use crate::{Config, Error, Home, Local};
+use kernel::Kernel;
+use kernel::ports::{Embedder, Unembedded};
+use projections::Vectors;
+use reasoning::ModelHttp;
+use reasoning::embedding::{EmbeddingError, EmbeddingModel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use wire::Code;
+use wire::models::Embeddings;
+
+/// How long no memory changes before vectors are made.
+const QUIET: Duration = Duration::from_secs(2);
+/// Changes that are waited out at most: who writes for hours has vectors, too.
+const CHANGES_MAX: usize = 50;
+/// After how long a model that did not answer, or that may be another one, is asked again.
+const AGAIN: Duration = Duration::from_secs(5 * 60);
+
+/// Asks the model that is named in the settings.
+pub struct LocalEmbedder {
+    home: Home,
+    egress: Arc<dyn ModelHttp>,
+}
+
+impl LocalEmbedder {
+    /// Reads the settings each time, so that what a person names counts at once.
+    pub fn new(home: Home, egress: Arc<dyn ModelHttp>) -> Self {
+        Self { home, egress }
+    }
+}
+
+impl Embedder for LocalEmbedder {
+    fn named(&self) -> Option<String> {
+        Config::in_force(&self.home).embedding_model
+    }
+
+    fn embed(
+        &self,
+        model: &str,
+        texts: &[&str],
+        patience: Duration,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<f32>>, Unembedded> {
+        // The file may be anybody's: what it names is judged each time.
+        let model = EmbeddingModel::at(model).map_err(Unembedded::Failed)?;
+        model.embed(&*self.egress, texts, patience, goes_on).map_err(|error| match error {
+            EmbeddingError::Refused { .. } => Unembedded::Refused(error.to_string()),
+            EmbeddingError::Failed(why) => Unembedded::Failed(why),
+        })
+    }
+}
+
+/// The thread that has vectors made; dropped, it ends after the batch in hand.
+pub struct VectorThread {
+    notices: Arc<Notices>,
+    closing: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl VectorThread {
+    /// Looks once, and from now on whenever memory has changed.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn begin(kernel: Arc<Kernel>, notices: Arc<Notices>) -> Result<Self, Error> {
+        let (send, receive) = sync_channel(1);
+        let closing = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&closing);
+        let thread = std::thread::Builder::new().name("vectors".to_owned());
+        let thread = thread.spawn(move || run(&kernel, &receive, &is_over));
+        let thread = thread.map_err(|e| Error::io("start", Path::new("the thread of vectors"), &e))?;
+        notices.tell_of_memories(Some(send));
+        Ok(Self { notices, closing, thread: Some(thread) })
+    }
+}
+
+impl Drop for VectorThread {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::SeqCst);
+        self.notices.tell_of_memories(None);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn run(kernel: &Kernel, changed: &Receiver<()>, is_over: &AtomicBool) {
+    loop {
+        for _ in 0..CHANGES_MAX {
+            match changed.recv_timeout(QUIET) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            kernel
+                .make_vectors(usize::MAX, &|| !is_over.load(Ordering::SeqCst))
+                .or_logged("no vectors of memory were made")
+        }));
+        match made {
+            Ok(Some(made)) if made != kernel::VectorsMade::default() => {
+                tracing::info!(?made, "vectors of memory were made");
+            }
+            Ok(_) => {}
+            Err(_) => tracing::error!("making vectors of memory panicked; memory is found by words"),
+        }
+        if matches!(changed.recv_timeout(AGAIN), Err(RecvTimeoutError::Disconnected)) {
+            return;
+        }
+    }
+}
+
+impl Local {
+    /// Which embedding model is named, and how many records of memory have a vector.
+    ///
+    /// # Errors
+    /// When settings or store cannot be read.
+    pub(crate) fn embeddings_now(&self) -> Result<Embeddings, wire::Error> {
+        let model = Config::load(self.home()).map_err(Error::to_wire)?.embedding_model;
+        let memories = match self.home().has_store() {
+            true => api::Host::query(self)?.count_memories().map_err(api::of_projections)?,
+            false => 0,
+        };
+        let kept = Vectors::reading(self.home().dir());
+        let of =
+            kept.as_ref().and_then(|kept| kept.of().ok()).filter(|of| of.model == model && model.is_some());
+        let count = kept.as_ref().filter(|_| of.is_some()).and_then(|kept| kept.count().ok());
+        let trouble = of.and_then(|of| of.trouble);
+        Ok(Embeddings { model, memories, with_vectors: count.unwrap_or_default(), trouble })
+    }
+
+    /// Names the embedding model, or none; what it answers now is told.
+    ///
+    /// # Errors
+    /// [`Code::Usage`] for what is no model at a server of this machine.
+    pub(crate) fn name_embeddings(&self, address: Option<&str>) -> Result<Embeddings, wire::Error> {
+        let usage = |why: String| {
+            wire::Error::new(Code::Usage, why)
+                .hint("`hermit models list` shows the models of this machine; `off` names none")
+        };
+        let model = address.map(EmbeddingModel::at).transpose().map_err(usage)?;
+        let model = model.map(|model| model.address());
+        let set = Config::change(self.home(), |config| {
+            config.embedding_model.clone_from(&model);
+            Ok(())
+        });
+        set.map_err(Error::to_wire)?;
+        // A first batch at once, so that whoever named it sees that it answers; the rest is made beside the work.
+        let kernel = self.owned_kernel().map_err(Error::to_wire)?;
+        kernel.make_vectors(1, &|| true).map_err(api::of_kernel)?;
+        self.notices.memories_changed();
+        self.embeddings_now()
+    }
+}

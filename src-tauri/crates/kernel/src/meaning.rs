@@ -1,0 +1,452 @@
+//! Memory by its meaning: vectors of an embedding model of this machine, which is optional (memory.md 2).
+//!
+//! The loop waits a moment for the model and no more: what does not answer in time is left alone for a while, and memory is
+//! found by words. Vectors of two models are never compared. A vector tells about its text, so that it goes when the text
+//! is erased, or its record has ended.
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::ports::Unembedded;
+use crate::query::view;
+use knowledge::meaning::{self, PROBES, Vector};
+use model::context::MeaningUsed;
+use model::knowledge::MemoryStatus;
+use model::{Digest, MemoryId};
+use projections::rows::MemoryRow;
+use projections::{NewVector, Vectors, VectorsOf};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+/// How long a context waits for the model.
+const AT_USE: Duration = Duration::from_millis(700);
+/// How long the making of vectors beside the work waits for one batch.
+const BESIDE: Duration = Duration::from_secs(30);
+/// For how long a model that did not answer is left alone.
+const REST_MS: u64 = 30_000;
+/// Records whose vectors are made when a context asks for them; where there are more, they are made beside the work.
+const AT_USE_MAX: u32 = 8;
+/// Records of one batch beside the work.
+const BATCH: u32 = 32;
+/// Records that one context may find by meaning.
+const NEAR_MAX: usize = 24;
+/// Texts whose vectors are remembered, so that a task does not ask for those of its goal with each turn.
+const ASKED_MAX: usize = 32;
+
+/// What is kept of it in memory.
+#[derive(Default)]
+pub(crate) struct Meaning {
+    vectors: Mutex<Option<Vectors>>,
+    /// Vectors of what tasks are about, by their key and their text, the newest last. They are on no disk.
+    asked: Mutex<VecDeque<(Digest, Digest, Vector)>>,
+    /// A model that did not answer: until when it is left alone, and what was wrong.
+    rests: Mutex<Option<(u64, String, String)>>,
+}
+
+/// What came of the making of vectors.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VectorsMade {
+    /// Records that have a vector now and had none before.
+    pub made: usize,
+    /// Records whose text the model refuses.
+    pub refused: usize,
+    /// Why it ended before all were made, in words.
+    pub trouble: Option<String>,
+}
+
+/// Why a text has no vectors: the words for a person, and whether the model may take other texts.
+struct Failure {
+    why: String,
+    refused: bool,
+}
+
+impl Failure {
+    const fn of(why: String) -> Self {
+        Self { why, refused: false }
+    }
+}
+
+impl From<projections::Error> for Failure {
+    fn from(error: projections::Error) -> Self {
+        Self::of(format!("the vectors cannot be read or written: {error}"))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::of(error.to_string())
+    }
+}
+
+impl Kernel {
+    /// Records that mean what these texts do, in a project and everywhere, the nearest first; and how they were looked up:
+    /// nothing where no embedding model is named.
+    pub(crate) fn memories_near(
+        &self,
+        texts: &[&str],
+        project: Option<Digest>,
+    ) -> (Vec<MemoryRow>, Option<MeaningUsed>) {
+        let Some(model) = self.ports.embedder.named() else { return (Vec::new(), None) };
+        let used = |key, words_alone| Some(MeaningUsed { model: model.clone(), key, words_alone });
+        match self.near(&model, texts, project) {
+            Ok((key, rows)) => (rows, used(Some(key), None)),
+            Err(failure) => {
+                tracing::warn!(model, why = failure.why, "memory is found by words alone");
+                (Vec::new(), used(None, Some(failure.why)))
+            }
+        }
+    }
+
+    fn near(
+        &self,
+        model: &str,
+        texts: &[&str],
+        project: Option<Digest>,
+    ) -> Result<(Digest, Vec<MemoryRow>), Failure> {
+        self.is_rested(model)?;
+        let wanted: Vec<String> =
+            texts.iter().map(|text| meaning::embedded(text)).filter(|text| !text.is_empty()).collect();
+        let mut missing = self.without_vector(model, AT_USE_MAX.saturating_add(1))?;
+        if missing.len() > AT_USE_MAX as usize {
+            missing.clear();
+        }
+        let known = self.asked_before(model, &wanted)?;
+        let (key, asked) = match known.filter(|_| missing.is_empty()) {
+            Some(known) => known,
+            None => {
+                let claims = missing.iter().map(claim);
+                let all: Vec<String> = wanted.iter().cloned().chain(claims).collect();
+                let (key, mut vectors) = self
+                    .embedded(model, &all, (AT_USE, &|| true))
+                    .inspect_err(|failure| self.let_rest(model, failure))?;
+                let made = vectors.split_off(wanted.len().min(vectors.len()));
+                self.keep_vectors(model, key, &missing, made.into_iter().map(Some).collect())?;
+                self.remember_asked(key, &wanted, &vectors);
+                (key, vectors)
+            }
+        };
+        Ok((key, self.nearest(model, key, &asked, project)?))
+    }
+
+    /// Makes the vectors of records that have none, so many batches at most, while `goes_on` says so, and forgets those of records that
+    /// have ended or were erased. Where no model is named, all are forgotten.
+    ///
+    /// # Errors
+    /// When the store cannot be read; a model that does not answer is no error, and is told in the answer.
+    pub fn make_vectors(&self, batches: usize, goes_on: &dyn Fn() -> bool) -> Result<VectorsMade, Error> {
+        let mut came = VectorsMade::default();
+        let Some(model) = self.ports.embedder.named() else {
+            self.forget_vectors();
+            return Ok(came);
+        };
+        self.tidy_vectors()?;
+        for _ in 0..batches {
+            if !goes_on() {
+                break;
+            }
+            match self.make_batch(&model, &mut came, goes_on) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // The host ends; the model did nothing wrong.
+                Err(_) if !goes_on() => break,
+                Err(failure) => {
+                    self.let_rest(&model, &failure);
+                    came.trouble = Some(failure.why);
+                    break;
+                }
+            }
+        }
+        Ok(came)
+    }
+
+    /// One batch; whether there may be more.
+    fn make_batch(
+        &self,
+        model: &str,
+        came: &mut VectorsMade,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<bool, Failure> {
+        let rows = self.without_vector(model, BATCH)?;
+        if rows.is_empty() {
+            // Also where nothing is to be made, the model is seen to answer.
+            let first = PROBES.map(str::to_owned).into_iter().next().unwrap_or_default();
+            return self.embedded(model, &[first], (BESIDE, goes_on)).map(|_| false);
+        }
+        let claims: Vec<String> = rows.iter().map(claim).collect();
+        let (key, vectors) = match self.embedded(model, &claims, (BESIDE, goes_on)) {
+            Ok((key, vectors)) => (key, vectors.into_iter().map(Some).collect()),
+            // One of them may be too long for it: each is asked for alone.
+            Err(failure) if failure.refused => self.one_by_one(model, &claims, goes_on)?,
+            Err(failure) => return Err(failure),
+        };
+        let made = vectors.iter().flatten().count();
+        came.made += made;
+        came.refused += vectors.len().saturating_sub(made);
+        self.keep_vectors(model, key, &rows, vectors)?;
+        Ok(true)
+    }
+
+    fn one_by_one(
+        &self,
+        model: &str,
+        claims: &[String],
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(Digest, Vec<Option<Vector>>), Failure> {
+        let mut vectors = Vec::new();
+        let mut key = None;
+        for claim in claims {
+            match self.embedded(model, std::slice::from_ref(claim), (BESIDE, goes_on)) {
+                Ok((of, mut one)) => {
+                    key = Some(of);
+                    vectors.push(one.pop());
+                }
+                Err(failure) if failure.refused => vectors.push(None),
+                Err(failure) => return Err(failure),
+            }
+        }
+        // A model that refuses everything is not at work.
+        let key = key.ok_or_else(|| Failure::of("it refuses every text".to_owned()))?;
+        Ok((key, vectors))
+    }
+
+    /// The vectors of texts, and the key that they belong to. Each request holds the sentence of the key, so that an answer of
+    /// another model is not taken.
+    fn embedded(
+        &self,
+        model: &str,
+        texts: &[String],
+        (patience, goes_on): (Duration, &dyn Fn() -> bool),
+    ) -> Result<(Digest, Vec<Vector>), Failure> {
+        let probe = self.vectors_of(model)?.1.probe;
+        let probes = PROBES.get(..if probe.is_some() { 1 } else { PROBES.len() }).unwrap_or_default();
+        let all: Vec<&str> = probes.iter().copied().chain(texts.iter().map(String::as_str)).collect();
+        let answered =
+            self.ports.embedder.embed(model, &all, patience, goes_on).map_err(|error| match error {
+                Unembedded::Refused(why) => Failure { why, refused: true },
+                Unembedded::Failed(why) => Failure::of(why),
+            })?;
+        let mut vectors = meaning::taken(&answered, all.len())
+            .map_err(|why| Failure::of(format!("what it answers are no vectors of these texts: {why}")))?;
+        let of_texts = vectors.split_off(probes.len());
+        let first = vectors.first().ok_or_else(|| Failure::of("there is no answer".to_owned()))?;
+        let (kept, of) = self.vectors_of(model)?;
+        let open = opened(&kept)?;
+        match of.probe.as_deref().and_then(Vector::from_bytes) {
+            Some(known) if known.is_of_the_same_model(first) => {
+                if of.trouble.is_some() {
+                    open.keep_trouble(None)?;
+                }
+                Ok((meaning::key(model, &known), of_texts))
+            }
+            Some(_) => {
+                let why = "another model answers there than the one that made the vectors there were; they are \
+                           forgotten, and are made anew";
+                open.begin_anew(Some(model), Some(why))?;
+                Err(Failure::of(why.to_owned()))
+            }
+            None => {
+                open.keep_probe(&first.to_bytes(), meaning::common(&vectors))?;
+                Ok((meaning::key(model, first), of_texts))
+            }
+        }
+    }
+
+    /// The vectors of this model, locked; those of any other are forgotten.
+    fn vectors_of(&self, model: &str) -> Result<(MutexGuard<'_, Option<Vectors>>, VectorsOf), Failure> {
+        let mut kept = lock(&self.meaning.vectors);
+        if kept.is_none() {
+            *kept = Some(Vectors::open(&self.dir, self.reader.log_id())?);
+        }
+        let open = opened(&kept)?;
+        let of = open.of()?;
+        let head = self.reader.log_head().map_err(Error::from)?;
+        if of.model.as_deref() == Some(model) && of.through <= head {
+            return Ok((kept, of));
+        }
+        open.begin_anew(Some(model), None)?;
+        let of = open.of()?;
+        Ok((kept, of))
+    }
+
+    /// Records behind the last one that has its vector.
+    fn without_vector(&self, model: &str, most: u32) -> Result<Vec<MemoryRow>, Failure> {
+        let through = self.vectors_of(model)?.1.through;
+        Ok(self.query()?.memories_behind(through, most)?)
+    }
+
+    /// Keeps what was made, but for records that have ended meanwhile or whose words were erased.
+    fn keep_vectors(
+        &self,
+        model: &str,
+        key: Digest,
+        rows: &[MemoryRow],
+        vectors: Vec<Option<Vector>>,
+    ) -> Result<(), Failure> {
+        let Some(last) = rows.last() else { return Ok(()) };
+        let (kept, of) = self.vectors_of(model)?;
+        if key_of(model, &of) != Some(key) {
+            return Err(Failure::of("the model was changed meanwhile".to_owned()));
+        }
+        // Asked while nobody else may write: an erasure comes before this look, or finds the vector and takes it away.
+        let query = self.query()?;
+        let mut new = Vec::new();
+        for (row, vector) in rows.iter().zip(vectors) {
+            if query.memory(row.memory_id)?.is_some_and(|now| is_held(&now)) {
+                let numbers = vector.map(|vector| vector.to_bytes());
+                new.push(NewVector { memory_id: row.memory_id, project: row.project_hash, numbers });
+            }
+        }
+        Ok(opened(&kept)?.keep(&new, last.seq)?)
+    }
+
+    fn nearest(
+        &self,
+        model: &str,
+        key: Digest,
+        asked: &[Vector],
+        project: Option<Digest>,
+    ) -> Result<Vec<MemoryRow>, Failure> {
+        let (kept, of) = self.vectors_of(model)?;
+        if key_of(model, &of) != Some(key) {
+            return Err(Failure::of("the model was changed meanwhile".to_owned()));
+        }
+        let mut near: Vec<(Reverse<i64>, MemoryId)> = Vec::new();
+        opened(&kept)?.each(project, &mut |id, numbers| {
+            let Some(own) = Vector::from_bytes(numbers) else { return };
+            let likeness = asked.iter().map(|asked| asked.likeness(&own)).max().unwrap_or_default();
+            if meaning::is_near(likeness, 0, of.common)
+                && let Ok(id) = id.parse()
+            {
+                near.push((Reverse(likeness), id));
+            }
+        })?;
+        drop(kept);
+        near.sort_unstable();
+        let (query, now) = (self.query()?, self.ports.clock.now());
+        let mut rows = Vec::new();
+        for (Reverse(likeness), id) in near {
+            if rows.len() == NEAR_MAX || !meaning::is_near(likeness, rows.len(), of.common) {
+                break;
+            }
+            let row = query.memory(id)?;
+            rows.extend(row.filter(|row| is_held(row) && row.expires_at.is_none_or(|at| at > now)));
+        }
+        Ok(rows)
+    }
+
+    /// Forgets the vectors of records that have ended or whose words were erased, and what tasks asked for.
+    pub(crate) fn tidy_vectors(&self) -> Result<(), Error> {
+        lock(&self.meaning.asked).clear();
+        let mut kept = lock(&self.meaning.vectors);
+        if kept.is_none() && !self.dir.join(projections::vectors::FILE).exists() {
+            return Ok(());
+        }
+        let query = self.query()?;
+        let tidied = tidied(&mut kept, &self.dir, self.reader.log_id(), &query);
+        // What cannot be tidied is made anew: no vector outlives its text.
+        if let Err(error) = tidied {
+            tracing::warn!(%error, "the vectors of memory could not be tidied; they are made anew");
+            kept.take();
+            Vectors::remove(&self.dir).map_err(view)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets every vector: no model is named any more.
+    fn forget_vectors(&self) {
+        lock(&self.meaning.asked).clear();
+        let mut kept = lock(&self.meaning.vectors);
+        if !self.dir.join(projections::vectors::FILE).exists() {
+            return;
+        }
+        kept.take();
+        if let Err(error) = Vectors::remove(&self.dir) {
+            tracing::warn!(%error, "vectors that nobody needs any more are still there");
+        }
+    }
+
+    /// Whether the model may be asked.
+    fn is_rested(&self, model: &str) -> Result<(), Failure> {
+        let now = self.ports.clock.monotonic_ms();
+        match &*lock(&self.meaning.rests) {
+            Some((until, of, why)) if of == model && now < *until => Err(Failure::of(why.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves a model alone that did not answer, and keeps why for a person to see.
+    fn let_rest(&self, model: &str, failure: &Failure) {
+        if !failure.refused {
+            let until = self.ports.clock.monotonic_ms().saturating_add(REST_MS);
+            *lock(&self.meaning.rests) = Some((until, model.to_owned(), failure.why.clone()));
+        }
+        let told = self
+            .vectors_of(model)
+            .and_then(|(kept, _)| opened(&kept)?.keep_trouble(Some(&failure.why)).map_err(Failure::from));
+        if let Err(failure) = told {
+            tracing::warn!(why = failure.why, "what is wrong with the embedding model is not kept");
+        }
+    }
+
+    /// Vectors of these texts, where all of them were asked for before.
+    fn asked_before(&self, model: &str, texts: &[String]) -> Result<Option<(Digest, Vec<Vector>)>, Failure> {
+        let Some(key) = key_of(model, &self.vectors_of(model)?.1) else { return Ok(None) };
+        let asked = lock(&self.meaning.asked);
+        let of = |text: &String| {
+            let text = Digest::of(text.as_bytes());
+            asked.iter().find(|(own, of, _)| *own == key && *of == text).map(|(.., vector)| vector.clone())
+        };
+        let known: Option<Vec<Vector>> = texts.iter().map(of).collect();
+        Ok(known.map(|vectors| (key, vectors)))
+    }
+
+    fn remember_asked(&self, key: Digest, texts: &[String], vectors: &[Vector]) {
+        let mut asked = lock(&self.meaning.asked);
+        for (text, vector) in texts.iter().zip(vectors) {
+            let text = Digest::of(text.as_bytes());
+            asked.retain(|(own, of, _)| *own == key && *of != text);
+            asked.push_back((key, text, vector.clone()));
+        }
+        while asked.len() > ASKED_MAX {
+            asked.pop_front();
+        }
+    }
+}
+
+fn claim(row: &MemoryRow) -> String {
+    row.claim.shown().map(|claim| meaning::embedded(claim)).unwrap_or_default()
+}
+
+/// Whether a record is held and its words can be read.
+fn is_held(row: &MemoryRow) -> bool {
+    row.status == MemoryStatus::Active && row.claim.shown().is_some()
+}
+
+fn key_of(model: &str, of: &VectorsOf) -> Option<Digest> {
+    let probe = of.probe.as_deref().and_then(Vector::from_bytes)?;
+    Some(meaning::key(model, &probe))
+}
+
+fn opened<'v>(kept: &'v MutexGuard<'_, Option<Vectors>>) -> Result<&'v Vectors, Failure> {
+    kept.as_ref().ok_or_else(|| Failure::of("the vectors are not open".to_owned()))
+}
+
+fn tidied(
+    kept: &mut Option<Vectors>,
+    dir: &std::path::Path,
+    log_id: &str,
+    query: &projections::Query,
+) -> Result<(), projections::Error> {
+    let open = match kept.take() {
+        Some(open) => open,
+        None => Vectors::open(dir, log_id)?,
+    };
+    let held = query.memories_with_words()?;
+    let gone: Vec<MemoryId> = open.records()?.into_iter().filter(|id| !held.contains(id)).collect();
+    if !gone.is_empty() {
+        open.forget(&gone)?;
+    }
+    *kept = Some(open);
+    Ok(())
+}
