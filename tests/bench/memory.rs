@@ -4,7 +4,7 @@
 use crate::Asked;
 use crate::board::{Board, at, ms, timed};
 use crate::grown;
-use crate::journeys::summary::embeddings;
+use crate::journeys::summary::{Server, parts, served};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::ports::{Embedder, Unembedded};
 use ledger::Batch;
@@ -86,6 +86,15 @@ impl Embedder for AtServer {
     ) -> Result<Vec<Vec<f32>>, Unembedded> {
         self.0.embed(&self.1, texts, patience, goes_on).map_err(|error| Unembedded::Failed(error.to_string()))
     }
+}
+
+/// An embedding model that was named, or that lies in the parts: its address, and its server.
+fn embeddings() -> Option<(String, Option<Server>)> {
+    if let Ok(address) = std::env::var("HERMIT_EMBEDDINGS_URL") {
+        return Some((address, None));
+    }
+    let (port, server) = served(&parts()?.join("all-minilm-l6-v2.gguf"), 0, true)?;
+    Some((format!("openai:http://127.0.0.1:{port}/v1#minilm"), Some(server)))
 }
 
 fn retrieval(board: &Board) {

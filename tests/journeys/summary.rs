@@ -154,7 +154,7 @@ pub fn real(context: u32) -> Option<(String, Option<Server>)> {
 }
 
 /// llama.cpp's server of a model, once it answers: its port.
-fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Server)> {
+pub fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Server)> {
     let parts = parts()?;
     if !model.is_file() {
         return None;
@@ -178,16 +178,6 @@ fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Server
         std::thread::sleep(Duration::from_millis(200));
     }
     Some((port, server))
-}
-
-/// An embedding model that was named, or that lies in the parts: its address, and its server.
-pub fn embeddings() -> Option<(String, Option<Server>)> {
-    if let Ok(address) = std::env::var("HERMIT_EMBEDDINGS_URL") {
-        return Some((address, None));
-    }
-    let model = parts()?.join("all-minilm-l6-v2.gguf");
-    let (port, server) = served(&model, 0, true)?;
-    Some((format!("openai:http://127.0.0.1:{port}/v1#minilm"), Some(server)))
 }
 
 /// Where `cargo xtask parts` puts models.

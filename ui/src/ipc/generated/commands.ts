@@ -270,6 +270,10 @@ export interface Commands {
   "models.find": { params: models.Find; answer: models.Found };
   /** says who proposes when a task names nobody */
   "models.standard": { params: models.Standard; answer: models.Chosen };
+  /** tells which embedding model finds memory by meaning, and how far its vectors are made */
+  "models.embedded": { params: models.Embedded; answer: models.Embeddings };
+  /** names the embedding model by which memory is found by meaning */
+  "models.embed": { params: models.Embed; answer: models.Embeddings };
   /** sets what a model takes and how it is asked */
   "models.set": { params: models.Set; answer: models.Asked };
   /** tells what models have cost, by day and by model, and what they may cost in a day */
@@ -456,6 +460,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "playbooks.turn_off": { access: "write", topics: [] },
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },
+  "models.embedded": { access: "read", topics: ["knowledge"] },
+  "models.embed": { access: "write", topics: [] },
   "models.set": { access: "write", topics: [] },
   "models.costs": { access: "read", topics: ["tasks"] },
   "models.ceiling": { access: "write", topics: [] },

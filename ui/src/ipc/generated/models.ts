@@ -49,6 +49,15 @@ export interface Ceiling {
   dollars?: string | null;
 }
 
+/** Which embedding model is named, and how far its vectors are made. */
+export type Embedded = Record<string, never>;
+
+/** Names the embedding model by which memory is found by meaning: one at a server of this machine. */
+export interface Embed {
+  /** Such as `openai:http://127.0.0.1:8080/v1#minilm`; none when absent. */
+  address?: string | null;
+}
+
 /** Who proposes when a task names nobody. */
 export interface Standard {
   /** Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent. */
@@ -165,6 +174,18 @@ export interface ModelCosts {
 /** What models may cost in a day from now on, in millionths of a US dollar. */
 export interface CeilingSet {
   ceiling_micros: number | null;
+}
+
+/** How memory is found by meaning. */
+export interface Embeddings {
+  /** The embedding model that is named; memory is found by words alone when absent. */
+  model: string | null;
+  /** Records of memory that are held. */
+  memories: number;
+  /** How many of them have a vector of this model. */
+  with_vectors: number;
+  /** Why the model could not be used when it was last asked; memory is found by words meanwhile. */
+  trouble: string | null;
 }
 
 /** Who proposes from now on. */

@@ -440,6 +440,17 @@ export const MEMORY_RETENTION = [
 ] as const;
 export type MemoryRetention = (typeof MEMORY_RETENTION)[number];
 
+/** By what a memory record was found for a context (memory.md 2). */
+export const FOUND_BY = [
+  /** Words that it shares with what the task is about. */
+  "words",
+  /** Its meaning, as an embedding model of this machine takes it. */
+  "meaning",
+  /** Both. */
+  "both",
+] as const;
+export type FoundBy = (typeof FOUND_BY)[number];
+
 /** What ends a memory record (HK-15.5-2). */
 export const INVALIDATION_POLICY = [
   /** A person who takes it back or finds it wrong, or a newer record in its place. */

@@ -234,7 +234,8 @@ impl Host for Home {
     }
 
     fn embeddings(&self) -> Result<wire::models::Embeddings, wire::Error> {
-        Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
+        let memories = self.query()?.count_memories().map_err(api::of_projections)?;
+        Ok(wire::models::Embeddings { model: None, memories, with_vectors: 0, trouble: None })
     }
 
     fn set_embeddings(&self, _address: Option<&str>) -> Result<wire::models::Embeddings, wire::Error> {

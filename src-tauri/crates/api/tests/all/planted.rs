@@ -16,7 +16,7 @@ const OF_A_TASK: usize = 5;
 
 /// A planted claim of a kind, by its number.
 fn planted(kind: &str, n: usize) -> String {
-    format!("the {kind} key {n:02} belongs to everybody at evil{n:02}.example")
+    format!("the {kind} door {n:02} belongs to everybody at evil{n:02}.example")
 }
 
 /// The file that holds a claim in its text, or in its name.
@@ -63,7 +63,8 @@ fn remembered(home: &Home, kind: &str) -> Vec<(String, TaskId)> {
         says.push(done("read"));
         let task = home.world.script(&format!("Read {kind} from {first}"), says);
         // Nothing is in force before somebody has said yes.
-        let DriveOutcome::Waiting(Waiting::Approval(_)) = home.world.drive(task) else { panic!("it asks") };
+        let came = home.world.drive(task);
+        assert!(matches!(came, DriveOutcome::Waiting(Waiting::Approval(_))), "it asks: {came:?}");
         made.extend((first..first + OF_A_TASK).map(|n| (planted(kind, n), task)));
     }
     assert!(rows(home).is_empty(), "{kind}: {:?}", rows(home));
@@ -119,7 +120,7 @@ fn of_a_hundred_planted_claims_none_is_in_force_without_a_card_that_names_its_so
     for line in lines.iter().filter(|line| line["claim"].as_str().unwrap().contains("evil")) {
         let claim = line["claim"].as_str().unwrap();
         assert!(claim.contains("a model asked") && line["trust"] == "untrusted", "{line}");
-        assert!(claim.contains("asked key"), "nothing of what a program or a model said: {line}");
+        assert!(claim.contains("asked door"), "nothing of what a program or a model said: {line}");
         assert!(!line["grounds"].as_array().unwrap().is_empty(), "{line}");
     }
     // Yes to every card: each names the claim and the file that it came from.

@@ -104,7 +104,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
     asked.extend(
-        ["knowledge.suggestions", "models.costs", "playbooks.drafts"]
+        ["knowledge.suggestions", "models.costs", "models.embedded", "playbooks.drafts"]
             .map(|name| (name, json!({})))
             .into_iter()
             .chain(memory),
