@@ -454,7 +454,8 @@ CREATE TABLE view_ingress (
   confidence          INTEGER,
   margin              INTEGER,
   anchor_task_id      TEXT,
-  enclosed            TEXT    NOT NULL
+  enclosed            TEXT    NOT NULL,
+  spoken              INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_ingress_by_conversation ON view_ingress (conversation_id, seq);
 CREATE INDEX view_ingress_by_task ON view_ingress (waits_for, seq);

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { part } from "../../ui/verifier/test/conforms";
 import { model } from "./model";
 import { conforms, picture } from "./kept";
 import { World } from "./world";
@@ -60,10 +59,13 @@ test("a tool is classified on the page, and counts once its card was allowed", a
   expect(said).toContain("hello");
 });
 
-test("what a tool says while it is at work is on the page of its task as it comes, and gone with the answer", conforms(part("RA-1.2-6"), async () => {
+/** Prints a line, a warning and another line, a moment after one another. */
+const COMMAND = "echo one of two; sleep 3; echo a warning >&2; sleep 1; echo two of two; sleep 3";
+
+test("what a tool says while it is at work is on the page of its task as it comes, and gone with the answer", conforms("RA-1.2-6", async () => {
   interface Told { type: string; payload: { tool_call_id?: string; data?: { stream?: string; text?: string } | null; progress?: { done: number; total: number } | null } }
   world.file("mode.txt", "tells");
-  const wishes = await model([{ tool: "toy__echo", arguments: { text: "hello" } }, { tool: "done", arguments: { summary: "It said it again." } }]);
+  const wishes = await model([{ tool: "toy__echo", arguments: { text: "hello" } }, { tool: "command", arguments: { argv: ["/bin/sh", "-c", COMMAND] } }, { tool: "done", arguments: { summary: "It said it again." } }]);
   world.hermit("models", "use", wishes.name);
   world.hermit("conversation", "say", "Have it say hello", "--new", "--workspace", world.folder);
   const id = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] }).rows[0]?.task_id ?? "";
@@ -74,16 +76,28 @@ test("what a tool says while it is at work is on the page of its task as it come
   expect(early, "as it comes, not at the end").not.toContain("nearly there");
   await picture(world.page, "tools-at-work");
   await prints.getByText("nearly there").first().waitFor({ timeout: 30_000 });
+  // A command, with what it prints on either way.
+  await prints.getByText("one of two").first().waitFor({ timeout: 60_000 });
+  expect(await prints.innerText(), "as it comes, and nothing of the tool before it").not.toMatch(/two of two|nearly there/);
+  await prints.getByText("a warning").first().waitFor({ timeout: 30_000 });
+  await prints.getByText("two of two").first().waitFor({ timeout: 30_000 });
+  await world.page.getByRole("link", { name: /Review/ }).first().click();
+  await world.approve("high");
+  await world.go(`/task/${id}`);
   await world.page.getByRole("log").getByText("It said it again.").first().waitFor({ timeout: 60_000 });
   await expect.poll(() => prints.count()).toBe(0);
-  // The run's stream says the same of that call, between its begin and its end.
+  // The run's stream says the same of each call: what is printed by its way, what is said with how far it is.
   const headers = { authorization: `Bearer ${world.token()}` };
   const { events } = (await (await fetch(`${new URL(world.page.url()).origin}/v1/runs/${id}/events?limit=500`, { headers })).json()) as { events: Told[] };
-  const started = events.findIndex((one) => one.type === "tool.started");
-  const done = events.findIndex((one) => one.type === "tool.done");
-  const said = events.slice(started, done).filter((one) => one.type === "tool.updated" && one.payload.tool_call_id === events[started]?.payload.tool_call_id);
-  const words = said.map((one) => one.payload.data?.text ?? "").join("");
-  expect(words).toMatch(/going on[\s\S]*nearly there/);
+  const calls = events.filter((one) => one.type === "tool.started").map((one) => one.payload.tool_call_id);
+  const updates = (call: string | undefined) => events.filter((one) => one.type === "tool.updated" && one.payload.tool_call_id === call);
+  const printed = (call: string | undefined, stream?: string) => updates(call).filter((one) => stream === undefined || one.payload.data?.stream === stream).map((one) => one.payload.data?.text ?? "").join("");
+  expect(calls).toHaveLength(2);
+  expect(printed(calls[0])).toMatch(/going on[\s\S]*nearly there/);
+  expect(updates(calls[0]).map((one) => one.payload.progress).filter((one) => one != null).length).toBeGreaterThan(0);
+  expect(printed(calls[1], "stdout")).toBe("one of two\ntwo of two\n");
+  expect(printed(calls[1], "stderr")).toBe("a warning\n");
+  for (const call of calls) expect(events.findIndex((one) => one.type === "tool.updated" && one.payload.tool_call_id === call)).toBeLessThan(events.findIndex((one) => one.type === "tool.done" && one.payload.tool_call_id === call));
   await wishes.end();
 }));
 

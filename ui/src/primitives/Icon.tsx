@@ -39,6 +39,7 @@ const OUTLINES = {
   key: <><circle cx="5" cy="8" r="2.700" /><path d="M7.700 8H14v2.500M11.500 8v2" /></>,
   plus: <path d="M8 3v10M3 8h10" />,
   down_to: <path d="M8 2.500v7.500M4.800 7 8 10.200 11.200 7M3 13.500h10" />,
+  microphone: <><rect x="6" y="1.800" width="4" height="7.400" rx="2" /><path d="M3.500 7.500c0 6 9 6 9 0M8 12v2.200" /></>,
   board: <path d="M2.500 3h3v10h-3zM6.500 3h3v7h-3zM10.500 3h3v5h-3z" />,
 } as const satisfies Record<string, ReactNode>;
 

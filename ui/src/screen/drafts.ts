@@ -7,7 +7,7 @@ export interface Quoted { id: string; text: string; isPart?: boolean }
 /** A file that was taken in and comes with words. */
 export interface FileWith { id: string; name: string; size: number; media: string }
 /** What comes with a draft. */
-export interface With { quoted: Quoted | null; files: readonly FileWith[] }
+export interface With { quoted: Quoted | null; files: readonly FileWith[]; isSpoken?: boolean }
 
 /** Words as they were sent. The same words to the same target are the same message, however often they are sent. */
 export interface Sent {
@@ -18,6 +18,8 @@ export interface Sent {
   mode: string;
   quoted: Quoted | null;
   files: readonly FileWith[];
+  /** Whether some of it was spoken. */
+  isSpoken?: boolean;
 }
 /** The same with the key by which the host knows the message again. */
 export interface Sending extends Sent { key: string }
@@ -74,10 +76,10 @@ function isFile(found: Partial<FileWith> | null): found is FileWith {
 }
 
 /** What comes with words, as far as it is that. */
-function withOf(found: { quoted?: unknown; files?: unknown }): With {
+function withOf(found: { quoted?: unknown; files?: unknown; isSpoken?: unknown }): With {
   const quoted = found.quoted as Partial<Quoted> | null | undefined;
   const files = Array.isArray(found.files) ? (found.files as (Partial<FileWith> | null)[]) : [];
-  return { quoted: isQuoted(quoted) ? quoted : null, files: files.filter(isFile) };
+  return { quoted: isQuoted(quoted) ? quoted : null, files: files.filter(isFile), ...(found.isSpoken === true ? { isSpoken: true } : {}) };
 }
 
 const NOTHING: With = { quoted: null, files: [] };
@@ -85,22 +87,25 @@ const NOTHING: With = { quoted: null, files: [] };
 function parsedWith(raw: string): With {
   if (raw === "") return NOTHING;
   try {
-    return withOf((JSON.parse(raw) as { quoted?: unknown; files?: unknown } | null) ?? {});
+    return withOf((JSON.parse(raw) as Parameters<typeof withOf>[0] | null) ?? {});
   } catch {
     return NOTHING;
   }
 }
 
 const isSameWith = (one: With, other: With) =>
-  one.quoted?.id === other.quoted?.id && one.quoted?.text === other.quoted?.text && one.files.length === other.files.length && one.files.every((file, at) => file.id === other.files[at]?.id);
+  (one.isSpoken === true) === (other.isSpoken === true) && one.quoted?.id === other.quoted?.id && one.quoted?.text === other.quoted?.text && one.files.length === other.files.length && one.files.every((file, at) => file.id === other.files[at]?.id);
+
+function keepWith(of: string, now: With): void {
+  keep(WITH + of, now.quoted === null && now.files.length === 0 && now.isSpoken !== true ? "" : JSON.stringify(now));
+}
 
 /** What comes with the draft of a conversation or task, and what changes it: it is kept as the draft is, and goes with it. */
 export function useWithOf(of: string): [With, (change: (now: With) => With) => void] {
   const raw = useSyncExternalStore(listen, () => read(WITH + of));
   const found = useMemo(() => parsedWith(raw), [raw]);
   const change = useCallback((next: (now: With) => With) => {
-    const now = next(parsedWith(read(WITH + of)));
-    keep(WITH + of, now.quoted === null && now.files.length === 0 ? "" : JSON.stringify(now));
+    keepWith(of, next(parsedWith(read(WITH + of))));
   }, [of]);
   return [found, change];
 }
@@ -120,7 +125,11 @@ function parsed(raw: string): Sending | null {
 export function useDraftOf(of: string): [string, (text: string) => void] {
   const text = useSyncExternalStore(listen, () => read(DRAFT + of));
   const set = useCallback((next: string) => {
-    if (next.trim() === "") keep(SENDING + of, "");
+    if (next.trim() === "") {
+      keep(SENDING + of, "");
+      const { quoted, files } = parsedWith(read(WITH + of));
+      keepWith(of, { quoted, files });
+    }
     keep(DRAFT + of, next);
   }, [of]);
   return [text, set];

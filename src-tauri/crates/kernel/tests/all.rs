@@ -42,6 +42,7 @@ mod helping;
 mod history;
 mod ingress;
 mod lasting;
+mod layers;
 mod lessened;
 mod lifecycles;
 mod limits;

@@ -174,7 +174,7 @@ fn counted(world: &World) -> TaskId {
     };
     let (put, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
     let submission = Submission {
-        encloses: Encloses { files: vec![put.artifact_id], quote: None },
+        encloses: Encloses { files: vec![put.artifact_id], ..Encloses::default() },
         ..world.submission("count", Reasoning::Scripted { name: "count".to_owned() })
     };
     let first = world.kernel().submit(&submission).unwrap().task_id;

@@ -66,6 +66,10 @@ pub struct IngressRecord {
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<Sensitive<String>>,
+    /// Whether the words were spoken and written down by a machine, as their sender says (RA-3-15). They mean what written words
+    /// mean, and allow nothing that those do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spoken: bool,
     /// Makes a repeated submission harmless.
     pub idempotency_key: String,
 }

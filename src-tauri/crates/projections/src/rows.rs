@@ -372,6 +372,7 @@ views! {
         chosen_task_id: Option<TaskId>, candidates: Vec<TaskId>, rationale: Option<Text>, created_at: UnixMs,
         updated_at: UnixMs, prompt_ref: Option<ClarificationId>, reply_to_ref: Option<String>,
         quoted_message_ref: Option<IngressId>, parent_task_id: Option<TaskId>, enclosed: Vec<ArtifactId>,
+        spoken: bool,
     } later {
         waits_for: Option<TaskId>, absorbed_at: Option<UnixMs>, boundary: Option<Boundary>,
         trust_tier: Option<TrustTier>, confidence: Option<u16>, margin: Option<u16>,

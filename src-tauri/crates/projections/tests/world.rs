@@ -118,6 +118,7 @@ impl World {
             quoted_message_ref: None,
             parent_task_id: None,
             rationale: None,
+            spoken: false,
             idempotency_key: format!("in-{}", self.n),
         };
         (ingress_id, self.draft(Place::task(inbox), IngressReceived { record }))

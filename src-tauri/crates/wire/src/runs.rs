@@ -26,6 +26,9 @@ params! {
         /// Paths of files to hand over, absolute; each may stand in an object with a `path`.
         #[serde(default)]
         attachments: Vec<Attached>,
+        /// Whether the message was spoken and written down by a machine.
+        #[serde(default)]
+        spoken: bool,
         /// The folder to work in, absolute. A run has one.
         workspace: Option<String>,
         /// Policy profile; with any other name, or none, the careful standard.
@@ -72,6 +75,9 @@ params! {
         quotes: Option<String>,
         /// The passage of it, word for word; all of it when absent.
         passage: Option<String>,
+        /// Whether the message was spoken and written down by a machine.
+        #[serde(default)]
+        spoken: bool,
     }
 
     /// `POST /v1/tools`: a server of tools, which a person is asked about.

@@ -13,6 +13,7 @@ import { isComposing, useKey } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
 import { said } from "~/screen/words";
 import { Attach, Enclosed, type Enclosing, pasted } from "~/features/enclosing/Enclosing";
+import { Dictate } from "~/features/enclosing/Dictate";
 import { Menu, useMenu } from "./Menu";
 import { type Target, type Tasks, keyOf, nameOf, targetsOf } from "./target";
 import styles from "./Conversations.module.css";
@@ -64,7 +65,7 @@ export function Composer({ conversation, tasks, enclosing, open }: {
   conversation: Conversation; tasks: Tasks; enclosing: Enclosing; open: (conversation: string) => void;
 }) {
   const id = conversation.conversation_id;
-  const { quoted, files } = enclosing;
+  const { quoted, files, isSpoken } = enclosing;
   const [text, setText] = useDraftOf(id);
   const before = useUnanswered(id);
   const { target, targets, because: unsure, choose } = useTarget(conversation, tasks, before?.to ?? null);
@@ -85,7 +86,7 @@ export function Composer({ conversation, tasks, enclosing, open }: {
     if (because !== null || target === undefined) return;
     const words = text.trim();
     const when = isAtWork && !isCommand(words) ? mode : "steer";
-    const key = sends(id, { text: words, to: keyOf(target), mode: when, quoted, files });
+    const key = sends(id, { text: words, to: keyOf(target), mode: when, quoted, files, isSpoken });
     const done = () => choose(null);
     setTold([]);
     if (when !== "steer" && target.kind === "input") note.mutate({ task: target.task.task_id, text: words, mode: when, channel: "app", idempotency_key: key, ...enclosing.said() }, { onSuccess: done });
@@ -120,6 +121,7 @@ export function Composer({ conversation, tasks, enclosing, open }: {
         <Hears target={target} targets={targets} choose={choose} />
         {isAtWork && <Segmented<Mode> label="When it is read" value={mode} options={MODES} onChange={setMode} />}
         <Attach enclosing={enclosing} conversation={id} />
+        <Dictate text={text} onSpoken={(words) => { enclosing.spoken(); setText(words); }} />
         <span className={styles.hint}>{isAtWork ? HEARD[mode] : ""}</span>
         <Button look="person" because={because} onClick={send} title="Enter sends, Shift and Enter begins a line">Send</Button>
       </div>

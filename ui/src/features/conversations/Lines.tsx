@@ -109,6 +109,7 @@ function Message({ line, acts }: { line: Line; acts: Acts }) {
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
         <b>{line.role === "user" ? (heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))) : "Hermit"}</b><Time at={line.at} clock />
+        {heard?.spoken === true && <span>spoken</span>}
         {heard?.trust === "untrusted" && <span>sent by a sender that nobody confirms</span>}
         <QuoteIt line={line} of={of} acts={acts} />
       </div>

@@ -46,7 +46,7 @@ export type Enclosing = ReturnType<typeof useEnclosing>;
 /** What comes with the draft of a conversation or task. */
 export function useEnclosing(of: string) {
   const host = useHost();
-  const [{ quoted, files }, change] = useWithOf(of);
+  const [{ quoted, files, isSpoken }, change] = useWithOf(of);
   const ingest = useAct("artifacts.ingest");
   const [adding, setAdding] = useState(0);
   const [why, setWhy] = useState<string | null>(null);
@@ -78,8 +78,9 @@ export function useEnclosing(of: string) {
     }
   };
   return {
-    quoted, files, why, failed, isAdding: adding > 0,
+    quoted, files, isSpoken: isSpoken === true, why, failed, isAdding: adding > 0,
     quote: useCallback((next: Quoted | null) => change((now) => ({ ...now, quoted: next })), [change]),
+    spoken: () => change((now) => ({ ...now, isSpoken: true })),
     leaveOut: (id: string) => { setWhy(null); change((now) => ({ ...now, files: now.files.filter((file) => file.id !== id) })); },
     again: (file: AttachedFile) => {
       if (files.length >= FILES_MAX) setWhy(`${FILES_MAX} files is as many as one message takes; send the others with another.`);
@@ -90,6 +91,7 @@ export function useEnclosing(of: string) {
     said: () => ({
       ...(quoted === null ? {} : { quotes: quoted.id, ...(quoted.isPart === true ? { passage: quoted.text } : {}) }),
       ...(files.length === 0 ? {} : { encloses: files.map((file) => file.id) }),
+      ...(isSpoken === true ? { spoken: true } : {}),
     }),
   };
 }
@@ -126,7 +128,7 @@ export function DropZone({ enclosing, className, children }: { enclosing: Enclos
 
 /** What comes with the words, above the field they are written in. */
 export function Enclosed({ enclosing }: { enclosing: Enclosing }) {
-  const { quoted, files, isAdding, why, failed } = enclosing;
+  const { quoted, files, isSpoken, isAdding, why, failed } = enclosing;
   return (
     <>
       {quoted !== null && (
@@ -146,6 +148,7 @@ export function Enclosed({ enclosing }: { enclosing: Enclosing }) {
           {isAdding && <li className={styles.chip} aria-busy="true">Taking it in</li>}
         </ul>
       )}
+      {isSpoken && <p className={styles.why}>Marked as spoken: read it through before you send it.</p>}
       {why !== null && <p className={styles.why} role="status">{why}</p>}
       {failed !== null && <Failed error={failed} />}
     </>

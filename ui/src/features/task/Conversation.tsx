@@ -197,12 +197,12 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
   const [text, setText] = useDraftOf(id);
   const before = useUnanswered(id);
   const enclosing = useEnclosing(id);
-  const { quoted, files } = enclosing;
+  const { quoted, files, isSpoken } = enclosing;
   const [picked, setMode] = useState<(typeof MODES)[number]["value"] | null>(null);
   const mode = picked ?? MODES.find((one) => one.value === before?.mode)?.value ?? "steer";
   const ended = task.row.ended_at !== null;
   const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : isSending ? "Sending" : enclosing.isAdding ? "A file is being taken in" : null;
-  const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted, files });
+  const key = (to: string) => sends(id, { text: text.trim(), to, mode, quoted, files, isSpoken });
   const follow = () => {
     // A playbook hears no words: what follows it is a task for a model, in the same folder.
     if (agentOf(task) !== "Model") {
@@ -243,6 +243,7 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
         {!ended && <Segmented label="When it is read" value={mode} options={MODES} onChange={setMode} />}
         <span>{ended ? "Starts a new task in the same folder." : MODES.find((one) => one.value === mode)?.says}</span>
         <Attach enclosing={enclosing} conversation={null} />
+        <Dictate text={text} onSpoken={(words) => { enclosing.spoken(); setText(words); }} />
         <Button because={because} onClick={send}>{ended ? "Follow up" : "Send"}</Button>
       </div>
       {failed !== null && <Failed error={failed} />}

@@ -14,6 +14,7 @@ import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { type Attached, Attachments, pathsOf } from "./Attachments";
+import { Dictate } from "~/features/enclosing/Dictate";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
 import { ModelChoice, known } from "./ModelChoice";
@@ -38,7 +39,9 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const agents = useAsk("guests.list", {}).data?.agents.filter((one) => one.program !== null) ?? [];
   const submit = useAct("task.submit");
   const [workspace, setWorkspace] = useState(folder ?? "");
-  const [goal, setGoal] = useState(given ?? "");
+  const [goal, write] = useState(given ?? "");
+  const [isSpoken, setSpoken] = useState(false);
+  const setGoal = (to: string) => { write(to); if (to.trim() === "") setSpoken(false); };
   const [who, setWho] = useState<string>(MODEL);
   const [model, setModel] = useState<string | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
@@ -61,7 +64,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
   const example = before.data;
   useEffect(() => {
-    if (example !== undefined) takeOver(example, { setWorkspace, setGoal, setWho, setModel, setProfile, setConstraint });
+    if (example !== undefined) takeOver(example, { setWorkspace, setGoal: write, setWho, setModel, setProfile, setConstraint });
   }, [example]);
 
   // What the last task in the folder was set to is proposed; what a person has set here stays.
@@ -99,7 +102,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri",
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}),
       });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {
@@ -118,6 +121,8 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         <section>
           <h2>What</h2>
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+          <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
+          {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
           <PromptPicker text={goal} folder={workspace} draft={setGoal} />
         </section>
         <section>

@@ -17,6 +17,7 @@ pub(crate) fn named(
     quotes: Option<&str>,
     passage: Option<&str>,
     files: &[String],
+    spoken: bool,
 ) -> Result<Encloses, Error> {
     let quotes = quotes.map(str::trim).filter(|of| !of.is_empty());
     let passage = passage.filter(|passage| !passage.trim().is_empty());
@@ -25,12 +26,12 @@ pub(crate) fn named(
     }
     let quote = quotes.map(|of| Quote { of: of.to_owned(), passage: passage.map(str::to_owned) });
     let files = files.iter().map(|named| find(host, named)).collect::<Result<Vec<ArtifactId>, Error>>()?;
-    Ok(Encloses { files, quote })
+    Ok(Encloses { files, quote, spoken })
 }
 
 /// A command takes nothing but its words.
 pub(crate) fn none_with_a_command(encloses: &Encloses) -> Result<(), Error> {
-    if encloses.is_empty() {
+    if encloses.is_bare() {
         return Ok(());
     }
     Err(with_a_command())

@@ -4,6 +4,7 @@
 use crate::convert::opt;
 use crate::{Host, Wire as _, usage};
 use kernel::command::commanded::Commanded;
+use kernel::command::enclose::Encloses;
 use kernel::command::ingress::Saying;
 use kernel::sender::Sender;
 use model::artifact::TrustTier;
@@ -32,6 +33,8 @@ pub(crate) struct Order<'o> {
     pub text: &'o str,
     pub sender: Sender,
     pub channel: Option<String>,
+    /// Whether it was spoken.
+    pub spoken: bool,
     pub key: &'o str,
 }
 
@@ -68,6 +71,7 @@ pub(crate) fn of_task<'t>(
     task: TaskId,
     text: &'t str,
     sender: Sender,
+    spoken: bool,
     key: &str,
 ) -> Result<Heard<'t>, Error> {
     match read(text, sender)? {
@@ -78,7 +82,7 @@ pub(crate) fn of_task<'t>(
             let row = found.transpose()?.flatten();
             let row = row.ok_or_else(|| Error::new(Code::NotFound, format!("there is no task `{task}`")))?;
             let channel = Some(sender.channel.to_string());
-            let order = Order { row: &row, task: Some(task), text, sender, channel, key };
+            let order = Order { row: &row, task: Some(task), text, sender, channel, spoken, key };
             Ok(Heard::Done(Box::new(run(host, &order, command, rest)?)))
         }
     }
@@ -105,8 +109,10 @@ pub(crate) fn run(
         return Err(usage(format!("`/{command}` needs {} behind it", command.takes())));
     }
     let kernel = host.kernel()?;
+    let with = Encloses { spoken: order.spoken, ..Encloses::default() };
     let saying = Saying {
         conversation_id: Some(order.row.conversation_id),
+        encloses: Some(&with),
         ..Saying::of(order.text, order.sender, order.key)
     };
     let recorded = match kernel.commanded_before(&saying).wire()? {

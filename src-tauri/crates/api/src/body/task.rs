@@ -96,7 +96,7 @@ pub(crate) fn submission(
         (_, goal) => goal.to_owned(),
     };
     let sender = sender(host, channel);
-    let encloses = Encloses { files: attached(host, &p.attachments, sender)?, quote: None };
+    let encloses = Encloses { files: attached(host, &p.attachments, sender)?, quote: None, spoken: p.spoken };
     Ok(Submission {
         goal,
         title,

@@ -58,11 +58,11 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let sender = sender(host, channel(p.channel.as_deref())?);
-    let encloses = encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses)?;
+    let encloses = encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses, p.spoken)?;
     if super::slash::is_command(&p.text) && sender.tier() == TrustTier::UserAsserted {
         encloses::none_with_a_command(&encloses)?;
     }
-    let text = match super::slash::of_task(host, task, &p.text, sender, &key)? {
+    let text = match super::slash::of_task(host, task, &p.text, sender, p.spoken, &key)? {
         Heard::Done(said) => return Ok(commanded(task, *said)),
         Heard::Words(words) => words,
     };

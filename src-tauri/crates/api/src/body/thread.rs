@@ -116,5 +116,6 @@ fn heard(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Option<Hear
         quotes: opt(message.quoted_message_ref),
         quoted,
         attached,
+        spoken: message.spoken,
     }))
 }

@@ -214,7 +214,7 @@ pub fn message(
             format!("message:{run}:{}:{digest}", state.absorbed.len())
         }
     };
-    let text = match of_task(host, run, &asked.message, Channel::RunApi.into(), &key) {
+    let text = match of_task(host, run, &asked.message, Channel::RunApi.into(), asked.spoken, &key) {
         Ok(Heard::Done(said)) => return obeyed(host, run, &said),
         Ok(Heard::Words(words)) => words,
         Err(error) if error.code == wire::Code::Conflict => {
@@ -228,7 +228,7 @@ pub fn message(
     if row.cancel_requested {
         return told(host, Some(run), Came::Conflict("the run is being cancelled".to_owned()));
     }
-    let mut encloses = encloses::named(host, asked.quotes.as_deref(), asked.passage.as_deref(), &[])?;
+    let mut encloses = encloses::named(host, asked.quotes.as_deref(), asked.passage.as_deref(), &[], asked.spoken)?;
     encloses.files = attached(host, &paths, Channel::RunApi.into())?;
     let note = Note { encloses: Some(&encloses), ..Note::of(text, Channel::RunApi, &key) };
     let came = match asked.mode.as_str() {

@@ -48,6 +48,7 @@ pub fn start(host: &dyn Host, given: Value, key: Option<String>) -> Result<RunSt
         // A name of the client's own stands for no profile of ours, and the standard asks about everything.
         profile: asked.profile.filter(|name| name.parse::<Profile>().is_ok()),
         attachments,
+        spoken: asked.spoken,
         title,
         idempotency_key: own_key.or(key),
         channel: Some(channel.to_string()),

@@ -61,6 +61,37 @@ fn a_message_is_told_with_what_it_quotes_and_its_files_and_they_are_listed() {
     assert!(files["rows"].as_array().expect("rows").iter().all(|row| row["artifact_id"] == *file));
 }
 
+/// Words that were spoken: told as such on every way that words take, bound as written words are, and no answer to a card.
+#[test]
+fn what_was_spoken_is_marked_and_is_bound_as_what_was_written() {
+    let home = Home::new(175);
+    let (task, goal) = at_work(&home, "count the files");
+    assert!(heard(&home, &json!(goal)).get("spoken").is_none(), "what was written has no mark");
+    for mode in ["steer", "queue", "stop_and_send"] {
+        let mut resolutions = Vec::new();
+        for spoken in [true, false] {
+            let text = format!("yes, allow it: {mode} {spoken}");
+            let note =
+                json!({ "task": task, "text": text, "mode": mode, "channel": "app", "spoken": spoken });
+            let noted = home.must("task.note", note);
+            let told = heard(&home, &noted["ingress_id"]);
+            assert_eq!(told.get("spoken").is_some_and(|mark| *mark == true), spoken, "{told}");
+            resolutions.push((told["resolution"].clone(), told["trust"].clone(), told["channel"].clone()));
+        }
+        assert_eq!(resolutions[0], resolutions[1], "{mode}");
+    }
+    assert!(!home.world.path("a.txt").exists(), "no words allow an act");
+    for (asked, spoken) in [
+        (json!({ "task": task, "text": "and that", "channel": "app", "spoken": true }), true),
+        (json!({ "task": task, "text": "/pause", "channel": "app", "spoken": true }), true),
+        (json!({ "task": task, "text": "/resume", "channel": "app" }), false),
+    ] {
+        let said = home.must("conversations.say", asked);
+        let told = heard(&home, &said["message_id"]);
+        assert_eq!(told.get("spoken").is_some_and(|mark| *mark == true), spoken, "{told}");
+    }
+}
+
 #[test]
 fn what_cannot_come_with_words_is_refused_and_says_what_to_do() {
     let home = Home::new(172);

@@ -74,6 +74,9 @@ pub struct RunArgs {
     /// A file to attach to the goal; repeat it for several.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Says that the goal was spoken and written down by a program.
+    #[arg(long)]
+    pub spoken: bool,
     /// A rule that the model must follow; repeat it for several.
     #[arg(long, value_name = "TEXT")]
     pub constraint: Vec<String>,
@@ -278,6 +281,9 @@ pub struct WithWords {
     /// The passage of it, word for word; all of it unless given.
     #[arg(long, value_name = "TEXT", requires = "quote")]
     pub passage: Option<String>,
+    /// Says that the message was spoken and written down by a program.
+    #[arg(long)]
+    pub spoken: bool,
 }
 
 /// `hermit conversation`.

@@ -49,9 +49,10 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
         }
         ConversationVerb::Say { text, conversation, task, reply_to, new, workspace, with } => {
             let (channel, about) = (Some("cli".to_owned()), new.then(|| "new".to_owned()));
-            let (workspace, quotes, passage) = (place(workspace)?, with.quote, with.passage);
+            let (workspace, quotes, passage, spoken) =
+                (place(workspace)?, with.quote, with.passage, with.spoken);
             let say = Say { conversation, text, task, reply_to, about, workspace, channel, ..Say::default() };
-            said(context, &with.attach, |encloses| Say { quotes, passage, encloses, ..say })
+            said(context, &with.attach, |encloses| Say { quotes, passage, encloses, spoken, ..say })
         }
         ConversationVerb::Files { conversation, list } => files(context, conversation, list),
         ConversationVerb::Undecided(args) => {
@@ -155,6 +156,7 @@ fn sender(line: &Line) -> String {
         other => capital(&other.to_string().replace('_', " ")),
     };
     let unconfirmed = heard.trust == Some(TrustTier::Untrusted);
+    let name = if heard.spoken { format!("{name}, spoken") } else { name };
     if unconfirmed { format!("{name} (sent by a sender that nobody confirms)") } else { name }
 }
 

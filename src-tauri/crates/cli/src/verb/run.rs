@@ -103,6 +103,7 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         steps: args.steps.iter().map(|text| part(text)).collect::<Result<_, _>>()?,
         profile: args.profile.clone(),
         attachments,
+        spoken: args.spoken,
         budget: Budget {
             iterations_max: args.iterations,
             tokens_max: args.tokens,

@@ -91,9 +91,19 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             let session = context.writing(Signs::No)?;
             let channel = Some("cli".to_owned());
             let noted = super::conversation::taken_in(&session, &with.attach).and_then(|encloses| {
-                let (mode, quotes, passage) = (Some(mode), with.quote, with.passage);
+                let (mode, quotes, passage, spoken) = (Some(mode), with.quote, with.passage, with.spoken);
                 let idempotency_key = None;
-                session.call(&Note { task, text, mode, quotes, passage, encloses, idempotency_key, channel })
+                session.call(&Note {
+                    task,
+                    text,
+                    mode,
+                    quotes,
+                    passage,
+                    encloses,
+                    spoken,
+                    idempotency_key,
+                    channel,
+                })
             });
             let noted = noted.inspect(|noted| drop(session.stands(&noted.task_id, LOOK)));
             session.close();

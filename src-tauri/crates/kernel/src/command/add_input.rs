@@ -299,6 +299,7 @@ impl Kernel {
             quoted_message_ref: words.answers.quotes,
             parent_task_id: None,
             rationale: None,
+            spoken: with.spoken,
             idempotency_key: words.key.to_owned(),
         };
         w.receive(record, words.sender);

@@ -85,6 +85,7 @@ impl Kernel {
             chosen_task_id: about,
             parent_task_id: None,
             rationale: None,
+            spoken: saying.encloses.is_some_and(|with| with.spoken),
             idempotency_key: key.to_owned(),
         };
         w.receive(record, sender);

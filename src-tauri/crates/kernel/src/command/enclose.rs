@@ -26,6 +26,9 @@ pub struct Encloses {
     /// What they quote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<Quote>,
+    /// Whether the words were spoken and written down by a machine (RA-3-15).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spoken: bool,
 }
 
 /// A passage that words quote.
@@ -44,11 +47,16 @@ const QUOTE: &str = "quote:";
 impl Encloses {
     /// Words that quote all of this.
     pub fn quoting(of: impl ToString) -> Self {
-        Self { files: Vec::new(), quote: Some(Quote { of: of.to_string(), passage: None }) }
+        Self { quote: Some(Quote { of: of.to_string(), passage: None }), ..Self::default() }
     }
 
-    /// Whether nothing comes with the words.
+    /// Whether nothing is to be said of the words: nothing comes with them, and they were written.
     pub const fn is_empty(&self) -> bool {
+        self.is_bare() && !self.spoken
+    }
+
+    /// Whether no content comes with the words.
+    pub const fn is_bare(&self) -> bool {
         self.files.is_empty() && self.quote.is_none()
     }
 }
@@ -77,6 +85,7 @@ pub(crate) struct Enclosure {
 pub(crate) struct Enclosed {
     files: Vec<Enclosure>,
     quote: Option<Passage>,
+    pub(super) spoken: bool,
 }
 
 /// A passage, and where it comes from.
@@ -156,7 +165,7 @@ impl Kernel {
             )));
         }
         let quote = named.quote.as_ref().map(|quote| self.passage(quote)).transpose()?;
-        Ok(Enclosed { files, quote })
+        Ok(Enclosed { files, quote, spoken: named.spoken })
     }
 
     fn passage(&self, quote: &Quote) -> Result<Passage, Error> {

@@ -82,6 +82,7 @@ impl Kernel {
             quoted_message_ref: None,
             parent_task_id: None,
             rationale: None,
+            spoken: false,
             idempotency_key: ingress_id.to_string(),
         };
         w.receive(record, sender);

@@ -360,6 +360,7 @@ impl Kernel {
             quoted_message_ref: with.message(),
             parent_task_id: saying.part_of,
             rationale: None,
+            spoken: with.spoken,
             idempotency_key: saying.idempotency_key.to_owned(),
         };
         w.receive(record, saying.sender);

@@ -255,6 +255,7 @@ impl Kernel {
             quoted_message_ref: with.message(),
             parent_task_id: submission.parent_task_id,
             rationale: None,
+            spoken: with.spoken,
             idempotency_key: submission.idempotency_key.clone(),
         };
         w.receive(record, sender);

@@ -164,6 +164,7 @@ fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
         quoted_message_ref: r.quoted_message_ref,
         parent_task_id: r.parent_task_id,
         enclosed: r.referenced_artifact_refs.clone(),
+        spoken: r.spoken,
     })?;
     seen.add(NewMessage {
         conversation_id: r.conversation_id,

@@ -49,6 +49,9 @@ params! {
         /// Files that come with it, which were taken in before, by their artifacts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         encloses: Vec<String>,
+        /// Whether the words were spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
         /// `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it
         /// names when absent.
         about: Option<String>,
@@ -167,6 +170,9 @@ answers! {
         /// Files that came with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attached: Vec<AttachedFile>,
+        /// Whether the words were spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
     }
     /// A passage that a message quotes. It is content: a model is told it as data, with this trust, and never as the message.
     QuotedPassage {

@@ -135,6 +135,9 @@ params! {
         /// Whether a model on another machine may follow one on this machine.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         fallback_remote: bool,
+        /// Whether the goal was spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
         /// The same key twice is the same task.
         idempotency_key: Option<String>,
         /// The surface: `cli`, `app`, ...
@@ -187,6 +190,9 @@ params! {
         /// Files that come with it, which were taken in before, by their artifacts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         encloses: Vec<String>,
+        /// Whether the words were spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
         idempotency_key: Option<String>,
         channel: Option<String>,
     }
