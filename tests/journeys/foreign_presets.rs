@@ -19,14 +19,20 @@ fn to_claude(body: &str) -> (&'static str, String) {
     let asked: Value = serde_json::from_str(body).unwrap_or_default();
     let can_write =
         asked["tools"].as_array().is_some_and(|all| all.iter().any(|tool| tool["name"] == "Write"));
-    let arguments = json!({ "file_path": "made.txt", "content": "made" }).to_string();
-    let (block, delta, stop) = match can_write && !body.contains("tool_result") {
-        true => (
-            json!({ "type": "tool_use", "id": "toolu_1", "name": "Write", "input": {} }),
-            json!({ "type": "input_json_delta", "partial_json": arguments }),
+    let call = (can_write && !body.contains("tool_result"))
+        .then(|| ("Write", json!({ "file_path": "made.txt", "content": "made" })));
+    says_to_claude(&asked, call)
+}
+
+/// A message of the Messages API, in the form that is asked for: this call of a tool, or that it is made.
+pub(super) fn says_to_claude(asked: &Value, call: Option<(&str, Value)>) -> (&'static str, String) {
+    let (block, delta, stop) = match call {
+        Some((name, arguments)) => (
+            json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": {} }),
+            json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }),
             "tool_use",
         ),
-        false => (
+        None => (
             json!({ "type": "text", "text": "" }),
             json!({ "type": "text_delta", "text": "It is made." }),
             "end_turn",

@@ -26,6 +26,7 @@ mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]
 mod foreign;
 mod foreign_agents;
+mod foreign_clients;
 mod foreign_presets;
 mod goals;
 mod golden;

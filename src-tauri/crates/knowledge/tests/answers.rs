@@ -138,7 +138,7 @@ fn false_claims_are_all_marked_and_of_true_ones_nearly_all_are_bound() {
     let told = judge(include_str!("data/answers.txt"));
     assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
     assert!(told.told >= 240 && told.lies >= 170, "{} {}", told.told, told.lies);
-    assert!(told.bound * 100 >= told.told * 89, "{} of {} bound", told.bound, told.told);
+    assert!(told.bound * 100 >= told.told * 90, "{} of {} bound", told.bound, told.told);
 }
 
 /// Written by somebody who knew nothing of the method: slyer lies, and true sentences in freer words.

@@ -21,6 +21,7 @@ import { isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
 import { isComposing } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
 import { modelName, originName, plain, said } from "~/screen/words";
+import { Dictate } from "~/features/enclosing/Dictate";
 import { Attach, DropZone, Enclosed, pasted, useEnclosing } from "~/features/enclosing/Enclosing";
 import { PromptPicker } from "../tools/PromptPicker";
 import type { Given as GivenWith, Message } from "./message";

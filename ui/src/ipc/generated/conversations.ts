@@ -45,6 +45,8 @@ export interface Say {
   passage?: string | null;
   /** Files that come with it, which were taken in before, by their artifacts. */
   encloses?: string[];
+  /** Whether the words were spoken and written down by a machine. */
+  spoken?: boolean;
   /** `new`: it begins work of its own, whatever is open. `child`: it begins a part of `task`. By the order of what it names when absent. */
   about?: string | null;
   /** The folder of such work, absolute; the conversation's, or that of the task last in focus, when absent. */
@@ -169,6 +171,8 @@ export interface Heard {
   quoted?: QuotedPassage | null;
   /** Files that came with it. */
   attached?: AttachedFile[];
+  /** Whether the words were spoken and written down by a machine. */
+  spoken?: boolean;
 }
 
 /** A passage that a message quotes. It is content: a model is told it as data, with this trust, and never as the message. */

@@ -70,6 +70,8 @@ export interface Submit {
   fallbacks?: string[];
   /** Whether a model on another machine may follow one on this machine. */
   fallback_remote?: boolean;
+  /** Whether the goal was spoken and written down by a machine. */
+  spoken?: boolean;
   /** The same key twice is the same task. */
   idempotency_key?: string | null;
   /** The surface: `cli`, `app`, ... */
@@ -134,6 +136,8 @@ export interface Note {
   passage?: string | null;
   /** Files that come with it, which were taken in before, by their artifacts. */
   encloses?: string[];
+  /** Whether the words were spoken and written down by a machine. */
+  spoken?: boolean;
   idempotency_key?: string | null;
   channel?: string | null;
 }

@@ -84,12 +84,14 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     let task = find_opt(host, p.task.as_deref())?;
     let key = p.idempotency_key.clone().unwrap_or_else(|| host.fresh_key());
     let sender = crate::caller::sender(host, channel(p.channel.as_deref())?);
-    let encloses = super::encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses, p.spoken)?;
+    let encloses =
+        super::encloses::named(host, p.quotes.as_deref(), p.passage.as_deref(), &p.encloses, p.spoken)?;
     let p = match read(&p.text, sender)? {
         Written::Command(command, rest) => {
             super::encloses::none_with_a_command(&encloses)?;
             let channel = p.channel.clone();
-            let order = Order { row: &row, task, text: &p.text, sender, channel, spoken: p.spoken, key: &key };
+            let order =
+                Order { row: &row, task, text: &p.text, sender, channel, spoken: p.spoken, key: &key };
             return super::slash::run(host, &order, command, rest);
         }
         Written::Words(words) if words.len() == p.text.len() => p,

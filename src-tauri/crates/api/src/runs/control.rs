@@ -228,7 +228,8 @@ pub fn message(
     if row.cancel_requested {
         return told(host, Some(run), Came::Conflict("the run is being cancelled".to_owned()));
     }
-    let mut encloses = encloses::named(host, asked.quotes.as_deref(), asked.passage.as_deref(), &[], asked.spoken)?;
+    let mut encloses =
+        encloses::named(host, asked.quotes.as_deref(), asked.passage.as_deref(), &[], asked.spoken)?;
     encloses.files = attached(host, &paths, Channel::RunApi.into())?;
     let note = Note { encloses: Some(&encloses), ..Note::of(text, Channel::RunApi, &key) };
     let came = match asked.mode.as_str() {

@@ -261,6 +261,9 @@ impl Sentence {
         let is_negated = is_state
             || is_denied
             || self.before(at).take(REACH.min(at - since)).any(is_negation)
+            || (said.follows
+                && self.has("or nor")
+                && prior.is_some_and(|prior| prior.is_negated && prior.is_passive))
             || (said.is_passive
                 && between().any(|token| holds("no nothing none neither nobody", &token.raw)))
             || self.tokens.get(at + 1).is_some_and(|token| holds("no nothing none", &token.raw));

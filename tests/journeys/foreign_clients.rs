@@ -1,0 +1,77 @@
+//! An agent that nobody here wrote has `hermit mcp` in its own configuration: what it does there is a card and a receipt of
+//! Hermit, while it runs as its owner starts it, outside of Hermit's walls.
+
+use super::agents::task;
+use super::foreign_agents::{fetched, serves};
+use super::foreign_presets::says_to_claude;
+use super::stage::Stage;
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+/// What a model says to Claude Code that has the tools of Hermit: it writes a file with one of them, then that it is done.
+fn to_claude(body: &str) -> (&'static str, String) {
+    let asked: Value = serde_json::from_str(body).unwrap_or_default();
+    let has = |name: &str| asked["tools"].as_array().is_some_and(|all| all.iter().any(|tool| tool["name"] == name));
+    let call = (has("mcp__hermit__write") && !body.contains("tool_result"))
+        .then(|| ("mcp__hermit__write", json!({ "path": "made.txt", "content": "made" })));
+    says_to_claude(&asked, call)
+}
+
+#[conforms::conforms(part = "HV-3.3-4")]
+#[test]
+fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
+    let how: [&[&str]; 1] =
+        [&["npm", "install", "--no-fund", "--no-audit", "--prefix", ".", "@anthropic-ai/claude-code@2.1.197"]];
+    let Some(claude) = fetched("claude-2.1.197", "node_modules/.bin/claude", &how) else { return };
+    let stage = Stage::new();
+    let (host, heard) = serves(to_claude);
+    let hermit = stage.command(&["mcp"]);
+    let environment: serde_json::Map<String, Value> = hermit
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), json!(value?.to_str()?))))
+        .collect();
+    let work = stage.work();
+    let servers = json!({ "mcpServers": { "hermit": {
+        "command": hermit.get_program().to_str().expect("UTF-8"),
+        "args": ["mcp", "--workspace", work.to_str().expect("UTF-8")],
+        "env": environment,
+    } } });
+    let own = stage.at("claude");
+    std::fs::create_dir_all(&own).expect("a folder");
+    std::fs::write(own.join("servers.json"), servers.to_string()).expect("a file");
+    let mut command = std::process::Command::new(&claude);
+    command
+        .args(["-p", "make a file", "--strict-mcp-config", "--allowedTools", "mcp__hermit", "--mcp-config"])
+        .arg(own.join("servers.json"))
+        .current_dir(&own)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &own)
+        .env("CLAUDE_CONFIG_DIR", own.join("config"))
+        .env("ANTHROPIC_BASE_URL", format!("http://{host}"))
+        .env("ANTHROPIC_API_KEY", "sk-of-a-test")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let agent = command.spawn().expect("it starts");
+    let approval = stage.is_asked();
+    assert!(!work.join("made.txt").exists(), "nothing before the yes");
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let ended = agent.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success() && said.contains("It is made."), "{said} {}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(std::fs::read_to_string(work.join("made.txt")).expect("a file"), "made");
+
+    // What it was told of the call names the receipt, and the task says whose it is.
+    let task = task(&stage);
+    let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
+    let told: Vec<String> = heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("tool_result")).collect();
+    assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
+    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
+    assert!(shown["reasoner"].as_str().is_some_and(|name| name.contains("claude-code")), "{shown}");
+    stage.is_sound();
+    stage.prove(&task);
+}
