@@ -24,7 +24,7 @@ const RECOGNISER = `
   window.heard = [];
   class Recogniser {
     start() { window.recogniser = this; window.heard.push({ lang: this.lang, local: this.processLocally === true }); }
-    stop() { this.onend?.(); }
+    stop() { window.ended = (window.ended ?? 0) + 1; this.onend?.(); }
     abort() { this.stop(); }
   }
   window.SpeechRecognition = Recogniser;
@@ -32,9 +32,9 @@ const RECOGNISER = `
     const result = Object.assign([{ transcript }], { isFinal });
     window.recogniser.onresult({ resultIndex: 0, results: [result] });
   };
-  window.fails = (error) => { window.recogniser.onerror({ error }); window.recogniser.onend(); };
+  window.fails = (error) => { window.recogniser.onerror({ error }); window.recogniser.stop(); };
 `;
-interface Speaks { speaks(words: string, isFinal: boolean): void; fails(error: string): void; heard: { lang: string; local: boolean }[] }
+interface Speaks { speaks(words: string, isFinal: boolean): void; fails(error: string): void; heard: { lang: string; local: boolean }[]; ended: number }
 
 async function speak(words: string): Promise<void> {
   await button("Dictate").click();
@@ -47,6 +47,7 @@ async function speak(words: string): Promise<void> {
   await button("Dictate").waitFor();
 }
 
+/** Sends while more is being heard: what is not final by then is nobody's. */
 async function send(): Promise<void> {
   await expect.poll(() => button("Send").getAttribute("aria-disabled")).toBeNull();
   await button("Send").click();
@@ -109,14 +110,14 @@ test("where the platform has no dictation there is no button", async () => {
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.page.evaluate(() => { Object.assign(globalThis, { SpeechRecognition: undefined, webkitSpeechRecognition: undefined }); });
   await world.go("/tasks/new");
-  await world.page.getByLabel("Goal").waitFor();
+  await world.page.getByRole("textbox", { name: "Goal" }).waitFor();
   expect(await button("Dictate").count()).toBe(0);
 });
 
 test("sound that may leave the machine is asked about once, and what goes wrong is said", async () => {
   await world.page.addInitScript(RECOGNISER);
   await world.page.reload();
-  await world.page.getByLabel("Goal").waitFor();
+  await world.page.getByRole("textbox", { name: "Goal" }).waitFor();
   await button("Dictate").click();
   const asked = world.page.getByRole("group", { name: "Before you dictate" });
   await asked.getByText("may send the sound to its maker").waitFor();
@@ -126,10 +127,27 @@ test("sound that may leave the machine is asked about once, and what goes wrong 
   await world.page.evaluate(() => { (globalThis as unknown as Speaks).fails("not-allowed"); });
   await world.page.getByText("The microphone is not allowed for this page.").waitFor();
   await speak("Sum up the notes");
-  expect(await world.page.getByLabel("Goal").inputValue()).toBe("Sum up the notes");
+  expect(await world.page.getByRole("textbox", { name: "Goal" }).inputValue()).toBe("Sum up the notes");
   await world.page.getByText("Marked as spoken").waitFor();
   expect((await world.page.evaluate(() => (globalThis as unknown as Speaks).heard)).length, "it is not asked a second time").toBe(2);
-  await world.page.getByLabel("Goal").fill("");
+  const ended = () => world.page.evaluate(() => (globalThis as unknown as Speaks).ended);
+  // Words that are gone from the field, as when they were sent, are over: what comes late is nobody's.
+  const before = await ended();
+  await button("Dictate").click();
+  await button("Stop dictating").waitFor();
+  await world.page.getByRole("textbox", { name: "Goal" }).fill("");
+  await button("Dictate").waitFor();
+  expect(await ended()).toBe(before + 1);
+  await world.page.evaluate(() => { (globalThis as unknown as Speaks).speaks("too late", true); });
+  expect(await world.page.getByRole("textbox", { name: "Goal" }).inputValue()).toBe("");
+  // Who leaves the page is heard no more.
+  await button("Dictate").click();
+  await button("Stop dictating").waitFor();
+  await world.go("/tasks");
+  await expect.poll(ended).toBe(before + 2);
+  await world.go("/tasks/new");
+  await speak("Sum up the notes");
+  await world.page.getByRole("textbox", { name: "Goal" }).fill("");
   await world.page.getByText("Marked as spoken").waitFor({ state: "detached" });
 });
 
@@ -158,8 +176,9 @@ test("a run by voice has the events and the controls of a run by hand, and its w
     await expect.poll(() => JSON.parse(world.hermit("task", "show", id, "--json")).row.status, { timeout: 30_000 }).toBe("cancelled");
   }
   expect(await journal(spoken)).toEqual(await journal(typed));
-  const told = (id: string) => world.hermit("conversation", "show", (JSON.parse(world.hermit("task", "show", id, "--json")) as { row: { conversation_id: string } }).row.conversation_id);
-  expect(told(spoken).match(/You, spoken: /g)?.length).toBe(4);
-  expect(told(typed)).not.toContain("spoken");
+  const { rows } = JSON.parse(world.hermit("conversation", "list", "--json")) as { rows: { conversation_id: string; title: string }[] };
+  const told = (title: string) => world.hermit("conversation", "show", rows.find((row) => row.title === title)?.conversation_id ?? "");
+  expect(told("By voice").match(/You, spoken: /g)?.length).toBe(4);
+  expect(told("By hand")).not.toContain("spoken");
   expect(world.complaints).toEqual([]);
 }));

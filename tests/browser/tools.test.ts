@@ -59,13 +59,14 @@ test("a tool is classified on the page, and counts once its card was allowed", a
   expect(said).toContain("hello");
 });
 
+const FILES = ["one.md", "two.md", "three.md"];
 /** Prints a line, a warning and another line, a moment after one another. */
 const COMMAND = "echo one of two; sleep 3; echo a warning >&2; sleep 1; echo two of two; sleep 3";
 
 test("what a tool says while it is at work is on the page of its task as it comes, and gone with the answer", conforms("RA-1.2-6", async () => {
-  interface Told { type: string; payload: { tool_call_id?: string; data?: { stream?: string; text?: string } | null; progress?: { done: number; total: number } | null } }
+  interface Told { type: string; payload: { tool_call_id?: string; phase?: string; data?: { stream?: string; text?: string } | null; progress?: { done: number; total: number } | null } }
   world.file("mode.txt", "tells");
-  const wishes = await model([{ tool: "toy__echo", arguments: { text: "hello" } }, { tool: "command", arguments: { argv: ["/bin/sh", "-c", COMMAND] } }, { tool: "done", arguments: { summary: "It said it again." } }]);
+  const wishes = await model([{ tool: "toy__echo", arguments: { text: "hello" } }, { tool: "command", arguments: { argv: ["/bin/sh", "-c", COMMAND] } }, { tool: "change", arguments: { items: FILES.map((path) => ({ op: "write", path, content: "x\n" })) } }, { tool: "done", arguments: { summary: "It said it again." } }]);
   world.hermit("models", "use", wishes.name);
   world.hermit("conversation", "say", "Have it say hello", "--new", "--workspace", world.folder);
   const id = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] }).rows[0]?.task_id ?? "";
@@ -81,8 +82,10 @@ test("what a tool says while it is at work is on the page of its task as it come
   expect(await prints.innerText(), "as it comes, and nothing of the tool before it").not.toMatch(/two of two|nearly there/);
   await prints.getByText("a warning").first().waitFor({ timeout: 30_000 });
   await prints.getByText("two of two").first().waitFor({ timeout: 30_000 });
-  await world.page.getByRole("link", { name: /Review/ }).first().click();
-  await world.approve("high");
+  // Files that are written: how far it is.
+  await expect.poll(() => world.hermit("approvals", "list", "--json"), { timeout: 30_000 }).toContain(id);
+  await world.go("/");
+  await world.approve();
   await world.go(`/task/${id}`);
   await world.page.getByRole("log").getByText("It said it again.").first().waitFor({ timeout: 60_000 });
   await expect.poll(() => prints.count()).toBe(0);
@@ -92,12 +95,16 @@ test("what a tool says while it is at work is on the page of its task as it come
   const calls = events.filter((one) => one.type === "tool.started").map((one) => one.payload.tool_call_id);
   const updates = (call: string | undefined) => events.filter((one) => one.type === "tool.updated" && one.payload.tool_call_id === call);
   const printed = (call: string | undefined, stream?: string) => updates(call).filter((one) => stream === undefined || one.payload.data?.stream === stream).map((one) => one.payload.data?.text ?? "").join("");
-  expect(calls).toHaveLength(2);
+  expect(calls).toHaveLength(3);
   expect(printed(calls[0])).toMatch(/going on[\s\S]*nearly there/);
-  expect(updates(calls[0]).map((one) => one.payload.progress).filter((one) => one != null).length).toBeGreaterThan(0);
-  expect(printed(calls[1], "stdout")).toBe("one of two\ntwo of two\n");
-  expect(printed(calls[1], "stderr")).toBe("a warning\n");
-  for (const call of calls) expect(events.findIndex((one) => one.type === "tool.updated" && one.payload.tool_call_id === call)).toBeLessThan(events.findIndex((one) => one.type === "tool.done" && one.payload.tool_call_id === call));
+  expect(updates(calls[2]).map(({ payload: { progress } }) => [progress?.done, progress?.total])).toEqual([[1, 3], [2, 3], [3, 3]]);
+  // A command is tried in a copy before it is called; what it prints comes of its trial, which the stream tells of as such.
+  const tried = events.find((one) => one.type === "progress" && one.payload.phase === "tried")?.payload.tool_call_id;
+  expect(tried).toMatch(/^act_/);
+  expect(printed(tried, "stdout")).toBe("one of two\ntwo of two\n");
+  expect(printed(tried, "stderr")).toBe("a warning\n");
+  const at = (type: string, call: string | undefined) => events.findIndex((one) => one.type === type && one.payload.tool_call_id === call);
+  for (const call of [calls[0], calls[2]]) expect(at("tool.updated", call)).toBeLessThan(at("tool.done", call));
   await wishes.end();
 }));
 

@@ -11,7 +11,8 @@ use std::process::Stdio;
 /// What a model says to Claude Code that has the tools of Hermit: it writes a file with one of them, then that it is done.
 fn to_claude(body: &str) -> (&'static str, String) {
     let asked: Value = serde_json::from_str(body).unwrap_or_default();
-    let has = |name: &str| asked["tools"].as_array().is_some_and(|all| all.iter().any(|tool| tool["name"] == name));
+    let has =
+        |name: &str| asked["tools"].as_array().is_some_and(|all| all.iter().any(|tool| tool["name"] == name));
     let call = (has("mcp__hermit__write") && !body.contains("tool_result"))
         .then(|| ("mcp__hermit__write", json!({ "path": "made.txt", "content": "made" })));
     says_to_claude(&asked, call)
@@ -20,8 +21,15 @@ fn to_claude(body: &str) -> (&'static str, String) {
 #[conforms::conforms(part = "HV-3.3-4")]
 #[test]
 fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
-    let how: [&[&str]; 1] =
-        [&["npm", "install", "--no-fund", "--no-audit", "--prefix", ".", "@anthropic-ai/claude-code@2.1.197"]];
+    let how: [&[&str]; 1] = [&[
+        "npm",
+        "install",
+        "--no-fund",
+        "--no-audit",
+        "--prefix",
+        ".",
+        "@anthropic-ai/claude-code@2.1.197",
+    ]];
     let Some(claude) = fetched("claude-2.1.197", "node_modules/.bin/claude", &how) else { return };
     let stage = Stage::new();
     let (host, heard) = serves(to_claude);
@@ -62,13 +70,18 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     assert_eq!(code, 0, "{screen}");
     let ended = agent.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(ended.status.success() && said.contains("It is made."), "{said} {}", String::from_utf8_lossy(&ended.stderr));
+    assert!(
+        ended.status.success() && said.contains("It is made."),
+        "{said} {}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
     assert_eq!(std::fs::read_to_string(work.join("made.txt")).expect("a file"), "made");
 
     // What it was told of the call names the receipt, and the task says whose it is.
     let task = task(&stage);
     let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
-    let told: Vec<String> = heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("tool_result")).collect();
+    let told: Vec<String> =
+        heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("tool_result")).collect();
     assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
     let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
     assert!(shown["reasoner"].as_str().is_some_and(|name| name.contains("claude-code")), "{shown}");

@@ -323,7 +323,13 @@ pub fn may_be_secret(variable: &str, value: &str) -> bool {
             && run.contains(|c: char| c.is_ascii_alphabetic())
     };
     let is_path = value.starts_with('/') && !value.contains(['+', '=']);
+    let is_uuid = value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+        && value.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
+    // `PWD` and `OLDPWD` name folders.
+    let is_password = name.ends_with("PWD") && !matches!(name.as_str(), "PWD" | "OLDPWD");
     WORDS.iter().any(|word| name.contains(word))
+        || is_uuid
+        || is_password
         || (value.contains("://") && value.contains('@'))
         || (!is_path && value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_mixed))
 }
@@ -399,6 +405,14 @@ mod tests {
             "UV_INDEX_URL",
         ] {
             assert!(check(name, "x").is_err(), "{name}");
+        }
+        for (name, value) in [("MYSQL_PWD", "hunter2"), ("ACCOUNT", "1b4e28ba-2fa1-11d2-883f-0016d3cca427")] {
+            assert!(check(name, value).is_err(), "{name}");
+        }
+        for (name, value) in
+            [("OLDPWD", "/srv/notes"), ("MODEL", "sonnet-3-5-20241022"), ("DAY", "2026-11-27")]
+        {
+            assert!(check(name, value).is_ok(), "{name}");
         }
         let many = (0..=LAUNCH_VARIABLES_MAX).map(|n| (format!("A{n}"), String::new())).collect();
         assert!(check_variables(&many).is_err());

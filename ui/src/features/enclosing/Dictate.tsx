@@ -63,58 +63,92 @@ const WHY: Readonly<Record<string, string>> = {
   "language-not-supported": "Dictation is not available in the language of your browser.",
 };
 
-/** Speaks into a field. Where the platform has no dictation there is no button. */
+/** Speaks into a field. Where the platform has no dictation there is no button. Listening ends with the field and with its words. */
 export function Dictate({ text, onSpoken }: { text: string; onSpoken: (text: string) => void }) {
   const recognisers = platform();
-  const [at, setAt] = useState<Recogniser | null>(null);
+  const at = useRef<Recogniser | null>(null);
+  const [isOn, setOn] = useState(false);
+  const [isStarting, setStarting] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const [guess, setGuess] = useState("");
   const [why, setWhy] = useState<string | null>(null);
+  const isHere = useRef(true);
   // What the field holds now: words come in long after the recogniser was started.
   const now = useRef({ text, onSpoken });
   useEffect(() => { now.current = { text, onSpoken }; });
-  useEffect(() => () => at?.abort(), [at]);
+  const end = () => {
+    const one = at.current;
+    at.current = null;
+    setOn(false);
+    setGuess("");
+    one?.abort();
+  };
+  useEffect(() => {
+    isHere.current = true;
+    return () => {
+      isHere.current = false;
+      const one = at.current;
+      at.current = null;
+      one?.abort();
+    };
+  }, []);
+  // Words that were sent are over: what is still being heard belongs to no other message.
+  const was = useRef(text);
+  useEffect(() => {
+    if (was.current !== "" && text === "") end();
+    was.current = text;
+  }, [text]);
   if (recognisers === undefined) return null;
 
   const lang = navigator.language;
   const begin = (local: boolean) => {
     const one = new recognisers();
+    const isOver = () => at.current !== one;
     one.lang = lang;
     one.continuous = true;
     one.interimResults = true;
     if (local) one.processLocally = true;
     one.onresult = ({ resultIndex, results }) => {
+      if (isOver()) return;
       const heard = Array.from({ length: results.length - resultIndex }, (_, n) => results[resultIndex + n]).filter((one) => one !== undefined);
       const words = (final: boolean) => heard.filter((one) => one.isFinal === final).map((one) => one[0]?.transcript.trim() ?? "").filter(Boolean).join(" ");
       const said = words(true);
       if (said !== "") {
         const before = now.current.text.trimEnd();
-        now.current.onSpoken(before === "" ? said : `${before} ${said}`);
+        const whole = before === "" ? said : `${before} ${said}`;
+        // Several may come before the field was drawn again.
+        now.current = { ...now.current, text: whole };
+        now.current.onSpoken(whole);
       }
       setGuess(words(false));
     };
-    one.onerror = ({ error }) => setWhy(error === "aborted" ? null : (WHY[error] ?? `Dictation ended: ${error}.`));
-    one.onend = () => { setAt(null); setGuess(""); };
+    one.onerror = ({ error }) => { if (!isOver()) setWhy(error === "aborted" ? null : (WHY[error] ?? `Dictation ended: ${error}.`)); };
+    one.onend = () => { if (!isOver()) end(); };
     setWhy(null);
+    at.current = one;
     try {
       one.start();
-      setAt(one);
+      setOn(true);
     } catch (thrown) {
+      at.current = null;
       setWhy(`Dictation could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}.`);
     }
   };
   const press = async () => {
-    if (at !== null) return at.stop();
+    if (at.current !== null) return at.current.stop();
+    setStarting(true);
     const local = await isLocal(recognisers, lang);
+    if (!isHere.current) return;
+    setStarting(false);
     if (!local && !hasAgreed()) setAsking(true);
     else begin(local);
   };
   return (
     <>
-      <Button look="quiet" icon="microphone" aria-pressed={at !== null} onClick={() => void press()}>{at === null ? "Dictate" : "Stop dictating"}</Button>
+      <Button look="quiet" icon="microphone" aria-pressed={isOn} because={isStarting ? "Starting" : null} onClick={() => void press()}>{isOn ? "Stop dictating" : "Dictate"}</Button>
       {isAsking && (
         <div className={styles.asked} role="group" aria-label="Before you dictate">
-          <p>Your browser may send the sound to its maker, who writes the words down. Hermit gets the words alone, marked as spoken, and they allow nothing: a card is answered by hand.</p>
+          <p>Your browser may send the sound to its maker, who writes the words down. Hermit gets only the words, and marks them as spoken. Spoken words approve nothing: you approve on the card.</p>
           <Button onClick={() => { agree(); setAsking(false); begin(false); }}>Dictate</Button>
           <Button look="quiet" onClick={() => setAsking(false)}>Type instead</Button>
         </div>

@@ -64,7 +64,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
   const example = before.data;
   useEffect(() => {
-    if (example !== undefined) takeOver(example, { setWorkspace, setGoal: write, setWho, setModel, setProfile, setConstraint });
+    if (example !== undefined) takeOver(example, { setWorkspace, setGoal: (to) => { write(to); setSpoken(false); }, setWho, setModel, setProfile, setConstraint });
   }, [example]);
 
   // What the last task in the folder was set to is proposed; what a person has set here stays.
@@ -123,7 +123,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
           <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
           {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
-          <PromptPicker text={goal} folder={workspace} draft={setGoal} />
+          <PromptPicker text={goal} folder={workspace} draft={(words) => { setGoal(words); setSpoken(false); }} />
         </section>
         <section>
           <h2 id="who">{agents.length > 0 ? "Model, playbook or agent" : "Model or playbook"}</h2>

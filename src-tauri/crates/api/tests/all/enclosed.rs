@@ -65,8 +65,15 @@ fn a_message_is_told_with_what_it_quotes_and_its_files_and_they_are_listed() {
 #[test]
 fn what_was_spoken_is_marked_and_is_bound_as_what_was_written() {
     let home = Home::new(175);
-    let (task, goal) = at_work(&home, "count the files");
-    assert!(heard(&home, &json!(goal)).get("spoken").is_none(), "what was written has no mark");
+    // Each word has it ask anew for what it wants to write.
+    let task =
+        home.world.script("count the files", (0..12).map(|n| write("a.txt", &n.to_string())).collect());
+    home.world.drive_to_approval(task);
+    let lines = home.must("conversations.lines", json!({ "task": task.to_string() }));
+    let rows = lines["rows"].as_array().expect("lines");
+    let goal = rows.iter().find(|line| line["kind"] == "message").expect("its goal")["ref_id"].clone();
+    let task = task.to_string();
+    assert!(heard(&home, &goal).get("spoken").is_none(), "what was written has no mark");
     for mode in ["steer", "queue", "stop_and_send"] {
         let mut resolutions = Vec::new();
         for spoken in [true, false] {
