@@ -121,8 +121,10 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         <section>
           <h2>What</h2>
           <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
-          <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
-          {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
+          <div className={styles.dictate}>
+            <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
+            {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
+          </div>
           <PromptPicker text={goal} folder={workspace} draft={(words) => { setGoal(words); setSpoken(false); }} />
         </section>
         <section>
