@@ -84,7 +84,10 @@ impl Embedder for AtServer {
         patience: Duration,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Vec<Vec<f32>>, Unembedded> {
-        self.0.embed(&self.1, texts, patience, goes_on).map_err(|error| Unembedded::Failed(error.to_string()))
+        // What is found is measured, and not how busy this machine is.
+        self.0
+            .embed(&self.1, texts, patience.max(Duration::from_secs(120)), goes_on)
+            .map_err(|error| Unembedded::Failed(error.to_string()))
     }
 }
 

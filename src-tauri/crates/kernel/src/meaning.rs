@@ -28,7 +28,7 @@ const REST_MS: u64 = 30_000;
 /// Records whose vectors are made when a context asks for them; where there are more, they are made beside the work.
 const AT_USE_MAX: u32 = 8;
 /// Records of one batch beside the work.
-const BATCH: u32 = 32;
+const BATCH: u32 = 8;
 /// Records that one context may find by meaning.
 const NEAR_MAX: usize = 24;
 /// Texts whose vectors are remembered, so that a task does not ask for those of its goal with each turn.
