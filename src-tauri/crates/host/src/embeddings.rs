@@ -11,9 +11,9 @@ use reasoning::ModelHttp;
 use reasoning::embedding::{EmbeddingError, EmbeddingModel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wire::Code;
@@ -30,18 +30,25 @@ const AGAIN: Duration = Duration::from_secs(5 * 60);
 pub struct LocalEmbedder {
     home: Home,
     egress: Arc<dyn ModelHttp>,
+    /// What was named when the settings could last be read.
+    last: Mutex<Option<String>>,
 }
 
 impl LocalEmbedder {
     /// Reads the settings each time, so that what a person names counts at once.
     pub fn new(home: Home, egress: Arc<dyn ModelHttp>) -> Self {
-        Self { home, egress }
+        Self { home, egress, last: Mutex::default() }
     }
 }
 
 impl Embedder for LocalEmbedder {
     fn named(&self) -> Option<String> {
-        Config::in_force(&self.home).embedding_model
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // Settings that cannot be read name none, and take none away.
+        if let Ok(config) = Config::load(&self.home) {
+            *last = config.embedding_model;
+        }
+        last.clone()
     }
 
     fn embed(
@@ -154,9 +161,9 @@ impl Local {
             Ok(())
         });
         set.map_err(Error::to_wire)?;
-        // A first batch at once, so that whoever named it sees that it answers; the rest is made beside the work.
+        // Whoever named it sees at once whether it answers; vectors are made beside the work.
         let kernel = self.owned_kernel().map_err(Error::to_wire)?;
-        kernel.make_vectors(1, &|| true).map_err(api::of_kernel)?;
+        kernel.try_embeddings().map_err(api::of_kernel)?;
         self.notices.memories_changed();
         self.embeddings_now()
     }

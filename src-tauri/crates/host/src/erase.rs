@@ -38,6 +38,7 @@ impl Local {
     /// [`Error::Kernel`], [`Error::Io`].
     pub fn sweep(&self, tasks: &[TaskId]) -> Result<(), Error> {
         let kernel = self.owned_kernel()?;
+        kernel.tidy_vectors()?;
         let view = |e: projections::Error| Error::Kernel(kernel::Error::Broken(e.to_string()));
         let query = kernel.query()?;
         let live = kernel::command::collect::live(kernel.reader(), kernel.artifacts())?;

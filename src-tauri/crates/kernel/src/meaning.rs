@@ -16,11 +16,14 @@ use projections::rows::MemoryRow;
 use projections::{NewVector, Vectors, VectorsOf};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// How long a context waits for the model.
 const AT_USE: Duration = Duration::from_millis(700);
+/// How long whoever names a model waits for it.
+const TRY: Duration = Duration::from_secs(5);
 /// How long the making of vectors beside the work waits for one batch.
 const BESIDE: Duration = Duration::from_secs(30);
 /// For how long a model that did not answer is left alone.
@@ -42,6 +45,8 @@ pub(crate) struct Meaning {
     asked: Mutex<VecDeque<(Digest, Digest, Vector)>>,
     /// A model that did not answer: until when it is left alone, and what was wrong.
     rests: Mutex<Option<(u64, String, String)>>,
+    /// How often the vectors were begun anew: what was asked for before belongs to none of those there are now.
+    begun: AtomicU64,
 }
 
 /// What came of the making of vectors.
@@ -107,25 +112,37 @@ impl Kernel {
         self.is_rested(model)?;
         let wanted: Vec<String> =
             texts.iter().map(|text| meaning::embedded(text)).filter(|text| !text.is_empty()).collect();
+        let born = self.born(model)?;
         let mut missing = self.without_vector(model, AT_USE_MAX.saturating_add(1))?;
         if missing.len() > AT_USE_MAX as usize {
             missing.clear();
         }
-        let known = self.asked_before(model, &wanted)?;
-        let (key, asked) = match known.filter(|_| missing.is_empty()) {
+        let ask = |texts: &[String]| {
+            let answered = self.embedded((model, born), texts, (AT_USE, &|| true));
+            answered.inspect_err(|failure| self.let_rest(model, &Failure::of(failure.why.clone())))
+        };
+        let (key, asked) = match self.asked_before(model, &wanted)? {
             Some(known) => known,
             None => {
-                let claims = missing.iter().map(claim);
-                let all: Vec<String> = wanted.iter().cloned().chain(claims).collect();
-                let (key, mut vectors) = self
-                    .embedded(model, &all, (AT_USE, &|| true))
-                    .inspect_err(|failure| self.let_rest(model, failure))?;
-                let made = vectors.split_off(wanted.len().min(vectors.len()));
-                self.keep_vectors(model, key, &missing, made.into_iter().map(Some).collect())?;
+                let (key, vectors) = ask(&wanted)?;
                 self.remember_asked(key, &wanted, &vectors);
                 (key, vectors)
             }
         };
+        if !missing.is_empty() {
+            let claims: Vec<String> = missing.iter().map(claim).collect();
+            // A text that the model refuses is made out beside the work, one by one.
+            match self.embedded((model, born), &claims, (AT_USE, &|| true)) {
+                Ok((of, made)) => {
+                    self.keep_vectors((model, born), of, &missing, made.into_iter().map(Some).collect())?;
+                }
+                Err(failure) if failure.refused => {}
+                Err(failure) => {
+                    self.let_rest(model, &failure);
+                    return Err(failure);
+                }
+            }
+        }
         Ok((key, self.nearest(model, key, &asked, project)?))
     }
 
@@ -167,38 +184,38 @@ impl Kernel {
         came: &mut VectorsMade,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<bool, Failure> {
+        let born = self.born(model)?;
         let rows = self.without_vector(model, BATCH)?;
         if rows.is_empty() {
             // Also where nothing is to be made, the model is seen to answer.
-            let first = PROBES.map(str::to_owned).into_iter().next().unwrap_or_default();
-            return self.embedded(model, &[first], (BESIDE, goes_on)).map(|_| false);
+            return self.embedded((model, born), &[], (BESIDE, goes_on)).map(|_| false);
         }
         let claims: Vec<String> = rows.iter().map(claim).collect();
-        let (key, vectors) = match self.embedded(model, &claims, (BESIDE, goes_on)) {
+        let (key, vectors) = match self.embedded((model, born), &claims, (BESIDE, goes_on)) {
             Ok((key, vectors)) => (key, vectors.into_iter().map(Some).collect()),
             // One of them may be too long for it: each is asked for alone.
-            Err(failure) if failure.refused => self.one_by_one(model, &claims, goes_on)?,
+            Err(failure) if failure.refused => self.one_by_one((model, born), &claims, goes_on)?,
             Err(failure) => return Err(failure),
         };
         let made = vectors.iter().flatten().count();
         came.made += made;
         came.refused += vectors.len().saturating_sub(made);
-        self.keep_vectors(model, key, &rows, vectors)?;
+        self.keep_vectors((model, born), key, &rows, vectors)?;
         Ok(true)
     }
 
     fn one_by_one(
         &self,
-        model: &str,
+        of: (&str, u64),
         claims: &[String],
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(Digest, Vec<Option<Vector>>), Failure> {
         let mut vectors = Vec::new();
         let mut key = None;
         for claim in claims {
-            match self.embedded(model, std::slice::from_ref(claim), (BESIDE, goes_on)) {
-                Ok((of, mut one)) => {
-                    key = Some(of);
+            match self.embedded(of, std::slice::from_ref(claim), (BESIDE, goes_on)) {
+                Ok((its, mut one)) => {
+                    key = Some(its);
                     vectors.push(one.pop());
                 }
                 Err(failure) if failure.refused => vectors.push(None),
@@ -211,15 +228,22 @@ impl Kernel {
     }
 
     /// The vectors of texts, and the key that they belong to. Each request holds the sentence of the key, so that an answer of
-    /// another model is not taken.
+    /// another model is not taken; who has not answered it yet is asked for that alone. Values of secrets, and what looks like
+    /// one, stay here.
     fn embedded(
         &self,
-        model: &str,
+        (model, born): (&str, u64),
         texts: &[String],
         (patience, goes_on): (Duration, &dyn Fn() -> bool),
     ) -> Result<(Digest, Vec<Vector>), Failure> {
-        let probe = self.vectors_of(model)?.1.probe;
-        let probes = PROBES.get(..if probe.is_some() { 1 } else { PROBES.len() }).unwrap_or_default();
+        let is_known = self.vectors_of(model)?.1.probe.is_some();
+        if !is_known && !texts.is_empty() {
+            self.embedded((model, born), &[], (patience, goes_on))?;
+        }
+        let probes = if is_known || !texts.is_empty() { PROBES.get(..1) } else { PROBES.get(..) };
+        let probes = probes.unwrap_or_default();
+        let redactor = self.ports.redactor.now();
+        let texts: Vec<String> = texts.iter().map(|text| redactor.text(text).rest.into_owned()).collect();
         let all: Vec<&str> = probes.iter().copied().chain(texts.iter().map(String::as_str)).collect();
         let answered =
             self.ports.embedder.embed(model, &all, patience, goes_on).map_err(|error| match error {
@@ -231,6 +255,7 @@ impl Kernel {
         let of_texts = vectors.split_off(probes.len());
         let first = vectors.first().ok_or_else(|| Failure::of("there is no answer".to_owned()))?;
         let (kept, of) = self.vectors_of(model)?;
+        self.is_as_begun(born)?;
         let open = opened(&kept)?;
         match of.probe.as_deref().and_then(Vector::from_bytes) {
             Some(known) if known.is_of_the_same_model(first) => {
@@ -242,8 +267,11 @@ impl Kernel {
             Some(_) => {
                 let why = "another model answers there than the one that made the vectors there were; they are \
                            forgotten, and are made anew";
-                open.begin_anew(Some(model), Some(why))?;
+                self.begin_anew(open, model, Some(why))?;
                 Err(Failure::of(why.to_owned()))
+            }
+            None if probes.len() < PROBES.len() => {
+                Err(Failure::of("the vectors were begun anew meanwhile".to_owned()))
             }
             None => {
                 open.keep_probe(&first.to_bytes(), meaning::common(&vectors))?;
@@ -252,8 +280,46 @@ impl Kernel {
         }
     }
 
-    /// The vectors of this model, locked; those of any other are forgotten.
+    /// The embedding model answers, and is the one that it was: what whoever names it is told of at once.
+    ///
+    /// # Errors
+    /// When the settings or the vectors cannot be read; a model that does not answer is no error, and is kept in words.
+    pub fn try_embeddings(&self) -> Result<(), Error> {
+        let Some(model) = self.ports.embedder.named() else {
+            self.forget_vectors();
+            return Ok(());
+        };
+        let tried = self.born(&model).and_then(|born| self.embedded((&model, born), &[], (TRY, &|| true)));
+        if let Err(failure) = tried {
+            self.let_rest(&model, &failure);
+        }
+        Ok(())
+    }
+
+    /// Which beginning of the vectors of this model is the present one.
+    fn born(&self, model: &str) -> Result<u64, Failure> {
+        let _kept = self.vectors_of(model)?;
+        Ok(self.meaning.begun.load(Ordering::SeqCst))
+    }
+
+    /// Whoever has the vectors locked finds them as they were when it was asked for what it has.
+    fn is_as_begun(&self, born: u64) -> Result<(), Failure> {
+        match self.meaning.begun.load(Ordering::SeqCst) == born {
+            true => Ok(()),
+            false => Err(Failure::of("the vectors were begun anew meanwhile".to_owned())),
+        }
+    }
+
+    fn begin_anew(&self, open: &Vectors, model: &str, why: Option<&str>) -> Result<(), Failure> {
+        self.meaning.begun.fetch_add(1, Ordering::SeqCst);
+        Ok(open.begin_anew(Some(model), why)?)
+    }
+
+    /// The vectors of this model, locked; those of any other are forgotten. None of one that is named no more.
     fn vectors_of(&self, model: &str) -> Result<(MutexGuard<'_, Option<Vectors>>, VectorsOf), Failure> {
+        if self.ports.embedder.named().as_deref() != Some(model) {
+            return Err(Failure::of("it is no longer the embedding model that is named".to_owned()));
+        }
         let mut kept = lock(&self.meaning.vectors);
         if kept.is_none() {
             *kept = Some(Vectors::open(&self.dir, self.reader.log_id())?);
@@ -264,7 +330,7 @@ impl Kernel {
         if of.model.as_deref() == Some(model) && of.through <= head {
             return Ok((kept, of));
         }
-        open.begin_anew(Some(model), None)?;
+        self.begin_anew(open, model, None)?;
         let of = open.of()?;
         Ok((kept, of))
     }
@@ -278,13 +344,14 @@ impl Kernel {
     /// Keeps what was made, but for records that have ended meanwhile or whose words were erased.
     fn keep_vectors(
         &self,
-        model: &str,
+        (model, born): (&str, u64),
         key: Digest,
         rows: &[MemoryRow],
         vectors: Vec<Option<Vector>>,
     ) -> Result<(), Failure> {
         let Some(last) = rows.last() else { return Ok(()) };
         let (kept, of) = self.vectors_of(model)?;
+        self.is_as_begun(born)?;
         if key_of(model, &of) != Some(key) {
             return Err(Failure::of("the model was changed meanwhile".to_owned()));
         }
@@ -336,7 +403,10 @@ impl Kernel {
     }
 
     /// Forgets the vectors of records that have ended or whose words were erased, and what tasks asked for.
-    pub(crate) fn tidy_vectors(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the vectors can neither be read nor removed.
+    pub fn tidy_vectors(&self) -> Result<(), Error> {
         lock(&self.meaning.asked).clear();
         let mut kept = lock(&self.meaning.vectors);
         if kept.is_none() && !self.dir.join(projections::vectors::FILE).exists() {
@@ -347,6 +417,7 @@ impl Kernel {
         // What cannot be tidied is made anew: no vector outlives its text.
         if let Err(error) = tidied {
             tracing::warn!(%error, "the vectors of memory could not be tidied; they are made anew");
+            self.meaning.begun.fetch_add(1, Ordering::SeqCst);
             kept.take();
             Vectors::remove(&self.dir).map_err(view)?;
         }
@@ -360,6 +431,7 @@ impl Kernel {
         if !self.dir.join(projections::vectors::FILE).exists() {
             return;
         }
+        self.meaning.begun.fetch_add(1, Ordering::SeqCst);
         kept.take();
         if let Err(error) = Vectors::remove(&self.dir) {
             tracing::warn!(%error, "vectors that nobody needs any more are still there");

@@ -130,7 +130,7 @@ fn what_shares_no_word_is_found_by_its_meaning_and_the_pack_says_by_what() {
     let told = pack(&world, "store money without  decimals");
     assert!(found(&told).is_empty() && told.meaning.is_none());
     let told = pack(&world, "refunds today");
-    assert_eq!(found(&told), [(CLAIMS[1], Some(FoundBy::Words))]);
+    assert_eq!(found(&told), [(CLAIMS[1], None)]);
     make(&world);
     assert!(!world.store.path().join(projections::vectors::FILE).exists(), "nobody needs them any more");
 }
@@ -266,4 +266,58 @@ fn a_text_that_the_model_refuses_costs_the_others_nothing_and_what_broke_off_goe
     world.reopen();
     assert_eq!(make(&world).made, 39);
     assert_eq!(make(&world), kernel::VectorsMade::default());
+}
+
+/// What a person takes back counts at once, also for what is under way.
+#[test]
+fn who_is_named_no_more_gets_no_text_and_nobody_gets_what_looks_like_a_secret() {
+    let embedding = Arc::new(Embedding::of(SAME));
+    let world = world(4_406, &embedding);
+    let named = embedding.named.lock().unwrap().take();
+    let claims: Vec<String> = (0..20).map(|n| format!("lantern {n} hangs in cellar {n}")).collect();
+    learn(&world, "learn", &claims.iter().map(String::as_str).collect::<Vec<_>>());
+    *embedding.named.lock().unwrap() = named.clone();
+    // Named no more while the first of its texts are under way: the others stay here, and what it answers is not kept.
+    let (own, mut times) = (Arc::clone(&embedding), 0);
+    *embedding.before.lock().unwrap() = Box::new(move || {
+        times += 1;
+        if times == 2 {
+            own.named.lock().unwrap().take();
+        }
+    });
+    assert_eq!(world.kernel().make_vectors(usize::MAX, &|| true).unwrap().made, 0);
+    *embedding.before.lock().unwrap() = Box::new(|| ());
+    let sent = |claim: &String| embedding.asked.lock().unwrap().iter().flatten().any(|text| text == claim);
+    assert!(
+        embedding.asked.lock().unwrap()[0].iter().all(|text| !claims.contains(text)),
+        "the sentences first"
+    );
+    assert_eq!(claims.iter().filter(|claim| sent(claim)).count(), 8, "one batch was under way");
+    make(&world);
+    assert!(!world.store.path().join(projections::vectors::FILE).exists());
+
+    // Other weights answer, and the vectors are begun anew, while a batch is under way: nothing of it counts as made.
+    *embedding.named.lock().unwrap() = named;
+    make(&world);
+    assert_eq!(vectors(&world), 20);
+    embedding.set(Mood::Other);
+    assert!(alone(&pack(&world, "where is the lantern")).contains("another model answers"));
+    world.clock.count(31_000);
+    let (own, mut times) = (Arc::clone(&embedding), 0);
+    *embedding.before.lock().unwrap() = Box::new(move || {
+        times += 1;
+        if times == 3 {
+            own.set(Mood::Well);
+        }
+    });
+    world.kernel().make_vectors(usize::MAX, &|| true).unwrap();
+    *embedding.before.lock().unwrap() = Box::new(|| ());
+    world.clock.count(31_000);
+    make(&world);
+    assert_eq!(vectors(&world), 20, "none is left behind");
+
+    let key = ["sk-ant-", "api03-abcdefghijklmnopqrstuv"].concat();
+    pack(&world, &format!("light the lantern with {key}"));
+    assert!(embedding.asked.lock().unwrap().iter().flatten().all(|text| !text.contains(&key)));
+    assert!(embedding.asked.lock().unwrap().iter().flatten().any(|text| text.contains("light the lantern")));
 }

@@ -132,7 +132,11 @@ impl EmbeddingModel {
             Err(ModelHttpError::Denied(why)) => return Err(failed(why)),
         };
         if status != 200 {
-            return Err(EmbeddingError::Refused { status, said: said(&answer) });
+            let said = said(&answer);
+            return Err(match refuses_text(status, &said) {
+                true => EmbeddingError::Refused { status, said },
+                false => failed(format!("it answers {status}{said}")),
+            });
         }
         self.read(&answer).map_err(failed)
     }
@@ -152,6 +156,12 @@ impl EmbeddingModel {
         }
         Ok(all.into_iter().map(|one| one.embedding).collect())
     }
+}
+
+/// Whether a server says by this that it does not take the text; by any other, that it takes none at present.
+fn refuses_text(status: u16, said: &str) -> bool {
+    let is_too_long = ["too large", "too long", "exceed"].iter().any(|words| said.contains(words));
+    matches!(status, 400 | 413 | 422) || (status == 500 && is_too_long)
 }
 
 fn said(answer: &[u8]) -> String {
@@ -271,5 +281,10 @@ mod tests {
             matches!(&error, EmbeddingError::Refused { status: 500, said } if said.contains("too large")),
             "{error}"
         );
+        for status in [401, 404, 429, 500, 503] {
+            let busy = Says(status, br#"{"error":{"message":"loading"}}"#.to_vec(), Mutex::default());
+            let error = model.embed(&busy, &["a"], PATIENCE, &|| true).unwrap_err();
+            assert!(matches!(error, EmbeddingError::Failed(_)), "{status} says nothing of the text");
+        }
     }
 }

@@ -106,12 +106,13 @@ impl Kernel {
             self.forget(*task);
         }
         self.forget_predecessors();
+        // A vector tells about the text that it was made of.
+        self.tidy_vectors()?;
         // Said by the log now; files go behind it. What a crash leaves is swept by the next erasure, or collected.
         for digest in &gone {
             self.artifacts.erase(digest)?;
         }
-        // A vector tells about the text that it was made of.
-        self.tidy_vectors()
+        Ok(())
     }
 
     /// Rewrites the store's file, so that nothing of what was erased is left in unused bytes of it.

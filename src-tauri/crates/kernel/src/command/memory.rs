@@ -375,7 +375,12 @@ impl Kernel {
             by_words: by_words.into_iter().map(|(row, share)| (record(row), share)).collect(),
             by_meaning: near.into_iter().map(record).collect(),
         };
-        Ok((relevance::ranked(in_force.into_iter().map(record).collect(), looked, &use_of), used))
+        let mut recalled = relevance::ranked(in_force.into_iter().map(record).collect(), looked, &use_of);
+        // Where no embedding model is named there is one way alone, and nothing to say of it.
+        if used.is_none() {
+            recalled.iter_mut().for_each(|one| one.found_by = None);
+        }
+        Ok((recalled, used))
     }
 
     pub(super) fn saying(

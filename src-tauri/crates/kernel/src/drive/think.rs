@@ -290,9 +290,10 @@ impl Kernel {
             input.working_state = Some((at.artifact_id, self.read_object(state, at.artifact_id)?));
         }
         input.beliefs = state.beliefs.values().cloned().collect();
+        // What was said is looked up in memory, too.
+        input.ingress = super::seen::deltas(state);
         (input.memories, input.meaning) =
             self.recalled(state, &input, is_read && !attempt.loop_state.is_led)?;
-        input.ingress = super::seen::deltas(state);
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {
             input.artifacts = self.materials(state, attempt)?;
