@@ -8,7 +8,7 @@ use model::{RelPath, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A look at files; at most [`model::limits::PARALLEL_READS_MAX`] run at once.
+/// A look at files; at most [`model::limits::PARALLEL_READS`] run at once, unless a person set another number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observe {
     /// What to look at.

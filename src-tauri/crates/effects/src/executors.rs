@@ -9,6 +9,7 @@ use crate::{
 use acts::ActionRequest;
 use model::action::ChangeItem;
 use model::fault::Faults;
+use model::limits::PARALLEL_READS;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{Clock, Digest, RelPath, ResourceId, UnixMs};
@@ -29,6 +30,7 @@ pub struct Executors {
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
     pub(crate) door: Arc<dyn crate::GuestDoor>,
+    pub(crate) parallel_reads: usize,
 }
 
 impl std::fmt::Debug for Executors {
@@ -69,7 +71,15 @@ impl Executors {
             servers,
             sessions,
             door,
+            parallel_reads: PARALLEL_READS,
         }
+    }
+
+    /// The same executors, which look at so many things at the same time.
+    #[must_use]
+    pub const fn with_parallel_reads(mut self, at_once: usize) -> Self {
+        self.parallel_reads = at_once;
+        self
     }
 
     /// The same executors, whose guests reach Hermit's tools by this.
@@ -119,7 +129,7 @@ impl Executors {
 
     /// What is at each resource now, in the order asked for. Never fails: what cannot be seen is `Unreadable`.
     pub fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
-        reads::fan_out(resources, |resource| Fingerprint {
+        reads::fan_out(resources, PARALLEL_READS, |resource| Fingerprint {
             resource: resource.clone(),
             state: self.found(resource),
         })

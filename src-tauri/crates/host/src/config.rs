@@ -1,6 +1,7 @@
 //! `config.json`: the few settings that a store's owner may set. Unknown names are refused, so that a slip is seen.
 
 use crate::{Error, Home};
+use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -61,6 +62,9 @@ pub struct Config {
     /// remember of them; it does when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub historian: Option<bool>,
+    /// Reads of one answer of a model that run at the same time, from 1 to 64; 10 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_reads: Option<usize>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
@@ -168,13 +172,30 @@ impl Config {
         };
         let config: Self = serde_json::from_slice(&bytes)
             .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
-        match config.log_level.as_deref() {
-            None | Some("off" | "error" | "warn" | "info" | "debug" | "trace") => Ok(config),
-            Some(other) => Err(Error::Config {
-                path: path.display().to_string(),
-                why: format!("`log_level` is `{other}`; it is one of off, error, warn, info, debug, trace"),
-            }),
+        match config.wrong() {
+            None => Ok(config),
+            Some(why) => Err(Error::Config { path: path.display().to_string(), why }),
         }
+    }
+
+    /// What no setting can be, in words.
+    fn wrong(&self) -> Option<String> {
+        match self.log_level.as_deref() {
+            None | Some("off" | "error" | "warn" | "info" | "debug" | "trace") => {}
+            Some(other) => {
+                return Some(format!(
+                    "`log_level` is `{other}`; it is one of off, error, warn, info, debug, trace"
+                ));
+            }
+        }
+        let at_once = self.parallel_reads.filter(|at_once| !(1..=PARALLEL_READS_MOST).contains(at_once))?;
+        Some(format!("`parallel_reads` is {at_once}; it is a number from 1 to {PARALLEL_READS_MOST}"))
+    }
+
+    /// Reads of one answer that run at the same time.
+    #[must_use]
+    pub fn parallel_reads(&self) -> usize {
+        self.parallel_reads.unwrap_or(PARALLEL_READS)
     }
 
     /// The settings to work with: the standard ones, and a word in the log, where the file cannot be used. What stands

@@ -34,6 +34,7 @@ pub struct LocalExecutors {
     door: Arc<crate::guest_door::GuestDoors>,
     skills: SkillBook,
     shelf: PathBuf,
+    parallel_reads: usize,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -59,6 +60,7 @@ impl LocalExecutors {
             door: Arc::default(),
             skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
             shelf: home.path(SHELF),
+            parallel_reads: config.parallel_reads(),
             sandbox: OnceLock::new(),
         }
     }
@@ -124,6 +126,7 @@ impl ExecutorSource for LocalExecutors {
         let executors =
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
         let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
+        let executors = executors.with_parallel_reads(self.parallel_reads);
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 
@@ -141,6 +144,10 @@ impl ExecutorSource for LocalExecutors {
 
     fn skills(&self) -> Option<Skills<'_>> {
         Some(Skills { book: &self.skills, shelf: &self.shelf })
+    }
+
+    fn parallel_reads(&self) -> usize {
+        self.parallel_reads
     }
 
     fn environment(&self, root: &Path) -> serde_json::Value {

@@ -11,6 +11,7 @@ mod answer_check;
 mod ask;
 pub(crate) mod asked;
 mod beliefs;
+mod beside;
 mod call;
 mod calls;
 mod came;
@@ -286,18 +287,32 @@ impl Kernel {
     /// Does what follows from a commit.
     fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<DriveOutcome>, Error> {
         let task_id = committed.state.task.task_id;
-        let Some((executors, request, authorization, turn)) = self.clear_away(committed) else {
-            return Ok(None);
-        };
-        let lasting = Lasting::new(self, cell, task_id, request.action_request_id);
-        let mut lasting = lasting.of(&request.action);
+        let mut acts = self.clear_away(committed);
+        if acts.len() > 1 {
+            return self.perform_together(cell, task_id, acts);
+        }
+        let Some((executors, request, authorization, turn)) = acts.pop() else { return Ok(None) };
         let turn = turn.map(FolderTurn::begin);
-        let stop = || cell.stop.load(Ordering::SeqCst);
-        let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
+        let outcome = self.perform(cell, task_id, &*executors, &request, authorization);
         let standing = self.observed(cell, *request, outcome, false);
         // What came of it is on record: whoever comes next finds it there.
         drop(turn);
         standing
+    }
+
+    /// The executor does it, and what it tells meanwhile is heard.
+    fn perform(
+        &self,
+        cell: &Cell,
+        task_id: TaskId,
+        executors: &dyn Executors,
+        request: &ActionRequest,
+        authorization: Authorization,
+    ) -> effects::Outcome {
+        let mut lasting =
+            Lasting::new(self, cell, task_id, request.action_request_id).of(&request.action);
+        let stop = || cell.stop.load(Ordering::SeqCst);
+        executors.perform(authorization, request, &stop, &mut |told| lasting.hear(told))
     }
 
     /// Waits until no other task changes the folder, or there is something else to do than what waits for it.
@@ -312,15 +327,15 @@ impl Kernel {
         Ok(())
     }
 
-    /// Does what follows from a commit, but for the act that is to be performed: answers with that.
-    pub(crate) fn clear_away(&self, committed: Committed<'_>) -> Option<Perform> {
+    /// Does what follows from a commit, but for the acts that are to be performed: answers with those.
+    pub(crate) fn clear_away(&self, committed: Committed<'_>) -> Vec<Perform> {
         let Committed { state, after, .. } = committed;
         let task_id = state.task.task_id;
-        let (mut perform, mut sign, mut orphans) = (None, false, Vec::new());
+        let (mut perform, mut sign, mut orphans) = (Vec::new(), false, Vec::new());
         for after in after {
             match after {
                 After::Perform(executors, request, authorization, turn) => {
-                    perform = Some((executors, request, authorization, turn));
+                    perform.push((executors, request, authorization, turn));
                 }
                 After::Unstage(attempt) => self.unstage(&state, attempt),
                 After::EndServers(attempt) => self.end_servers(&state, attempt),

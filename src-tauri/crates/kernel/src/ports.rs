@@ -260,6 +260,11 @@ pub trait ExecutorSource: Send + Sync {
     /// Facts about machine and process for the environment snapshot (HK-17.2).
     fn environment(&self, root: &Path) -> serde_json::Value;
 
+    /// How many reads of one answer run at the same time.
+    fn parallel_reads(&self) -> usize {
+        model::limits::PARALLEL_READS
+    }
+
     /// Skills, and where those that are trusted lie for commands; a source without any finds none.
     fn skills(&self) -> Option<Skills<'_>> {
         None

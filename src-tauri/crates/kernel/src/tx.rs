@@ -23,7 +23,7 @@ use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::{StepStatus, TaskStatus};
-use model::{ActionRequestId, AttemptId, EventId, Sensitive, StepId, TaskId, UnixMs};
+use model::{ActionRequestId, AttemptId, EventId, GrantId, Sensitive, StepId, TaskId, UnixMs};
 use seal::Digest;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
@@ -143,6 +143,12 @@ impl Deref for Tx<'_> {
 }
 
 impl<'k> Tx<'k> {
+    /// How many uses of a grant this counts.
+    pub(crate) fn uses_of(&self, grant: GrantId) -> u32 {
+        let uses = self.w.batch.consume.iter().filter(|(counted, _)| *counted == grant).count();
+        u32::try_from(uses).unwrap_or(u32::MAX)
+    }
+
     /// The task's cell.
     pub(crate) const fn cell(&self) -> &'k Cell {
         self.locked.cell

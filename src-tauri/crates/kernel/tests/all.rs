@@ -18,6 +18,7 @@ mod attempts;
 mod audit;
 mod authorities;
 mod beliefs;
+mod beside;
 mod between;
 mod calls;
 mod capability;

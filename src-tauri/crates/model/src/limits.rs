@@ -41,8 +41,12 @@ pub const CHUNKS_SYNCED_AT_ONCE: usize = 16;
 pub const CONTENT_LEASE_MS: i64 = 24 * 3600 * 1000;
 /// Items of one change set: the rows of one card, which is grouped and drawn by window, and one transaction.
 pub const CHANGE_ITEMS_MAX: usize = 100_000;
-/// Reads fanned out under one read request (HK-20, reconciliation C17).
+/// Reads of one read request (HK-20, reconciliation C17).
 pub const PARALLEL_READS_MAX: usize = 10;
+/// Reads of one answer that run at the same time, unless `parallel_reads` in `config.json` says otherwise (HV-3.2-2).
+pub const PARALLEL_READS: usize = 10;
+/// Reads that may be set to run at the same time: each has a thread, and a server of tools or a connection of its own.
+pub const PARALLEL_READS_MOST: usize = 64;
 /// Entries that one `list` returns: beyond it the listing says it is cut and how to narrow it.
 pub const LIST_ENTRIES_MAX: usize = 100_000;
 /// Iterations of one attempt, enforced in code (RX-6-1).

@@ -83,6 +83,8 @@ pub struct RealExecutors {
     pub shelf: PathBuf,
     /// Counts.
     pub oracle: Arc<Oracle>,
+    /// How many reads of one answer run at the same time.
+    pub parallel_reads: usize,
 }
 
 struct Adapter(Real, Arc<Oracle>);
@@ -102,7 +104,8 @@ impl ExecutorSource for RealExecutors {
                 .with_redactor(self.redactor.clone())
                 .with_secrets(Arc::clone(&self.secrets))
                 .with_web(Arc::new(crate::PlainWeb))
-                .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default()),
+                .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default())
+                .with_parallel_reads(self.parallel_reads),
             Arc::clone(&self.oracle),
         )))
     }
@@ -121,6 +124,10 @@ impl ExecutorSource for RealExecutors {
 
     fn skills(&self) -> Option<Skills<'_>> {
         Some(Skills { book: &self.skills, shelf: &self.shelf })
+    }
+
+    fn parallel_reads(&self) -> usize {
+        self.parallel_reads
     }
 
     fn environment(&self, _: &Path) -> serde_json::Value {

@@ -74,6 +74,8 @@ pub struct World {
     pub servers: Arc<dyn effects::ToolServers>,
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
+    /// How many reads of one answer run at the same time.
+    pub parallel_reads: usize,
     kernel: Option<Kernel>,
 }
 
@@ -137,6 +139,7 @@ impl World {
             secrets: Arc::new(effects::NoSecrets),
             servers: Arc::new(effects::NoToolServers),
             oracle: Arc::new(Oracle::default()),
+            parallel_reads: model::limits::PARALLEL_READS,
             kernel: None,
         }
     }
@@ -155,6 +158,7 @@ impl World {
                 skills: effects::SkillBook::new(effects::SkillPlaces::default()),
                 shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),
+                parallel_reads: self.parallel_reads,
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
             embedder: Arc::clone(&self.embedder),

@@ -6,6 +6,7 @@ use crate::workspace::digest_reader;
 use crate::workspace::entry::Kind;
 use crate::{Error, HASH_ENTRIES_MAX, Workspace};
 use model::RelPath;
+use model::limits::PARALLEL_READS;
 use serde_json::{Value, json};
 
 /// Of a folder with all folders inside it when it is `deep`, else of its own files alone.
@@ -36,7 +37,7 @@ pub(crate) fn hash(
         }
     }
     let mut entries = Vec::new();
-    for (file, result) in files.iter().zip(fan_out(&files, |file| one(workspace, file))) {
+    for (file, result) in files.iter().zip(fan_out(&files, PARALLEL_READS, |file| one(workspace, file))) {
         match result {
             Ok(value) => entries.push(value),
             Err(error) if file == path => return Err(error),

@@ -11,7 +11,6 @@ use crate::change::scope::Scope;
 use crate::{Error, Workspace};
 use model::ResourceId;
 use model::action::ReadItem;
-use model::limits::PARALLEL_READS_MAX;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +20,9 @@ pub(crate) fn observe(
     (workspace, redactor): (&Workspace, &redact::Shared),
     scope: &Scope<'_>,
     items: &[ReadItem],
+    at_once: usize,
 ) -> (Vec<u8>, Vec<String>) {
-    let results = fan_out(items, |item| one((workspace, redactor), scope, item));
+    let results = fan_out(items, at_once, |item| one((workspace, redactor), scope, item));
     let mut errors = Vec::new();
     let mut values = Vec::new();
     for (item, result) in items.iter().zip(results) {
@@ -69,15 +69,19 @@ const fn op(item: &ReadItem) -> &'static str {
     }
 }
 
-/// Applies `work` to every item, at most [`PARALLEL_READS_MAX`] at once; answers in the order of the items.
-pub(crate) fn fan_out<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    if items.len() < 2 {
+/// Applies `work` to every item, at most so many at once; answers in the order of the items.
+pub(crate) fn fan_out<T: Sync, U: Send>(
+    items: &[T],
+    at_once: usize,
+    work: impl Fn(&T) -> U + Sync,
+) -> Vec<U> {
+    if items.len() < 2 || at_once < 2 {
         return items.iter().map(work).collect();
     }
     let next = AtomicUsize::new(0);
     let answers: Mutex<Vec<(usize, U)>> = Mutex::new(Vec::with_capacity(items.len()));
     std::thread::scope(|threads| {
-        for _ in 0..items.len().min(PARALLEL_READS_MAX) {
+        for _ in 0..items.len().min(at_once) {
             threads.spawn(|| {
                 while let Some((at, item)) = take(items, &next) {
                     let answer = work(item);

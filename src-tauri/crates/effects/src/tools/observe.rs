@@ -10,7 +10,12 @@ use model::witness::StateWitness;
 impl Executor for Observe {
     fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
         let Execution { executors, scope, request, started, .. } = act;
-        let (bytes, errors) = reads::observe((&executors.workspace, &executors.redactor), scope, &self.items);
+        let (bytes, errors) = reads::observe(
+            (&executors.workspace, &executors.redactor),
+            scope,
+            &self.items,
+            executors.parallel_reads,
+        );
         let result_code = match errors.len() {
             0 => ResultCode::Succeeded,
             n if n == self.items.len() => ResultCode::Failed,

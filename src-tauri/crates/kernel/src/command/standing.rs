@@ -257,6 +257,12 @@ impl Kernel {
             .is_ok_and(|held| held.uses < held.grant.max_uses && now < held.grant.expires_at)
     }
 
+    /// Whether it answers once more, beside the uses of it that this transaction counts already.
+    pub(crate) fn answers_again(&self, tx: &Tx<'_>, named: &StandingRef) -> bool {
+        let uses = |held: &Held| held.uses.saturating_add(tx.uses_of(named.grant_id));
+        self.standing_named(named).is_ok_and(|held| uses(&held) < held.grant.max_uses)
+    }
+
     /// Counts one use of it with the dispatch, in the task's own stream, the envelope beside it: whoever has the task
     /// has what a person signed. The commit fails when the store's stream has moved since, so a revocation is never
     /// overtaken.
@@ -270,13 +276,8 @@ impl Kernel {
         let new = NewArtifact::audit(ArtifactKind::ApprovalDecision);
         let envelope = tx.artifact_of(held.envelope_sha256, bytes.len() as u64, new);
         let StandingGrant { grant_id, max_uses, .. } = held.grant;
-        tx.push(StandingUsed {
-            grant_id,
-            action_request_id,
-            envelope,
-            use_no: held.uses.saturating_add(1),
-            max_uses,
-        });
+        let use_no = held.uses.saturating_add(tx.uses_of(grant_id)).saturating_add(1);
+        tx.push(StandingUsed { grant_id, action_request_id, envelope, use_no, max_uses });
         tx.writeup().batch.consume.push((grant_id, max_uses));
         let (system, seq) = {
             let store = lock(&self.store);

@@ -29,6 +29,7 @@ use model::receipt::ReceiptClass;
 use model::witness::StateWitness;
 use model::{DecisionId, GrantId, PrincipalId, Sensitive, WitnessId};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A person's yes with everything it was about, checked again from the log.
 pub(crate) struct Yes {
@@ -98,7 +99,12 @@ impl Kernel {
             return self.change_capability(tx, judged);
         }
         tx.hand.by_standing = judged.policy.standing.is_some();
-        tx.then(After::Perform(executors, Box::new(judged.request), authorization, turn));
+        let first = judged.request;
+        let beside = self.dispatch_beside(tx, &executors, &first)?;
+        tx.then(After::Perform(Arc::clone(&executors), Box::new(first), authorization, turn));
+        for (request, authorization) in beside {
+            tx.then(After::Perform(Arc::clone(&executors), Box::new(request), authorization, None));
+        }
         Ok(Then::Commit)
     }
 
@@ -213,7 +219,7 @@ impl Kernel {
     }
 
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
-    fn authorise(&self, tx: &mut Tx<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<Authorization, Error> {
+    pub(super) fn authorise(&self, tx: &mut Tx<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<Authorization, Error> {
         let Judged { request, request_ref, policy, witness, .. } = judged;
         tx.act_as(PrincipalType::PolicyEngine)?;
         if let Some((witness, at)) = witness {
@@ -328,7 +334,7 @@ impl Kernel {
     }
 
     /// The gate lets it pass and the dispatch consumes the grant.
-    fn dispatched(
+    pub(super) fn dispatched(
         &self,
         tx: &mut Tx<'_>,
         judged: &Judged,

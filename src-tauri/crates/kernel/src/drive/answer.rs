@@ -154,8 +154,7 @@ impl Kernel {
                     return self.close_said(tx, &[act], answer, Some(why));
                 }
                 let executors = self.executors(tx)?;
-                let said = reasoning::answer_text::of(&answer.text);
-                let reason = if said.trim().is_empty() { tx.goal_text() } else { said };
+                let reason = self.reason_of(tx, answer);
                 match self.normalise(tx, &*executors, &act, &reason, known.as_ref())? {
                     Err(unfit) => {
                         let why = match &act {
@@ -173,6 +172,12 @@ impl Kernel {
                 }
             }
         }
+    }
+
+    /// Why an answer asks for what it asks for, in its own words, else in the goal's.
+    pub(super) fn reason_of(&self, state: &TaskState, answer: &Answer) -> String {
+        let said = reasoning::answer_text::of(&answer.text);
+        if said.trim().is_empty() { state.goal_text() } else { said }
     }
 
     /// What is only said: working state and beliefs. Refusals become remarks for the model.

@@ -60,8 +60,8 @@ pub(crate) struct Came {
 
 /// A request that was put on record.
 pub(crate) struct Requested {
-    request: ActionRequest,
-    request_ref: ArtifactRef,
+    pub(super) request: ActionRequest,
+    pub(super) request_ref: ArtifactRef,
     /// What was found at its resources.
     found: Vec<Fingerprint>,
     /// What a staged run of it did, as a person is shown it.
@@ -141,16 +141,7 @@ impl Kernel {
         };
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let policy = self.ask_policy(tx, &request, request_ref.sha256, id, tx.now())?;
-        let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_ref.artifact_id]);
-        let policy_ref = tx.object(&policy, new)?;
-        tx.push(PolicyEvaluated {
-            policy_result_id: policy.policy_result_id,
-            action_request_id: request.action_request_id,
-            result: policy_ref.clone(),
-            verdict: policy.verdict,
-            risk_band: policy.risk_band,
-            policy_set_sha256: policy.policy_set_sha256,
-        });
+        let policy_ref = self.keep_policy(tx, &request, &request_ref, &policy)?;
         // What a server has cannot be looked at from here: its witness is what the server itself will compare.
         let demanded = request.classes().iter().any(|class| class.needs_witness());
         let witness =
@@ -161,6 +152,27 @@ impl Kernel {
         tx.hand.judged =
             Some(Judged { request, request_ref, policy, policy_ref, witness, view, denied_before });
         Ok(Then::GoOn)
+    }
+
+    /// What policy said of a request is on record.
+    pub(super) fn keep_policy(
+        &self,
+        tx: &mut Tx<'_>,
+        request: &ActionRequest,
+        request_ref: &ArtifactRef,
+        policy: &PolicyResult,
+    ) -> Result<ArtifactRef, Error> {
+        let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_ref.artifact_id]);
+        let policy_ref = tx.object(policy, new)?;
+        tx.push(PolicyEvaluated {
+            policy_result_id: policy.policy_result_id,
+            action_request_id: request.action_request_id,
+            result: policy_ref.clone(),
+            verdict: policy.verdict,
+            risk_band: policy.risk_band,
+            policy_set_sha256: policy.policy_set_sha256,
+        });
+        Ok(policy_ref)
     }
 
     /// The request in hand, read and looked at again: its approval was withdrawn or its assumptions changed (HK-11.5-3).

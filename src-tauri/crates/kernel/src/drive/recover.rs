@@ -25,7 +25,8 @@ impl Kernel {
         let state = self.lock_task(cell)?;
         let act = self.act(&state)?.clone();
         let request = self.request_in_hand(&state)?;
-        if let Action::Observe(_) = request.action {
+        let is_accompanied = state.is_accompanied();
+        if let (Action::Observe(_), false) = (&request.action, is_accompanied) {
             drop(state);
             return self.look_again(cell);
         }
@@ -48,6 +49,14 @@ impl Kernel {
             None => self.witness_of(&request, Vec::new(), dispatched_at.unwrap_or(UnixMs(0)))?,
         };
         let mut settled = executors.settle(&request, &before);
+        if let Action::Observe(_) = request.action {
+            // Others of the same answer come after it: the model is told of this one with them, and may look again.
+            let late = self.now_of(&state);
+            let outcome =
+                self.outcome_of(&request, &settled, ResultCode::Failed, dispatched_at, late)?;
+            drop(state);
+            return self.observed(cell, request, outcome, true);
+        }
         if let Some(outcome) = settled.outcome.take() {
             drop(state);
             let standing = self.observed(cell, request, outcome, true);

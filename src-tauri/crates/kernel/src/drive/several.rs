@@ -41,6 +41,11 @@ impl Plan {
         }
         plan
     }
+
+    /// Where what is behind it begins.
+    pub(super) const fn through(&self) -> usize {
+        self.through
+    }
 }
 
 /// What is left of the answer in hand.
@@ -50,17 +55,19 @@ pub(super) struct Rest {
     taken: usize,
     /// How many are not.
     left: usize,
+    /// How many of these are not under way either.
+    open: usize,
 }
 
 impl Rest {
-    /// Why it is not done, in words for the model.
-    fn not_done(&self, because: &str) -> String {
-        let further = if self.left == 1 {
-            "one further request".to_owned()
-        } else {
-            format!("{} further requests", self.left)
+    /// Why it is not done, in words for the model; none where all of it is under way.
+    fn not_done(&self, because: &str) -> Option<String> {
+        let further = match self.open {
+            0 => return None,
+            1 => "one further request".to_owned(),
+            open => format!("{open} further requests"),
         };
-        format!("{further} of this answer: not done, because {because}")
+        Some(format!("{further} of this answer: not done, because {because}"))
     }
 }
 
@@ -78,10 +85,14 @@ pub(super) fn acted(state: &TaskState, proposals: Vec<Proposal>) -> Vec<Proposal
 pub(super) fn rest_of(state: &TaskState, proposals: &[Proposal]) -> Option<Rest> {
     let attempt = state.attempt()?;
     let taken = Plan::of(proposals, attempt.taken).through;
-    match proposals.get(taken..)? {
-        [] | [Proposal::Done { .. }] => None,
-        rest => Some(Rest { answer: attempt.turn.answer()?.clone(), taken, left: rest.len() }),
-    }
+    let through = attempt.beside.iter().fold(taken, |through, _| Plan::of(proposals, through).through);
+    let left = |from: usize| match proposals.get(from..) {
+        None | Some([] | [Proposal::Done { .. }]) => 0,
+        Some(rest) => rest.len(),
+    };
+    let (left, open) = (left(taken), left(through));
+    let answer = attempt.turn.answer()?.clone();
+    (left > 0).then_some(Rest { answer, taken, left, open })
 }
 
 /// The same of an answer that is read again.
@@ -93,8 +104,10 @@ pub(super) fn rest_in(state: &TaskState, answer: &proposal::Answer) -> Option<Re
 
 /// What a record says went wrong, with what was not done because of it.
 pub(super) fn with_rest(state: &TaskState, answer: &proposal::Answer, error: String) -> String {
-    match rest_in(state, answer) {
-        Some(rest) => format!("{error}; {}", rest.not_done("of that")),
+    // What is under way is looked at first.
+    let rest = rest_in(state, answer).filter(|_| !state.is_accompanied());
+    match rest.and_then(|rest| rest.not_done("of that")) {
+        Some(left) => format!("{error}; {left}"),
         None => error,
     }
 }
@@ -113,28 +126,42 @@ impl Kernel {
         rest: Option<Rest>,
         record: &mut IterationRecord,
     ) -> Option<Rest> {
+        // What was dispatched together with it is established, whatever came of it.
+        if state.is_accompanied() {
+            return rest;
+        }
         let rest = rest.filter(|_| record.error.is_none())?;
         let because = match news(state) {
             Some(because) => because,
-            None if is_as_asked(state) => return Some(rest),
-            None => "what was done is not what was asked for",
+            None if !is_as_asked(state) => "what was done is not what was asked for",
+            None if state.attempt().is_some_and(|attempt| attempt.beside_failed) => {
+                "one of those that were done together failed"
+            }
+            None => return Some(rest),
         };
-        add(record, &rest.not_done(because));
+        add(record, rest.not_done(because));
         None
     }
 
     /// The next request of the answer is in hand. The turn before is closed by now.
     pub(super) fn take_next(&self, tx: &mut Tx<'_>, rest: Option<Rest>) -> Result<(), Error> {
-        let Some(Rest { answer, taken, left }) = rest else { return Ok(()) };
+        let Some(Rest { answer, taken, left, .. }) = rest else { return Ok(()) };
+        let is_under_way = tx.is_accompanied();
         let run = tx.attempt().map(|attempt| &attempt.loop_state);
         let may = run.is_some_and(|run| run.termination.is_none() && run.iteration < limits::ITERATIONS_MAX);
-        if !may {
+        if !may && !is_under_way {
             return Ok(());
         }
         let narrow = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
         let about_attempt_id = self.attempt_id(tx)?;
         tx.push(AnswerContinued { about_attempt_id, answer, taken: narrow(taken), left: narrow(left) });
-        tx.set_attempt(AttemptStatus::Reasoning, "continues with what the answer asks for next")
+        tx.set_attempt(AttemptStatus::Reasoning, "continues with what the answer asks for next")?;
+        if is_under_way {
+            for to in [AttemptStatus::AwaitingPolicy, AttemptStatus::Authorized, AttemptStatus::Executing] {
+                tx.set_attempt(to, "was dispatched together with the one before")?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether the rest of an answer is left, because somebody has said something since its last act; then its turn is over.
@@ -148,9 +175,10 @@ impl Kernel {
         let (Some(because), true) = (news(tx), taken > 0) else { return Ok(false) };
         let answer_ref = tx.attempt().and_then(|attempt| attempt.turn.answer().cloned());
         let Some(answer_ref) = answer_ref else { return Ok(false) };
-        let rest = Rest { answer: answer_ref, taken, left: proposals.len().saturating_sub(taken) };
+        let left = proposals.len().saturating_sub(taken);
+        let rest = Rest { answer: answer_ref, taken, left, open: left };
         let mut record = self.record(tx, &[], answer, None, None)?;
-        add(&mut record, &rest.not_done(because));
+        add(&mut record, rest.not_done(because));
         self.turn_is_over(tx, record, "what was said comes first")?;
         Ok(true)
     }
@@ -165,8 +193,9 @@ fn is_as_asked(state: &TaskState) -> bool {
     })
 }
 
-fn add(record: &mut IterationRecord, words: &str) {
+fn add(record: &mut IterationRecord, words: Option<String>) {
+    let Some(words) = words else { return };
     let said = record.model_decision.shown().map_or("(erased)", String::as_str);
-    let said = if said.is_empty() { words.to_owned() } else { format!("{said}; {words}") };
+    let said = if said.is_empty() { words } else { format!("{said}; {words}") };
     record.model_decision = Sensitive::from(said);
 }

@@ -7,7 +7,8 @@ use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
 use model::body::{Body, ChildEnded, ContextCompacted, ModelResponded, SkillLoaded};
-use model::{ClarificationId, Slot, transition};
+use model::{ActionRequestId, ClarificationId, Slot, transition};
+use std::collections::VecDeque;
 
 /// Something this attempt has seen, whole.
 #[derive(Debug, Clone)]
@@ -81,6 +82,10 @@ pub struct AttemptState {
     pub turns: Vec<(u32, String)>,
     /// The turn in hand.
     pub turn: Turn,
+    /// Reads that were dispatched together with the act in hand, in the order of the answer, which they come after.
+    pub beside: VecDeque<Act>,
+    /// Whether one of the reads that were dispatched together, and that is behind, did not succeed.
+    pub beside_failed: bool,
     /// How many proposals of the answer in hand are behind it.
     pub taken: usize,
     /// A model failed this many times since it last answered.
@@ -126,6 +131,8 @@ impl AttemptState {
             loop_state,
             turns: Vec::new(),
             turn: Turn::Thinking { last: None },
+            beside: VecDeque::new(),
+            beside_failed: false,
             taken: 0,
             model_failures: 0,
             criteria_checks: 0,
@@ -240,7 +247,11 @@ impl AttemptState {
             }
             Body::ModelResponded(b) => self.answered(b),
             Body::AnswerContinued(b) => {
-                self.turn = Turn::Answered { answer: b.answer.clone() };
+                let answer = b.answer.clone();
+                self.turn = match self.beside.pop_front() {
+                    Some(act) => Turn::Acting { answer: Some(answer), act: Box::new(act) },
+                    None => Turn::Answered { answer },
+                };
                 self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
             }
             Body::CriteriaChecked(_) => self.criteria_checks = self.criteria_checks.saturating_add(1),
@@ -258,6 +269,10 @@ impl AttemptState {
                     self.turn = Turn::Answered { answer };
                 }
             }
+            // The act in hand has begun: this one begins beside it.
+            Body::ActionRequested(b) if self.act().is_some_and(Act::is_dispatched) => {
+                self.beside.push_back(Act::of(b));
+            }
             Body::ActionRequested(b) => {
                 let answer = self.turn.answer().cloned();
                 self.turn = Turn::Acting { answer, act: Box::new(Act::of(b)) };
@@ -268,6 +283,7 @@ impl AttemptState {
                     self.turns.extend(in_one_line(self.iteration, &b.record));
                 }
                 self.remember_output(b.record.tool_invocation.as_deref());
+                self.beside_failed |= !self.beside.is_empty() && !self.act().is_some_and(Act::has_succeeded);
                 self.turn_over();
             }
             Body::RunTerminated(b) => {
@@ -304,7 +320,7 @@ impl AttemptState {
             self.remote_calls.push((request.clone(), b.response.clone()));
         }
         self.turn = Turn::Answered { answer: b.answer.clone() };
-        (self.taken, self.model_failures) = (0, 0);
+        (self.taken, self.model_failures, self.beside_failed) = (0, 0, false);
     }
 
     /// What a child task came to joins what the attempt has seen.
@@ -382,6 +398,10 @@ impl AttemptState {
     }
 
     fn apply_act(&mut self, at: &EventAt, body: &Body) {
+        let own = about(body).and_then(|id| self.beside.iter_mut().find(|act| act.action_request_id == id));
+        if let Some(act) = own {
+            return act.apply(at, body);
+        }
         let Turn::Acting { act, .. } = &mut self.turn else { return };
         match body {
             Body::ApprovalDenied(_) => self.refused_by = Some(RefusedBy::Person),
@@ -393,6 +413,18 @@ impl AttemptState {
             _ => {}
         }
         act.apply(at, body);
+    }
+}
+
+/// The act that an event tells of, of those that an act tells of before its outcome.
+const fn about(body: &Body) -> Option<ActionRequestId> {
+    match body {
+        Body::PolicyEvaluated(b) => Some(b.action_request_id),
+        Body::GrantIssued(b) => Some(b.action_request_id),
+        Body::StandingUsed(b) => Some(b.action_request_id),
+        Body::EffectDispatched(b) => Some(b.action_request_id),
+        Body::EffectProgressed(b) => Some(b.action_request_id),
+        _ => None,
     }
 }
 

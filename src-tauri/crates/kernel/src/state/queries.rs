@@ -26,6 +26,11 @@ impl TaskState {
         }
     }
 
+    /// Whether reads were dispatched together with the act in hand, and come after it.
+    pub(crate) fn is_accompanied(&self) -> bool {
+        self.attempt().is_some_and(|attempt| !attempt.beside.is_empty())
+    }
+
     /// The limit that this question asks about.
     pub(crate) fn limit_of(&self, question: ClarificationId) -> Option<Limit> {
         self.limit_asked.filter(|(id, _)| *id == question).map(|(_, limit)| limit)

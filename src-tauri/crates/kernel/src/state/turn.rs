@@ -260,6 +260,16 @@ impl Act {
         self.action_class.leaves_receipt() || self.instead_of.is_some() || self.tool == "call"
     }
 
+    /// Whether it was dispatched, and nothing is known of how it went.
+    pub const fn is_dispatched(&self) -> bool {
+        matches!(self.stage, Stage::Dispatched { .. })
+    }
+
+    /// Whether it was done, wholly.
+    pub const fn has_succeeded(&self) -> bool {
+        matches!(self.stage, Stage::Observed { result_code: ResultCode::Succeeded, .. })
+    }
+
     /// Whether it may have begun and its outcome is not established.
     pub const fn is_unsettled(&self) -> bool {
         matches!(self.stage, Stage::Dispatched { .. } | Stage::Uncertain)
