@@ -55,6 +55,7 @@ mod rug_pulls;
 mod sampling;
 mod server;
 mod server_parts;
+mod side_by_side;
 mod skills;
 mod stage;
 mod staged;

@@ -71,6 +71,11 @@ def call(name, arguments):
         time.sleep(1)
     if MODE == "waits":
         time.sleep(600)
+    if MODE == "slow":
+        began = time.time()
+        time.sleep(0.7)
+        said = f"{arguments['text']} was made from {began:.3f} to {time.time():.3f}"
+        return {"content": [{"type": "text", "text": said}], "structuredContent": {"text": "x"}}
     if MODE in ("pulls_and_tells", "new_wire_pulls"):
         # What it offers is something else from now on.
         global PULLED

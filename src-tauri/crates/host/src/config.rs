@@ -101,6 +101,9 @@ pub struct ModelSettings {
     /// Whether all tools are offered; to a small model only a few are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_tools: Option<bool>,
+    /// Whether it is shown pictures; it is not when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sees: Option<bool>,
     /// US dollars for a million tokens that it reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_in: Option<String>,

@@ -140,6 +140,7 @@ pub(crate) fn settings(
         temperature_milli: own.temperature_milli()?.unwrap_or(usual),
         seed,
         prices: price.map(Price::whole).unwrap_or_default(),
+        sees: own.sees.unwrap_or(false),
         ..standard
     })
 }

@@ -234,6 +234,12 @@ fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), 
             ),
         };
     }
+    if let Some(sees) = wish.sees {
+        if sees && settings.address.starts_with(reasoning::model_box::URL) {
+            return Err("a model in the box sees no pictures; choose one at a server".to_owned());
+        }
+        settings.sees = Some(sees).filter(|sees| *sees);
+    }
     for (wished, set) in
         [(&wish.price_in, &mut settings.price_in), (&wish.price_out, &mut settings.price_out)]
     {
@@ -298,6 +304,7 @@ impl<'c> Look<'c> {
                 from: price.from.in_words().to_owned(),
             }),
             without: settings.without.into_iter().collect(),
+            sees: settings.sees,
         })
     }
 }

@@ -28,6 +28,7 @@ pub(crate) mod normalise;
 mod observe;
 mod offered;
 mod offered_parts;
+mod pictures;
 mod pinned;
 mod predecessor;
 mod progress;
@@ -309,8 +310,7 @@ impl Kernel {
         request: &ActionRequest,
         authorization: Authorization,
     ) -> effects::Outcome {
-        let mut lasting =
-            Lasting::new(self, cell, task_id, request.action_request_id).of(&request.action);
+        let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id).of(&request.action);
         let stop = || cell.stop.load(Ordering::SeqCst);
         executors.perform(authorization, request, &stop, &mut |told| lasting.hear(told))
     }

@@ -64,6 +64,7 @@ mod remembering;
 mod rules;
 mod sampled;
 mod secrets;
+mod seeing;
 mod senders;
 mod several;
 mod skills;

@@ -31,7 +31,7 @@ impl Wire {
         Self::speaking(ModelApi::Openai, script)
     }
 
-    fn speaking(api: ModelApi, script: Vec<(&'static str, Value)>) -> Arc<Self> {
+    pub fn speaking(api: ModelApi, script: Vec<(&'static str, Value)>) -> Arc<Self> {
         Arc::new(Self {
             script: Mutex::new(script.into()),
             sent: Mutex::default(),

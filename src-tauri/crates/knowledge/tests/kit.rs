@@ -92,6 +92,8 @@ pub fn material(n: u64, text: &str) -> Material {
     Material {
         rest: "",
         act: None,
+        pictures: Vec::new(),
+        unseen: Vec::new(),
         artifact_id: artifact(n),
         kind: ArtifactKind::FileSnapshot,
         title: format!("file {n}"),

@@ -55,6 +55,9 @@ pub struct ContextItem {
     /// By what it was looked up, when the item is a memory record that not every context holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
+    /// Pictures that are sent with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
 }
 
 /// How memory was looked up by meaning, where a person named an embedding model (memory.md 2).
@@ -68,6 +71,19 @@ pub struct MeaningUsed {
     /// Why words alone were used, when they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_alone: Option<String>,
+}
+
+/// A picture that a model is shown. Its bytes are content of the store, or stand in the result that it is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// What it is called: a path, the name of a file that came with words, the tool that answered with it.
+    pub name: String,
+    /// What its bytes are, such as `image/png`.
+    pub media_type: String,
+    /// How many bytes it has.
+    pub byte_size: u64,
+    /// Their digest.
+    pub sha256: Digest,
 }
 
 /// What a model asked for, as it is shown to itself again.

@@ -18,6 +18,14 @@ pub const QUOTE_BYTES_MAX: usize = 16 * 1024;
 pub const MATERIAL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Bytes of all files and quotations that are looked at for one context; of the rest, name and size are told.
 pub const GIVEN_BYTES_MAX: u64 = 2 * MATERIAL_BYTES_MAX;
+/// Pictures that one request to a model shows: each costs as much as a page of text.
+pub const PICTURES_MAX: usize = 8;
+/// Bytes of one picture that a model is shown: Anthropic takes 5 MB of base64, others more.
+pub const PICTURE_BYTES_MAX: u64 = 3 * 1024 * 1024;
+/// Bytes of all pictures of one request: it is kept as it was sent, turn for turn.
+pub const PICTURES_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Tokens that a picture is counted as: what Anthropic takes at most for one, and OpenAI and Gemini for a large one.
+pub const PICTURE_TOKENS: u32 = 1_600;
 /// Bytes of one canonical event: bodies point at artifacts for anything larger.
 pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of an artifact committed inside the ledger's transaction; larger ones are synced files (recovery.md 4).

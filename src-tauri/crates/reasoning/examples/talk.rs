@@ -138,6 +138,7 @@ fn item(section: Section, trust_tier: TrustTier, title: &str, text: &str) -> Con
         cut: false,
         act: None,
         found_by: None,
+        pictures: Vec::new(),
     }
 }
 

@@ -179,6 +179,7 @@ mod tests {
             cut: false,
             act: None,
             found_by: None,
+            pictures: Vec::new(),
         };
         let goal = std::iter::once(item(Section::TaskContract, "mend it"));
         ContextPack {

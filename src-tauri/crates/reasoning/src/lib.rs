@@ -31,6 +31,7 @@ pub mod embedding;
 mod error;
 pub mod guest;
 pub mod model_box;
+pub mod pictures;
 pub mod playbook;
 pub mod port;
 pub mod recorded;
@@ -44,8 +45,8 @@ pub use error::Error;
 pub use guest::Guest;
 pub use playbook::{Playbook, PlaybookReasoner};
 pub use port::{
-    Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Question, Reasoner,
-    Reply, Scheme,
+    Delta, Descriptor, Head, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Pictures, Question,
+    Reasoner, Reply, Scheme,
 };
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;

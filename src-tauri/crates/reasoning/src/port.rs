@@ -5,6 +5,7 @@ use model::context::ContextPack;
 use model::proposal::{Answer, ToolSpec, Usage};
 use model::task::Proposer;
 use model::{ArtifactId, Digest};
+use std::collections::BTreeMap;
 
 /// What a reasoner is, for people, for policy (is it remote?) and for the context compiler (how much fits?).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,9 @@ pub struct Descriptor {
     /// Whether it is offered a few of Hermit's own tools and no others.
     #[serde(default)]
     pub few_tools: bool,
+    /// Whether it is said to see pictures.
+    #[serde(default)]
+    pub sees: bool,
     /// Price of a million tokens read, in micro-units, as they cost most: a provider may ask more for what it keeps in its
     /// cache; 0 when none is known.
     pub cost_in_micros: u64,
@@ -44,6 +48,7 @@ impl Descriptor {
             prompt_tokens: 0,
             answer_tokens: 0,
             few_tools: false,
+            sees: false,
             cost_in_micros: 0,
             cost_out_micros: 0,
         }
@@ -83,6 +88,9 @@ pub struct Observed {
     /// The artifact's bytes, uncut.
     pub bytes: Vec<u8>,
 }
+
+/// Bytes of pictures by their digests.
+pub type Pictures = BTreeMap<Digest, Vec<u8>>;
 
 /// What a reasoner is asked with.
 #[derive(Debug, Clone, Copy)]
@@ -148,6 +156,14 @@ pub trait Reasoner: Send + Sync {
     /// # Errors
     /// When the pack cannot be put into this provider's form.
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error>;
+
+    /// The same with the pictures of the pack, by their digests; who shows none leaves them out.
+    ///
+    /// # Errors
+    /// As [`Reasoner::encode`].
+    fn encode_with(&self, pack: &ContextPack, tools: &[ToolSpec], _: &Pictures) -> Result<Vec<u8>, Error> {
+        self.encode(pack, tools)
+    }
 
     /// Asks. `on_delta` sees words and reasoning as they come; `cancelled` is asked between chunks.
     ///

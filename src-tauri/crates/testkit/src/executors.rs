@@ -26,7 +26,11 @@ pub struct Oracle {
     tried: AtomicU32,
     die: AtomicBool,
     tells: Mutex<Option<Arc<Tells>>>,
+    stands_in: Mutex<Option<Arc<StandsIn>>>,
 }
+
+/// What comes of an act in the place of what would come of it.
+type StandsIn = dyn Fn(&ActionRequest) -> Option<Outcome> + Send + Sync;
 
 /// What an executor tells while it is at work: it is given whether it shall stop, and where to tell.
 type Tells = dyn Fn(&dyn Fn() -> bool, &mut dyn FnMut(Progress<'_>)) + Send + Sync;
@@ -53,6 +57,11 @@ impl Oracle {
         tells: impl Fn(&dyn Fn() -> bool, &mut dyn FnMut(Progress<'_>)) + Send + Sync + 'static,
     ) {
         *self.tells.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(tells));
+    }
+
+    /// From now on, an act for which this answers comes to that, and nothing of it is done.
+    pub fn stands_in(&self, stands_in: impl Fn(&ActionRequest) -> Option<Outcome> + Send + Sync + 'static) {
+        *self.stands_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(stands_in));
     }
 
     fn count(&self, request: &ActionRequest) {
@@ -172,7 +181,9 @@ impl Execute for Adapter {
         self.1.count(request);
         let tells = self.1.tells.lock().unwrap_or_else(PoisonError::into_inner).take();
         tells.iter().for_each(|tells| tells(cancelled, progress));
-        let outcome = self.0.perform(authorization, request, cancelled, progress);
+        let stands_in = self.1.stands_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let instead = stands_in.and_then(|stands_in| stands_in(request));
+        let outcome = instead.unwrap_or_else(|| self.0.perform(authorization, request, cancelled, progress));
         if self.1.die.swap(false, Ordering::SeqCst) {
             std::panic::panic_any(Crash(Point::EffectObserve, Edge::Before));
         }

@@ -39,4 +39,4 @@ pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
 pub use tool_servers::ManyTools;
-pub use world::{Listener, World, change, command, done, fetch, look, say, write};
+pub use world::{Listener, World, base64, change, command, done, fetch, look, say, write};

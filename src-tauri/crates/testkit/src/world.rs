@@ -322,6 +322,12 @@ fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
+/// Bytes as protocols write them into JSON.
+pub fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
 /// An answer with one call.
 pub fn say(tool: &str, arguments: Value) -> Answer {
     Answer {

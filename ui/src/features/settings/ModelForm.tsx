@@ -12,13 +12,15 @@ import styles from "./Settings.module.css";
 const MODES = [
   { value: "auto", label: "Chosen by Hermit" }, { value: "tools", label: "Tool calls" }, { value: "json_schema", label: "JSON by a schema" },
 ];
+const SEES = [{ value: "no", label: "Not shown" }, { value: "yes", label: "Shown to it" }];
 const TOOLS = [{ value: "auto", label: "Chosen by Hermit" }, { value: "all", label: "All tools" }, { value: "few", label: "Few, for small models" }];
 
 /** How it is asked now, in one line. */
 export function inWords(asked: Asked): string {
   const warmth = asked.temperature === "own" ? "its own temperature" : `temperature ${asked.temperature}`;
   const price = asked.price === null ? "" : `, $${asked.price.input} in and $${asked.price.output} out for a million tokens (${asked.price.from})`;
-  return `Context ${many(asked.context)}, output ${many(asked.output)} (${asked.from}), ${warmth}, ${asked.tools} tools${price}`;
+  const sees = asked.sees ? ", sees pictures" : "";
+  return `Context ${many(asked.context)}, output ${many(asked.output)} (${asked.from}), ${warmth}, ${asked.tools} tools${sees}${price}`;
 }
 
 /** A whole number of tokens; null while it is none. */
@@ -42,6 +44,7 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
   const [temperature, setTemperature] = useState(asked.temperature);
   const [mode, setMode] = useState<string>(asked.mode);
   const [tools, setTools] = useState<string>(asked.tools);
+  const [sees, setSees] = useState(asked.sees ? "yes" : "no");
   const [priceIn, setPriceIn] = useState(asked.price?.input ?? "");
   const [priceOut, setPriceOut] = useState(asked.price?.output ?? "");
   const because = size(context) === null || size(output) === null ? "Write sizes as numbers of tokens"
@@ -57,6 +60,7 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
     if (temperature.trim() !== asked.temperature) wish.temperature = temperature.trim();
     if (mode !== asked.mode) wish.mode = mode;
     if (tools !== asked.tools) wish.tools = tools;
+    if ((sees === "yes") !== asked.sees) wish.sees = sees === "yes";
     if (priceIn.trim() !== (asked.price?.input ?? "")) wish.price_in = priceIn.trim();
     if (priceOut.trim() !== (asked.price?.output ?? "")) wish.price_out = priceOut.trim();
     set.mutate(wish, { onSuccess: close });
@@ -69,6 +73,7 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
         <TextField label="Temperature" value={temperature} hint="0 to 2, or own" onChange={(event) => setTemperature(event.target.value)} />
         <Select label="How it answers" value={mode} options={MODES} onChange={(event) => setMode(event.target.value)} />
         <Select label="Tools" value={tools} options={TOOLS} onChange={(event) => setTools(event.target.value)} />
+        <Select label="Pictures" value={sees} options={SEES} onChange={(event) => setSees(event.target.value)} />
         <TextField label="Price of input, $" inputMode="decimal" value={priceIn} hint="A million tokens read; empty leaves it to Hermit" onChange={(event) => setPriceIn(event.target.value)} />
         <TextField label="Price of output, $" inputMode="decimal" value={priceOut} hint="A million tokens written; empty leaves it to Hermit" onChange={(event) => setPriceOut(event.target.value)} />
       </div>

@@ -10,7 +10,7 @@ import { seriousFindings } from "~/test/show";
 import { Models } from "./Models";
 
 const address = "openai:http://127.0.0.1:11434/v1#qwen2.5-coder";
-const asked: Asked = { address, context: 32_768, output: 4096, from: "the server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: ["seed"] };
+const asked: Asked = { address, context: 32_768, output: 4096, from: "the server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: ["seed"], sees: false };
 const away: Asked = {
   ...asked, address: "openai:https://models.example.org/v1#big", price: { input: "2.5", output: "10", from: "its server says so" }, without: [],
 };
@@ -77,8 +77,9 @@ test("a price is shown with where it is known from, and a person's own goes befo
   expect(host.times("models.set")).toBe(0);
   await user.clear(input);
   await user.type(input, "1.75");
+  await user.selectOptions(screen.getByLabelText("Pictures"), "yes");
   await user.click(screen.getByRole("button", { name: "Save" }));
-  expect(host.asked.find((one) => one.name === "models.set")?.params).toEqual({ address: away.address, price_in: "1.75" });
+  expect(host.asked.find((one) => one.name === "models.set")?.params).toEqual({ address: away.address, sees: true, price_in: "1.75" });
 });
 
 test("a server is tested with a key of one's choice: its models are a choice, and what is wrong is said", async () => {

@@ -10,7 +10,7 @@ import { naming } from "./GoalField";
 
 const small = "openai:http://127.0.0.1:8080/v1#small";
 const away = "openai:https://models.example.org/v1#big";
-const asked = (address: string): Asked => ({ address, context: 32_768, output: 4096, from: "its server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: [] });
+const asked = (address: string): Asked => ({ address, context: 32_768, output: 4096, from: "its server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: [], sees: false });
 const found: Found = {
   servers: [{ name: "llama.cpp", url: "http://127.0.0.1:8080/v1", models: [{ id: "small", address: small, asked: asked(small) }], trouble: null }],
   looked: [8080], standard: away, providers: [], set: [asked(away)],

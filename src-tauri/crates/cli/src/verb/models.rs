@@ -92,7 +92,8 @@ pub(super) fn by_meaning(out: &Output, told: &Embeddings) {
 }
 
 fn set(context: &Context, args: ModelsSet) -> Came {
-    let ModelsSet { address, context: tokens, output, temperature, mode, tools, price_in, price_out } = args;
+    let ModelsSet { address, context: tokens, output, temperature, mode, tools, sees, price_in, price_out } =
+        args;
     let session = context.writing(Signs::No)?;
     let asked = session.call(&Set {
         address,
@@ -101,6 +102,7 @@ fn set(context: &Context, args: ModelsSet) -> Came {
         temperature,
         mode,
         tools,
+        sees,
         price_in,
         price_out,
     });
@@ -134,6 +136,7 @@ fn in_words(asked: &Asked) -> String {
     } else {
         format!(", without {}", plain(&asked.without.join(", ")))
     };
+    let sees = if asked.sees { ", sees pictures" } else { "" };
     let price = asked.price.as_ref().map_or_else(String::new, |price| {
         format!(
             ", ${} in and ${} out for a million tokens ({})",
@@ -143,7 +146,7 @@ fn in_words(asked: &Asked) -> String {
         )
     });
     format!(
-        "context {}, output {} ({}), temperature {}, mode {}, {} tools{price}{without}",
+        "context {}, output {} ({}), temperature {}, mode {}, {} tools{sees}{price}{without}",
         asked.context, asked.output, asked.from, asked.temperature, asked.mode, asked.tools
     )
 }

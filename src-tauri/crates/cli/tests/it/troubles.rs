@@ -107,7 +107,8 @@ fn a_setting_that_does_not_exist_is_refused_by_name() {
 fn a_number_of_reads_at_once_that_cannot_be_is_refused_with_the_bounds() {
     let bench = Bench::new();
     let run = ["run", "--playbook", "tidy", "--workspace", "folder"];
-    for (settings, said) in [("0", "is 0; it is a number from 1 to 64"), ("65", "is 65; it is"), ("-1", "-1")] {
+    for (settings, said) in [("0", "is 0; it is a number from 1 to 64"), ("65", "is 65; it is"), ("-1", "-1")]
+    {
         let settings = format!("{{\"parallel_reads\":{settings}}}");
         std::fs::write(bench.home().join("config.json"), settings).unwrap();
         told(&bench.run(&run).ends_with(2), said);

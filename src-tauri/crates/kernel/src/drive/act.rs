@@ -219,7 +219,12 @@ impl Kernel {
     }
 
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
-    pub(super) fn authorise(&self, tx: &mut Tx<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<Authorization, Error> {
+    pub(super) fn authorise(
+        &self,
+        tx: &mut Tx<'_>,
+        judged: &Judged,
+        yes: Option<&Yes>,
+    ) -> Result<Authorization, Error> {
         let Judged { request, request_ref, policy, witness, .. } = judged;
         tx.act_as(PrincipalType::PolicyEngine)?;
         if let Some((witness, at)) = witness {

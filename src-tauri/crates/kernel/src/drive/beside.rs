@@ -47,7 +47,9 @@ impl Kernel {
         let mut through = Plan::of(&proposals, tx.attempt().map_or(0, |attempt| attempt.taken)).through();
         while width < at_once && self.has_a_turn_left(tx, dispatched.len()) {
             let plan = Plan::of(&proposals, through);
-            let Some(act) = plan.act.as_ref().filter(|act| plan.said.is_empty() && may_look(act)) else { break };
+            let Some(act) = plan.act.as_ref().filter(|act| plan.said.is_empty() && may_look(act)) else {
+                break;
+            };
             let Ok(normalised) = self.normalise(tx, &**executors, act, &reason, None)? else { break };
             let request_sha256 = Digest::of(&normalised.bytes);
             let own = self::width(&normalised.request, at_once);
@@ -161,7 +163,8 @@ impl Kernel {
                 };
                 lane.into_iter().map(one).collect()
             };
-            let started: Vec<_> = lanes.into_iter().map(|lane| threads.spawn(move || perform(lane))).collect();
+            let started: Vec<_> =
+                lanes.into_iter().map(|lane| threads.spawn(move || perform(lane))).collect();
             let joined = started.into_iter().flat_map(|thread| match thread.join() {
                 Ok(outcomes) => outcomes,
                 Err(panic) => std::panic::resume_unwind(panic),

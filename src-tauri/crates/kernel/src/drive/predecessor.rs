@@ -159,5 +159,7 @@ fn material(artifact_id: model::ArtifactId, sensitivity: Sensitivity, text: Stri
         pinned: true,
         rest: "",
         act: None,
+        pictures: Vec::new(),
+        unseen: Vec::new(),
     }
 }

@@ -52,8 +52,7 @@ impl Kernel {
         if let Action::Observe(_) = request.action {
             // Others of the same answer come after it: the model is told of this one with them, and may look again.
             let late = self.now_of(&state);
-            let outcome =
-                self.outcome_of(&request, &settled, ResultCode::Failed, dispatched_at, late)?;
+            let outcome = self.outcome_of(&request, &settled, ResultCode::Failed, dispatched_at, late)?;
             drop(state);
             return self.observed(cell, request, outcome, true);
         }

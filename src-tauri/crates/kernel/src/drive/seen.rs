@@ -35,6 +35,8 @@ impl Kernel {
                     pinned: false,
                     rest: told.rest,
                     act: told.act,
+                    pictures: Vec::new(),
+                    unseen: Vec::new(),
                 });
             }
         }
@@ -59,6 +61,8 @@ impl Kernel {
                 pinned: true,
                 rest: "",
                 act: None,
+                pictures: Vec::new(),
+                unseen: Vec::new(),
             });
         }
         materials.extend(given.into_iter().rev());
@@ -123,6 +127,8 @@ impl Kernel {
                 pinned: true,
                 rest: "",
                 act: None,
+                pictures: Vec::new(),
+                unseen: Vec::new(),
             });
         }
         Ok(())

@@ -19,10 +19,12 @@ use model::body::{
 use model::context::ContextPack;
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
+use model::limits::PICTURE_TOKENS;
 use model::policy::RiskBand;
+use model::proposal::ToolSpec;
 use model::task::{ModelChoice, Origin, Proposer, StepContract, TaskContract};
 use model::{ArtifactId, DecisionId, Sensitive, Slot};
-use reasoning::{Observed, Reasoner};
+use reasoning::{Observed, Pictures, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -119,6 +121,10 @@ impl Kernel {
         let takes = descriptor.takes().saturating_sub(offered.tokens);
         let mut input = self.pack_input(tx, &contract, takes, proposer.reads_context())?;
         input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
+        let at_hand = match proposer.reads_context() {
+            true => self.with_pictures(tx, descriptor.sees, &mut input.artifacts)?,
+            false => Pictures::new(),
+        };
         let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input);
         let redactor = self.ports.redactor.now();
         let pack =
@@ -136,10 +142,7 @@ impl Kernel {
         }
         tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
         self.offer(tx, &mut tools, offered);
-        let request = reasoner.encode(&pack, &tools).map_err(|e| Error::Reasoning(e.to_string()))?;
-        // What is read is the whole request: the context, the rules, and the words of every tool.
-        let whole = u64::from(knowledge::tokens::count_tokens(&String::from_utf8_lossy(&request)));
-        let read = whole.max(u64::from(pack.tokens));
+        let (request, read) = self.encoded(&*reasoner, &pack, &tools, &at_hand)?;
         let reserve = match proposer.spends_tokens() {
             false => 0,
             true => read.saturating_add(u64::from(descriptor.answers())),
@@ -164,6 +167,27 @@ impl Kernel {
                 Err(said) => self.day_is_full(tx, said),
             },
         }
+    }
+
+    /// The exact bytes of a request, and how many tokens are read of it: the context, the rules, the words of every tool, and
+    /// each picture.
+    fn encoded(
+        &self,
+        reasoner: &dyn Reasoner,
+        pack: &ContextPack,
+        tools: &[ToolSpec],
+        at_hand: &Pictures,
+    ) -> Result<(Vec<u8>, u64), Error> {
+        let failed = |e: reasoning::Error| Error::Reasoning(e.to_string());
+        let words = reasoner.encode(pack, tools).map_err(failed)?;
+        let whole = u64::from(knowledge::tokens::count_tokens(&String::from_utf8_lossy(&words)));
+        let pictures = self.pictures_in(pack, at_hand)?;
+        if pictures.is_empty() {
+            return Ok((words, whole.max(u64::from(pack.tokens))));
+        }
+        let shown = u64::from(PICTURE_TOKENS).saturating_mul(pictures.len() as u64);
+        let request = reasoner.encode_with(pack, tools, &pictures).map_err(failed)?;
+        Ok((request, whole.saturating_add(shown).max(u64::from(pack.tokens))))
     }
 
     fn store_request(

@@ -6,7 +6,8 @@ use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
 use model::artifact::{Sensitivity, TrustTier};
-use model::context::{Act, ContextItem, ContextOmission, FoundBy, Section};
+use model::context::{Act, ContextItem, ContextOmission, FoundBy, Picture, Section};
+use model::limits::PICTURE_TOKENS;
 use redact::Redactor;
 use std::collections::BTreeSet;
 
@@ -36,6 +37,8 @@ pub(super) struct Candidate {
     pub(super) place: u64,
     /// By what it was looked up, when it is a memory record.
     pub(super) found_by: Option<FoundBy>,
+    /// Pictures that are shown with it.
+    pub(super) pictures: Vec<Picture>,
 }
 
 impl Candidate {
@@ -55,7 +58,9 @@ impl Candidate {
     pub(super) fn frame(&self) -> u32 {
         let fence = if self.fenced { fence::cost(&self.source, self.tier) } else { 0 };
         let call = self.act.as_ref().map_or(0, |act| count_tokens(&act.call));
-        count_tokens(&self.title).saturating_add(1).saturating_add(fence).saturating_add(call)
+        let pictures = u32::try_from(self.pictures.len()).unwrap_or(u32::MAX).saturating_mul(PICTURE_TOKENS);
+        let words = count_tokens(&self.title).saturating_add(1).saturating_add(fence).saturating_add(call);
+        words.saturating_add(pictures)
     }
 
     /// The item, whole.
@@ -63,8 +68,9 @@ impl Candidate {
         let tokens = self.cost();
         let text = if self.fenced { fence::fence(&self.source, self.tier, &self.text) } else { self.text };
         let (section, source, title, trust_tier) = (self.section, self.source, self.title, self.tier);
-        let (act, found_by) = (self.act, self.found_by);
-        ContextItem { section, source, title, text, trust_tier, tokens, cut: false, act, found_by }
+        let (act, found_by, pictures) = (self.act, self.found_by, self.pictures);
+        let cut = false;
+        ContextItem { section, source, title, text, trust_tier, tokens, cut, act, found_by, pictures }
     }
 
     /// The item within `tokens`: whole if it fits, else head and tail around a mark that says what is left out.
@@ -138,6 +144,7 @@ impl Basket<'_> {
             act: None,
             place: 0,
             found_by: None,
+            pictures: Vec::new(),
         }
     }
 
@@ -145,6 +152,11 @@ impl Basket<'_> {
     fn redacted(&self, act: &Act) -> Act {
         let clean = |text: &str| self.redactor.text(text).rest.into_owned();
         Act { call: clean(&act.call), did: clean(&act.did), changed: act.changed }
+    }
+
+    /// The name of a picture may hold what must not be seen, as every text may.
+    fn named(&self, picture: &Picture) -> Picture {
+        Picture { name: self.redactor.text(&picture.name).rest.into_owned(), ..picture.clone() }
     }
 
     pub(super) fn omit(&mut self, section: Section, source: &str, reason: &str) {
@@ -268,6 +280,8 @@ fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
         candidate.inputs = vec![artifact.artifact_id];
         candidate.rest = artifact.rest;
         candidate.act = artifact.act.as_ref().map(|act| basket.redacted(act));
+        candidate.pictures = artifact.pictures.iter().map(|picture| basket.named(picture)).collect();
+        artifact.unseen.iter().for_each(|why| basket.omit(Section::Artifacts, &source, why));
         candidates.push(candidate);
     }
     candidates

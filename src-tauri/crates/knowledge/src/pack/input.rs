@@ -2,7 +2,7 @@
 
 use crate::{Error, Recalled};
 use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
-use model::context::{Act, MeaningUsed};
+use model::context::{Act, MeaningUsed, Picture};
 use model::decision::Decision;
 use model::knowledge::{Belief, WorkingState};
 use model::task::{StepContract, TaskContract};
@@ -41,6 +41,12 @@ pub struct Material {
     pub rest: &'static str,
     /// What was asked for, when this is what came of it.
     pub act: Option<Act>,
+    /// Pictures of it that the model is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
+    /// Why other pictures of it are not shown, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
 }
 
 /// A message bound to the task since the last boundary.

@@ -10,7 +10,7 @@ mod ordered;
 mod stream;
 mod turns;
 
-use crate::port::{Delta, Head};
+use crate::port::{Delta, Head, Pictures};
 use crate::{Address, Descriptor, Error, Input, ModelHttp, Question, Reasoner, Reply};
 use api::{Asking, Protocol};
 use conversation::{Conversation, Tools, Turn};
@@ -96,6 +96,8 @@ pub struct Settings {
     pub timeout_ms: u64,
     /// What its tokens cost.
     pub prices: Prices,
+    /// Whether the model is said to see pictures.
+    pub sees: bool,
 }
 
 impl Default for Settings {
@@ -112,6 +114,7 @@ impl Default for Settings {
             seed: Some(1),
             timeout_ms: model::limits::MODEL_CALL_MS_MAX,
             prices: Prices::default(),
+            sees: false,
         }
     }
 }
@@ -415,6 +418,7 @@ impl Reasoner for ModelServer {
             context_tokens: self.settings.context_tokens,
             prompt_tokens: self.prompt_tokens(),
             few_tools: !self.settings.offers_all(),
+            sees: self.settings.sees,
             answer_tokens: self.answer_tokens(),
             cost_in_micros: self.settings.prices.most_read(),
             cost_out_micros: self.settings.prices.output,
@@ -422,6 +426,15 @@ impl Reasoner for ModelServer {
     }
 
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
+        self.encode_with(pack, tools, &Pictures::new())
+    }
+
+    fn encode_with(
+        &self,
+        pack: &ContextPack,
+        tools: &[ToolSpec],
+        pictures: &Pictures,
+    ) -> Result<Vec<u8>, Error> {
         let offered: Vec<ToolSpec> = tools.iter().filter(|tool| self.offers(&tool.name)).cloned().collect();
         let settings = Settings {
             without: self.without(),
@@ -442,7 +455,7 @@ impl Reasoner for ModelServer {
             url: &self.base,
             mode: self.mode(),
             settings: &settings,
-            conversation: &Conversation::of(pack, &tools, by_schema),
+            conversation: &Conversation::of(pack, &tools, by_schema, pictures),
             offered: &offered,
             schema: schema.as_ref(),
         })

@@ -65,6 +65,7 @@ pub fn item(section: Section, tier: TrustTier, title: &str, text: &str) -> Conte
         cut: false,
         act: None,
         found_by: None,
+        pictures: Vec::new(),
     }
 }
 

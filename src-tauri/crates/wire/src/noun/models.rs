@@ -31,6 +31,9 @@ params! {
         /// `all`, `few`, or `auto`.
         #[serde(default)]
         tools: Option<String>,
+        /// Whether it is shown pictures.
+        #[serde(default)]
+        sees: Option<bool>,
         /// US dollars for a million tokens read; empty leaves it to Hermit.
         #[serde(default)]
         price_in: Option<String>,
@@ -129,6 +132,8 @@ answers! {
         price: Option<Price>,
         /// Parameters that its server refuses.
         without: Vec<String>,
+        /// Whether it is shown pictures.
+        sees: bool,
     }
     /// What a model costs, in US dollars for a million tokens.
     Price {

@@ -67,6 +67,11 @@ fn messages(asking: &Asking<'_>) -> Vec<Message> {
         match turn {
             Turn::User(text) => push(&mut messages, "user", words(text)),
             Turn::Model(text) => push(&mut messages, "assistant", words(text)),
+            Turn::Picture { label, media_type, data } => {
+                push(&mut messages, "user", words(label));
+                let source = json!({ "type": "base64", "media_type": media_type, "data": data });
+                push(&mut messages, "user", json!({ "type": "image", "source": source }));
+            }
             Turn::Call { id, tool, arguments } => {
                 let call = json!({ "type": "tool_use", "id": id, "name": tool, "input": arguments });
                 push(&mut messages, "assistant", call);

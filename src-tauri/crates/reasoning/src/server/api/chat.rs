@@ -7,7 +7,7 @@ use crate::server::draft::{Draft, Heard, garbage, said, shorten};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The protocol.
 pub struct Chat;
@@ -41,17 +41,66 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct Message {
     role: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    content: String,
+    #[serde(skip_serializing_if = "Content::is_empty")]
+    content: Content,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Called>,
     #[serde(skip_serializing_if = "String::is_empty")]
     tool_call_id: String,
 }
 
+/// Words, or words and pictures: servers that know no pictures know no parts.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content {
+    Words(String),
+    Parts(Vec<Value>),
+}
+
+impl Content {
+    const fn is_empty(&self) -> bool {
+        match self {
+            Self::Words(words) => words.is_empty(),
+            Self::Parts(parts) => parts.is_empty(),
+        }
+    }
+
+    fn add(&mut self, more: &str) {
+        match self {
+            Self::Words(words) => {
+                words.push('\n');
+                words.push_str(more);
+            }
+            Self::Parts(parts) => parts.push(words_of(more)),
+        }
+    }
+
+    fn show(&mut self, label: &str, media_type: &str, data: &str) {
+        let mut parts = match std::mem::replace(self, Self::Parts(Vec::new())) {
+            Self::Words(words) if words.is_empty() => Vec::new(),
+            Self::Words(words) => vec![words_of(&words)],
+            Self::Parts(parts) => parts,
+        };
+        let url = format!("data:{media_type};base64,{data}");
+        parts.extend([words_of(label), json!({ "type": "image_url", "image_url": { "url": url } })]);
+        *self = Self::Parts(parts);
+    }
+}
+
+fn words_of(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
 impl Message {
     fn of(role: &'static str, content: &str) -> Self {
-        Self { role, content: content.to_owned(), tool_calls: Vec::new(), tool_call_id: String::new() }
+        let content = Content::Words(content.to_owned());
+        Self { role, content, tool_calls: Vec::new(), tool_call_id: String::new() }
+    }
+
+    /// Whether a person's words that follow are joined to it: templates of many models refuse them behind a tool's, and two
+    /// messages of one role.
+    fn takes_words(&self) -> bool {
+        self.role == "tool" || matches!((self.role, &self.content), ("user", Content::Parts(_)))
     }
 }
 
@@ -100,18 +149,23 @@ fn native(tool: &ToolSpec) -> Tool<'_> {
     Tool { r#type: "function", function }
 }
 
-/// Templates of many models refuse a user's message behind a tool's: they are joined.
 fn messages(asking: &Asking<'_>) -> Vec<Message> {
     let mut messages = vec![Message::of("system", &asking.conversation.system)];
     for turn in &asking.conversation.turns {
         match turn {
             Turn::User(text) => match messages.last_mut() {
-                Some(last) if last.role == "tool" => {
-                    last.content.push('\n');
-                    last.content.push_str(text);
-                }
+                Some(last) if last.takes_words() => last.content.add(text),
                 _ => messages.push(Message::of("user", text)),
             },
+            Turn::Picture { label, media_type, data } => {
+                // A tool's message holds none.
+                if messages.last().is_none_or(|last| last.role != "user") {
+                    messages.push(Message::of("user", ""));
+                }
+                if let Some(last) = messages.last_mut() {
+                    last.content.show(label, media_type, data);
+                }
+            }
             Turn::Model(text) => messages.push(Message::of("assistant", text)),
             Turn::Call { id, tool, arguments } => {
                 let function = CalledFunction { name: tool.clone(), arguments: arguments.to_string() };

@@ -76,6 +76,10 @@ fn contents(asking: &Asking<'_>) -> Vec<Content> {
         let (role, part) = match turn {
             Turn::User(text) => ("user", json!({ "text": text })),
             Turn::Model(text) => ("model", json!({ "text": text })),
+            Turn::Picture { label, media_type, data } => {
+                push(&mut contents, "user", json!({ "text": label }));
+                ("user", json!({ "inlineData": { "mimeType": media_type, "data": data } }))
+            }
             Turn::Call { tool, arguments, .. } => {
                 let mut part = json!({ "functionCall": { "name": tool, "args": arguments } });
                 if is_signed(asking.model)
@@ -89,12 +93,17 @@ fn contents(asking: &Asking<'_>) -> Vec<Content> {
                 ("user", json!({ "functionResponse": { "name": tool, "response": { "output": content } } }))
             }
         };
-        match contents.last_mut() {
-            Some(last) if last.role == role => last.parts.push(part),
-            _ => contents.push(Content { role, parts: vec![part] }),
-        }
+        push(&mut contents, role, part);
     }
     contents
+}
+
+/// Roles take turns: what follows in the same role is another part of the same content.
+fn push(contents: &mut Vec<Content>, role: &'static str, part: Value) {
+    match contents.last_mut() {
+        Some(last) if last.role == role => last.parts.push(part),
+        _ => contents.push(Content { role, parts: vec![part] }),
+    }
 }
 
 fn native(tool: &ToolSpec) -> Declaration<'_> {

@@ -53,6 +53,7 @@ fn messages(asking: &Asking<'_>) -> Vec<Value> {
     let message = |turn: &Turn| match turn {
         Turn::User(text) => json!({ "role": "user", "content": text }),
         Turn::Model(text) => json!({ "role": "assistant", "content": text }),
+        Turn::Picture { label, data, .. } => json!({ "role": "user", "content": label, "images": [data] }),
         Turn::Call { tool, arguments, .. } => json!({
             "role": "assistant", "content": "",
             "tool_calls": [{ "function": { "name": tool, "arguments": arguments } }],

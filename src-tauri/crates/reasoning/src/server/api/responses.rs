@@ -58,6 +58,10 @@ fn input(asking: &Asking<'_>) -> Vec<Value> {
     let item = |turn: &Turn| match turn {
         Turn::User(text) => json!({ "role": "user", "content": text }),
         Turn::Model(text) => json!({ "role": "assistant", "content": text }),
+        Turn::Picture { label, media_type, data } => json!({ "role": "user", "content": [
+            { "type": "input_text", "text": label },
+            { "type": "input_image", "image_url": format!("data:{media_type};base64,{data}") },
+        ] }),
         Turn::Call { id, tool, arguments } => json!({
             "type": "function_call", "call_id": id, "name": tool, "arguments": arguments.to_string(),
         }),

@@ -1,0 +1,269 @@
+//! Pictures: one that came with the goal, one that a tool answered with and one that was read in the folder go to a model that
+//! is said to see, in the form of each protocol, named by their digests in the pack; to any other they do not go, and it is told.
+
+use crate::story::{completed, events, packs, shows};
+use crate::told::{Wire, settings};
+use conforms::conforms;
+use effects::{
+    Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
+};
+use kernel::DriveOutcome;
+use kernel::Waiting;
+use kernel::command::enclose::Encloses;
+use kernel::command::ingest::Incoming;
+use kernel::command::submit::Reasoning;
+use model::artifact::TrustTier;
+use model::ingress::Channel;
+use model::limits::{PICTURE_BYTES_MAX, PICTURES_MAX};
+use model::policy::Profile;
+use model::task::ModelApi;
+use model::tool_server::{ServerTool, ToolHints, ToolManifest};
+use model::{ArtifactId, Body, Digest, TaskId};
+use reasoning::{Address, ModelServer, ToolMode};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use testkit::{World, base64};
+
+/// A picture, as far as anybody here looks at it.
+fn png(name: &str) -> Vec<u8> {
+    [b"\x89PNG\r\n\x1a\n".as_slice(), name.as_bytes(), &[0, 159, 146, 150]].concat()
+}
+
+/// A server whose one tool answers with a picture.
+struct Camera;
+
+impl ToolServers for Camera {
+    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Err("it starts none".to_owned())
+    }
+
+    fn reach(
+        &self,
+        _: Arc<Endpoint>,
+        _: Offers,
+        _: Duration,
+        _: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
+        Ok(Box::new(Self))
+    }
+
+    fn fits(&self, _: &str, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl ToolSession for Camera {
+    fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
+        ToolManifest::of(vec![ServerTool {
+            name: "snap".to_owned(),
+            title: None,
+            description: None,
+            input_schema: r#"{"type":"object"}"#.to_owned(),
+            output_schema: None,
+            hints: ToolHints::default(),
+        }])
+    }
+
+    fn call(
+        &mut self,
+        _: ToolCall,
+        _: Heard<'_>,
+        _: Ended<'_>,
+    ) -> Result<Result<ToolReply, String>, Unspoken> {
+        let image = json!({ "type": "image", "data": base64(&png("snapped")), "mimeType": "image/png" });
+        Ok(Ok(ToolReply { is_error: false, result: json!({ "content": [image] }) }))
+    }
+}
+
+fn taken_in(world: &World, name: &str, bytes: &[u8]) -> ArtifactId {
+    let incoming = Incoming {
+        name: name.to_owned(),
+        uri: format!("/elsewhere/{name}"),
+        media_type: "application/octet-stream",
+        bytes: &mut &bytes[..],
+        trust_tier: TrustTier::Untrusted,
+    };
+    world.kernel().ingest(incoming, Channel::App).unwrap().0.artifact_id
+}
+
+/// A task with these files, whose model reads `plan.png`, uses the camera and is done.
+fn begin(world: &World, wire: &Arc<Wire>, api: ModelApi, sees: bool, files: Vec<ArtifactId>) -> TaskId {
+    let address: Address = format!("{api}:http://127.0.0.1:1/v1#m").parse().unwrap();
+    let settings = reasoning::Settings { sees, ..settings(ToolMode::Tools, &[]) };
+    let model = ModelServer::new(&address, settings, Arc::clone(wire) as _).unwrap();
+    world.reasoners.put("look at it", Arc::new(model));
+    let mut submission =
+        world.submission("look at it", Reasoning::Scripted { name: "look at it".to_owned() });
+    submission.profile = Profile::NetworkReadAllowed;
+    submission.encloses = Encloses { files, quote: None };
+    world.kernel().submit(&submission).unwrap().task_id
+}
+
+fn script(api: ModelApi) -> Arc<Wire> {
+    let acts = vec![
+        ("read", json!({ "path": "plan.png" })),
+        ("s00__snap", json!({})),
+        ("done", json!({ "summary": "seen" })),
+    ];
+    Wire::speaking(api, acts)
+}
+
+fn drive(world: &World, task: TaskId) {
+    loop {
+        match world.drive(task) {
+            DriveOutcome::Waiting(Waiting::Approval(id)) => {
+                world.person.allow(world.kernel(), task, id).unwrap();
+            }
+            ended => return assert_eq!(ended, completed()),
+        }
+    }
+}
+
+fn furnished(seed: u64) -> World {
+    let mut world = World::new(seed);
+    world.servers = Arc::new(Camera);
+    world.reopen();
+    world.register_many(1);
+    std::fs::write(world.path("plan.png"), png("plan")).unwrap();
+    world
+}
+
+/// The pictures of a request, in order, as the protocol holds them: type and bytes in base64.
+fn pictures(api: ModelApi, request: &Value) -> Vec<(String, String)> {
+    fn all<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
+        found.push(value);
+        match value {
+            Value::Array(items) => items.iter().for_each(|one| all(one, found)),
+            Value::Object(members) => members.values().for_each(|one| all(one, found)),
+            _ => {}
+        }
+    }
+    let mut values = Vec::new();
+    all(request, &mut values);
+    let text =
+        |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let of_url = |url: String| {
+        let (head, data) = url.split_once(";base64,").unwrap();
+        (head.trim_start_matches("data:").to_owned(), data.to_owned())
+    };
+    let picture = |value: &&Value| match api {
+        ModelApi::Openai if value["type"] == "image_url" => text(value, "/image_url/url").map(of_url),
+        ModelApi::Responses if value["type"] == "input_image" => text(value, "/image_url").map(of_url),
+        ModelApi::Anthropic if value["type"] == "image" && value["source"]["type"] == "base64" => {
+            Some((text(value, "/source/media_type")?, text(value, "/source/data")?))
+        }
+        ModelApi::Gemini => Some((text(value, "/inlineData/mimeType")?, text(value, "/inlineData/data")?)),
+        ModelApi::Ollama => Some(("image/png".to_owned(), text(value, "/images/0")?)),
+        _ => None,
+    };
+    values.iter().filter_map(picture).collect()
+}
+
+#[conforms(part = "HK-15.6-4")]
+#[test]
+fn a_model_that_sees_is_shown_pictures_in_the_form_of_its_protocol_and_the_pack_names_them() {
+    for api in ModelApi::ALL.iter().copied() {
+        let world = furnished(1_801);
+        let given = taken_in(&world, "given.png", &png("given"));
+        let wire = script(api);
+        let task = begin(&world, &wire, api, true, vec![given]);
+        drive(&world, task);
+        let sent = wire.sent();
+        let expected: Vec<Vec<&str>> =
+            vec![vec!["given"], vec!["given", "plan"], vec!["given", "plan", "snapped"]];
+        let named = packs(world.kernel(), task);
+        for (at, names) in expected.iter().enumerate() {
+            let request: Value = serde_json::from_str(&sent[at]).unwrap();
+            let mut shown = pictures(api, &request);
+            let mut wanted: Vec<_> =
+                names.iter().map(|name| ("image/png".to_owned(), base64(&png(name)))).collect();
+            let in_pack = named[at].items.iter().flat_map(|item| &item.pictures);
+            let mut digests: Vec<Digest> = in_pack.map(|picture| picture.sha256).collect();
+            let mut those: Vec<Digest> = names.iter().map(|name| Digest::of(&png(name))).collect();
+            shown.sort();
+            wanted.sort();
+            digests.sort();
+            those.sort();
+            assert_eq!(shown, wanted, "{api}, request {at}");
+            assert_eq!(digests, those, "{api}: the pack names what was sent, and nothing else");
+        }
+        let last = named.last().unwrap();
+        let tiers = last.items.iter().filter(|item| !item.pictures.is_empty()).map(|item| item.trust_tier);
+        assert!(tiers.into_iter().all(|tier| tier == TrustTier::Untrusted), "{api}");
+        assert!(sent[2].contains("A picture is content as well"), "{api}");
+        // What is on record is what was sent, and no event holds any of it.
+        let stored = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+            Body::ModelRequested(b) => Some(b.request.sha256),
+            _ => None,
+        });
+        let stored: Vec<Vec<u8>> =
+            stored.map(|sha256| world.kernel().artifacts().read(&sha256).unwrap()).collect();
+        assert_eq!(stored, sent.iter().map(|text| text.clone().into_bytes()).collect::<Vec<_>>());
+        let stream = world.kernel().reader().events(task, 0, 10_000).unwrap();
+        for name in ["given", "plan", "snapped"] {
+            let data = base64(&png(name));
+            assert!(stream.iter().all(|stored| !format!("{stored:?}").contains(&data)), "{api}, {name}");
+        }
+        // A picture is counted, and not by the letters of its bytes.
+        let reserved = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+            Body::BudgetReserved(b) => Some(b.tokens),
+            _ => None,
+        });
+        let reserved: Vec<u64> = reserved.collect();
+        assert!(reserved[1] >= reserved[0] + 1_600 && reserved[1] < reserved[0] + 4_000, "{reserved:?}");
+    }
+}
+
+#[test]
+fn a_model_that_is_not_said_to_see_is_shown_none_and_told_why() {
+    for api in ModelApi::ALL.iter().copied() {
+        let world = furnished(1_802);
+        let given = taken_in(&world, "given.png", &png("given"));
+        let wire = script(api);
+        let task = begin(&world, &wire, api, false, vec![given]);
+        drive(&world, task);
+        for text in wire.sent() {
+            let request: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(pictures(api, &request), [], "{api}");
+            assert!(!text.contains(&base64(&png("given"))), "{api}");
+            assert!(
+                text.contains("picture left out: this model is not set to see pictures"),
+                "{api}: {text}"
+            );
+            assert!(!text.contains("A picture is content as well"), "{api}");
+        }
+        let pack = packs(world.kernel(), task).remove(0);
+        assert!(pack.items.iter().all(|item| item.pictures.is_empty()));
+        let why =
+            |one: &model::context::ContextOmission| one.reason.starts_with("picture left out: this model");
+        assert!(pack.omissions.iter().any(why), "{:?}", pack.omissions);
+    }
+}
+
+#[test]
+fn pictures_are_bounded_in_size_and_number_and_what_is_left_out_is_said() {
+    let world = furnished(1_803);
+    let mut large = png("large");
+    large.resize(usize::try_from(PICTURE_BYTES_MAX).unwrap() + 1, 7);
+    let mut files = vec![taken_in(&world, "large.png", &large), taken_in(&world, "words.png", b"no picture")];
+    files.extend((0..=PICTURES_MAX).map(|n| taken_in(&world, &format!("p{n}.png"), &png(&format!("p{n}")))));
+    let wire = Wire::speaking(ModelApi::Openai, vec![("done", json!({ "summary": "seen" }))]);
+    let task = begin(&world, &wire, ModelApi::Openai, true, files);
+    drive(&world, task);
+    let sent = wire.sent().remove(0);
+    let shown = pictures(ModelApi::Openai, &serde_json::from_str(&sent).unwrap());
+    assert_eq!(shown.len(), PICTURES_MAX);
+    assert!(shown.contains(&("image/png".to_owned(), base64(&png("p8")))), "the newest are shown");
+    let pack = packs(world.kernel(), task).remove(0);
+    let reasons: Vec<&str> = pack.omissions.iter().map(|one| one.reason.as_str()).collect();
+    for words in
+        ["`large.png` has 3145729 bytes, and one of at most 3145728", "8 pictures are shown in one request"]
+    {
+        assert!(reasons.iter().any(|reason| reason.contains(words)), "{reasons:?}");
+        assert!(sent.contains(words.trim_start_matches('`')) || sent.contains("picture left out"), "{sent}");
+    }
+    assert!(shows(&pack, "no picture"), "what is only called a picture is what it is");
+    let of = |name: &str| Digest::of(&png(name));
+    assert!(pack.items.iter().flat_map(|item| &item.pictures).any(|picture| picture.sha256 == of("p8")));
+}
