@@ -92,7 +92,7 @@ impl Agent {
         }
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.begin(method, params);
         let (answer, _) = self.answer(id);
         assert!(answer["error"].is_null(), "{method}: {answer}");
@@ -122,17 +122,17 @@ impl Drop for Agent {
     }
 }
 
-fn words(result: &Value) -> String {
+pub fn words(result: &Value) -> String {
     let blocks = result["content"].as_array().expect("content").iter();
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn status(result: &Value) -> &str {
+pub fn status(result: &Value) -> &str {
     result["structuredContent"]["status"].as_str().unwrap_or_default()
 }
 
 /// Makes the call again until it is over.
-fn to_the_end(agent: &mut Agent, tool: &str, arguments: &Value) -> Value {
+pub fn to_the_end(agent: &mut Agent, tool: &str, arguments: &Value) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
         let result = agent.call(tool, arguments);

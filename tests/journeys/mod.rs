@@ -46,6 +46,7 @@ mod memory_then;
 mod official;
 mod own_rules;
 mod packages;
+mod passed_on;
 mod programs;
 mod reach;
 mod remembered;

@@ -8,7 +8,8 @@ use testkit::{Chat, Large};
 
 /// When a call began and ended, as its server says.
 fn span(told: &str, text: &str) -> (f64, f64) {
-    let (_, behind) = told.split_once(&format!("{text} was made from ")).unwrap_or_else(|| panic!("{text}: {told}"));
+    let (_, behind) =
+        told.split_once(&format!("{text} was made from ")).unwrap_or_else(|| panic!("{text}: {told}"));
     let mut words = behind.split(|c: char| !c.is_ascii_digit() && c != '.').filter(|word| word.contains('.'));
     let mut number = || words.next().expect("a time").trim_end_matches('.').parse().expect("a number");
     (number(), number())
@@ -25,10 +26,12 @@ fn run(stage: &Stage) -> String {
     let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
     let chat = Chat::saying(Large::STRONG, vec![calls, done]);
     let (work, model) = (work(stage), chat.address());
-    let ran = stage.hermit(&["run", "--goal", "say it", "--workspace", &work, "--model", &model]).ends(0).json();
+    let ran =
+        stage.hermit(&["run", "--goal", "say it", "--workspace", &work, "--model", &model]).ends(0).json();
     let task = ran["row"]["task_id"].as_str().expect("a task").to_owned();
     let receipts = stage.hermit(&["receipts", "list", "--task", &task]).ends(0).json();
-    let of_calls = receipts["rows"].as_array().expect("rows").iter().filter(|row| row["result"] == "succeeded");
+    let of_calls =
+        receipts["rows"].as_array().expect("rows").iter().filter(|row| row["result"] == "succeeded");
     assert!(of_calls.count() >= 3, "each has its own receipt: {receipts}");
     chat.requests().last().map(Value::to_string).unwrap_or_default()
 }
@@ -40,7 +43,18 @@ fn calls_that_only_look_run_beside_each_other_and_those_of_one_server_in_turn() 
     register(&stage, &[]);
     classify(&stage, "echo", "read_local", &[]);
     let work = work(&stage);
-    let add = ["tools", "add", "other", "--workspace", &work, "--class", "echo=read_local", "--", "/usr/bin/python3", "server.py"];
+    let add = [
+        "tools",
+        "add",
+        "other",
+        "--workspace",
+        &work,
+        "--class",
+        "echo=read_local",
+        "--",
+        "/usr/bin/python3",
+        "server.py",
+    ];
     let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
     yes(&stage, &approval);
     let told = run(&stage);

@@ -52,6 +52,13 @@ pub enum Register {
         /// Until now.
         was: Option<SamplingTerms>,
     },
+    /// The classified tools of a server are passed on to agents of other programs that are clients of Hermit.
+    PassOn {
+        /// The server.
+        server: String,
+        /// Those that are classified by now, each with its class.
+        tools: BTreeMap<String, ActionClass>,
+    },
     /// A person may log in at a server, once, so that its calls are signed with the token that they are given.
     Login {
         /// The server.
@@ -93,6 +100,7 @@ impl Register {
             }
             Self::Tool { .. }
             | Self::Sampling { .. }
+            | Self::PassOn { .. }
             | Self::Rules { .. }
             | Self::Skill { .. }
             | Self::Playbook { .. } => Vec::new(),
@@ -110,6 +118,7 @@ impl Tool for Register {
             Self::Server { registration, .. } => ResourceId::Mcp(registration.server.clone(), "*".to_owned()),
             Self::Tool { server, words, .. } => ResourceId::Mcp(server.clone(), words.name.clone()),
             Self::Sampling { server, .. } => ResourceId::Mcp(server.clone(), "sampling".to_owned()),
+            Self::PassOn { server, .. } => ResourceId::Mcp(server.clone(), "pass-on".to_owned()),
             Self::Login { server, .. } => ResourceId::Mcp(server.clone(), "login".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
             Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
@@ -132,6 +141,10 @@ impl Tool for Register {
             Self::Tool { terms, .. } => terms.check(),
             Self::Sampling { terms, was, .. } if terms == was => Err("it is so already".to_owned()),
             Self::Sampling { terms, .. } => terms.map_or(Ok(()), |terms| terms.check()),
+            Self::PassOn { server, tools } if tools.is_empty() => Err(format!(
+                "nobody has said what any tool of `{server}` may do; classify those that are to be passed on"
+            )),
+            Self::PassOn { server, .. } => model::tool_server::check_server_name(server),
             Self::Login { server, terms, .. } => {
                 model::tool_server::check_server_name(server)?;
                 terms.check()
@@ -166,6 +179,9 @@ impl Tool for Register {
             Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
+            }
+            Self::PassOn { .. } => {
+                "can be taken back: say `hermit tools pass-on` again with `--off`; what was called stays called"
             }
             Self::Login { .. } => {
                 "can be taken back: `hermit tools logout` forgets the token; what was asked with it stays asked"
@@ -204,6 +220,9 @@ impl Tool for Register {
             Self::Sampling { server, .. } => {
                 format!("change what the server \"{}\" may ask of models", visible(server))
             }
+            Self::PassOn { server, .. } => {
+                format!("pass the tools of the server \"{}\" on to agents of other programs", visible(server))
+            }
             Self::Login { server, .. } => format!("log in at the server \"{}\"", visible(server)),
             Self::Rules { rules, was } => crate::rules::title(was, rules),
             Self::Skill { trust } => trust.title(),
@@ -215,7 +234,8 @@ impl Tool for Register {
         match self {
             Self::Server { registration, was, terms } => of_server(registration, was.as_ref(), terms),
             Self::Tool { server, words, terms, was } => of_tool(server, words, terms, was.as_ref()),
-            Self::Sampling { server, terms, was } => of_sampling(server, *terms, *was),
+            Self::Sampling { server, terms, was } => allowed::of_sampling(server, *terms, *was),
+            Self::PassOn { server, tools } => allowed::of_pass_on(server, tools),
             Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_deref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
             Self::Skill { trust } => trust.lines(),
@@ -457,31 +477,7 @@ fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&Too
     lines
 }
 
-fn of_sampling(server: &str, terms: Option<SamplingTerms>, was: Option<SamplingTerms>) -> Vec<Line> {
-    let words = |terms: Option<SamplingTerms>| {
-        terms.map_or_else(|| "not at all".to_owned(), |terms| terms.in_words())
-    };
-    let name = visible(server);
-    let mut lines = vec![Line {
-        kind: LineKind::Risk,
-        text: format!(
-            "from now on, the server \"{name}\" may ask the model of a task that calls its tools: {}",
-            words(terms)
-        ),
-    }];
-    if terms.is_some() {
-        let text = "what it asks is its own words, goes to that model WITHOUT asking you each time, and costs what that model \
-                    costs; the answer goes to the server, which may send it where it reaches"
-            .to_owned();
-        lines.push(Line { kind: LineKind::Risk, text });
-        let text =
-            "the model is given no tools and nothing of the task; each question and answer is on record"
-                .to_owned();
-        lines.push(Line { kind: LineKind::Fact, text });
-    }
-    lines.push(Line { kind: LineKind::Fact, text: format!("until now: {}", words(was)) });
-    lines
-}
+mod allowed;
 
 #[cfg(test)]
 mod tests;

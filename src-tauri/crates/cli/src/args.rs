@@ -34,7 +34,9 @@ pub use rest::{
 pub use secret::{SecretSet, SecretVerb};
 pub use skills::SkillsVerb;
 pub use standing::GrantsAllow;
-pub use tools::{ToolsAdd, ToolsClassify, ToolsLogin, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
+pub use tools::{
+    ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
+};
 pub use watch::WatchArgs;
 pub use work::{
     AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,

@@ -42,6 +42,8 @@ pub struct ServerRecord {
     pub offers_now: Option<ArtifactRef>,
     /// How much it may ask of a model, as a person said since the latest registration.
     pub sampling: Option<SamplingTerms>,
+    /// Whether its classified tools are passed on to agents of other programs, since the latest registration.
+    pub passed_on: bool,
     /// Why it is not used, since the latest registration.
     pub disabled: Option<String>,
 }
@@ -118,6 +120,7 @@ impl ToolRegistry {
                 record.versions.push(version);
                 record.changed.clear();
                 (record.offers_now, record.disabled, record.sampling) = (None, None, None);
+                record.passed_on = false;
             }
             Body::ToolClassified(ToolClassified {
                 server, tool, tool_sha256, terms, classified_at, ..
@@ -132,6 +135,11 @@ impl ToolRegistry {
             Body::ToolSamplingSet(b) => {
                 if let Some(record) = self.0.get_mut(&b.server) {
                     record.sampling = b.terms;
+                }
+            }
+            Body::ToolServerPassedOn(b) => {
+                if let Some(record) = self.0.get_mut(&b.server) {
+                    record.passed_on = b.on;
                 }
             }
             Body::ToolServerChanged(b) => {

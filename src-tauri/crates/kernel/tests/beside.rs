@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use testkit::{Edge, Mode, World, change, done, fetch, look, write};
+use testkit::{Mode, World, change, done, fetch, look, write};
 
 /// Where pages are; nobody asks there.
 const HOST: &str = "pages.example.com";
@@ -181,7 +181,7 @@ fn path_of_each(world: &World, task: TaskId) -> Vec<[usize; 6]> {
     all.into_iter().map(|(_, counts)| counts).collect()
 }
 
-#[conforms("HV-3.2-2")]
+#[conforms(part = "HV-3.2-2")]
 #[test]
 fn reads_of_one_answer_run_at_the_same_time_up_to_the_limit_and_keep_their_order() {
     // Each waits for all the others: they could not end one after the other.
@@ -220,7 +220,7 @@ fn reads_of_one_answer_run_at_the_same_time_up_to_the_limit_and_keep_their_order
     }
 }
 
-#[conforms("HV-3.2-3")]
+#[conforms(part = "HV-3.2-3")]
 #[test]
 fn what_changes_something_has_nobody_beside_it_and_comes_in_its_order() {
     let world = World::new(1_702);

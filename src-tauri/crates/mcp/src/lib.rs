@@ -21,6 +21,7 @@ pub mod clients;
 pub mod edit;
 mod http;
 mod line;
+mod listed;
 mod person;
 mod reading;
 mod resources;

@@ -1,6 +1,7 @@
 //! The server: who calls, which tools there are, and each call on its way through Hermit.
 
 use crate::line::{Line, Ticket};
+use crate::listed::is_of_a_server;
 use crate::person::no_such_tool;
 use crate::reading::{self, Own};
 use crate::resources::ZIP;
@@ -20,7 +21,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wire::agent::{Called, Opened, ToolList, ToolSpec};
+use wire::agent::{Called, Opened, ToolSpec};
 use words::task::CallStatus;
 
 /// How long a call is waited for before it is answered that it waits.
@@ -48,7 +49,7 @@ pub(crate) struct Known {
     task: Option<String>,
     pub(crate) begun: BTreeSet<String>,
     seen: Vec<String>,
-    tools: Option<Vec<ToolSpec>>,
+    pub(crate) tools: Option<Vec<ToolSpec>>,
 }
 
 /// One connection.
@@ -75,7 +76,7 @@ impl Server {
         Self { hermit, options: Arc::new(options), known, opening, line: Arc::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -117,15 +118,6 @@ impl Server {
         self.known_of(client).task = Some(opened.task_id.clone());
         drop(opening);
         Ok(opened.task_id)
-    }
-
-    fn tools(&self) -> Result<Vec<ToolSpec>, String> {
-        if let Some(tools) = self.known().tools.clone() {
-            return Ok(tools);
-        }
-        let list: ToolList = self.ask("agent.tools", json!({}))?;
-        self.known().tools = Some(list.tools.clone());
-        Ok(list.tools)
     }
 
     /// One call of a tool that acts, as far as it comes in a moment.
@@ -255,7 +247,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let server = self.clone();
-        let acts = aside(move || server.tools()).await.map_err(internal)?;
+        let acts = aside(move || server.tools_now()).await.map_err(internal)?;
         let acts = acts.iter().map(|spec| {
             tool(&spec.name, &spec.description, &spec.parameters, LOOKS.contains(&spec.name.as_str()))
         });
@@ -279,11 +271,12 @@ impl ServerHandler for Server {
         }
         let ticket = self.line.ticket();
         let server = self.clone();
-        let tools = match aside(move || server.tools()).await {
+        let wanted = name.clone();
+        let tools = match aside(move || server.tools_with(&wanted)).await {
             Ok(tools) => tools,
             Err(words) => return Ok(told::failed(words).into()),
         };
-        if !tools.iter().any(|spec| spec.name == name) {
+        if !tools.iter().any(|spec| spec.name == name) && !is_of_a_server(&name) {
             let known = tools.iter().map(|spec| spec.name.clone());
             let known: Vec<String> =
                 known.chain(reading::ALL.iter().map(|one| one.name.to_owned())).collect();

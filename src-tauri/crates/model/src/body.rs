@@ -487,8 +487,7 @@ bodies! {
     }
     /// A model did not answer, and the next one that a person named for this case is asked from now on.
     ModelFellBack ("attempt.model_fell_back", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, iteration: u32, place: u32, from_model: String, to_model: String, remote: bool,
-        why: Text,
+        about_attempt_id: AttemptId, iteration: u32, place: u32, from_model: String, to_model: String, remote: bool, why: Text,
     }
     /// A person adopted a playbook that was drafted from what recurs: exactly this text (memory.md 5).
     PlaybookAdopted ("playbook.adopted", 1, Skill, |b| b.playbook_sha256) {
@@ -496,4 +495,6 @@ bodies! {
     }
     /// A playbook that was adopted is not used any more.
     PlaybookTurnedOff ("playbook.turned_off", 1, Skill, |b| b.playbook_sha256) { name: String, playbook_sha256: Digest, reason: Text }
+    /// A person passes the classified tools of a server on to agents that are clients of Hermit (tools.md 3), or does not any more.
+    ToolServerPassedOn ("tools.passed_on", 1, ToolServer, |b| b.server) { server: String, on: bool, action_request_id: Option<ActionRequestId>, set_at: UnixMs }
 }

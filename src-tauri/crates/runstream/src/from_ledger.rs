@@ -229,7 +229,7 @@ const fn part(body: &Body) -> Part {
         | KeyRevoked(_) | CheckpointCosigned(_) | PersonDecided(_) | PinAccepted(_)
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
-        | ToolSamplingSet(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
+        | ToolSamplingSet(_) | ToolServerPassedOn(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
         | SkillTrusted(_) | SkillUntrusted(_) | PlaybookAdopted(_) | PlaybookTurnedOff(_) | HistoryRead(_) | StateRooted(_)
         | LimitReached(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)

@@ -219,6 +219,8 @@ macro_rules! with_commands {
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];
         "makes the task that asks a person how much a server of tools may ask of a model" tools.sampling(Sampling) -> Submitted, write [];
+        "makes the task that asks a person whether the tools of a server are passed on to agents of other programs" tools.pass_on(PassOn) -> Submitted, write [];
+        "ends that the tools of a server are passed on" tools.pass_off(PassOff) -> Servers, write [];
         "finds out who gives tokens for a server of tools, and makes the task that asks a person whether to log in" tools.login(Login) -> Submitted, write [];
         "begins a log-in that a person has allowed, and waits for their browser" tools.login_begin(LoginBegin) -> LoginAt, write [];
         "gives up a log-in that waits for a person" tools.login_cancel(LoginCancel) -> LoginAt, write [];

@@ -23,7 +23,7 @@ const shown: Shown = {
   ],
   resources: [{ uri: "note://plans", is_template: false, name: "plans", title: null, description: "Every plan.", media_type: null, changed: true }],
   prompts: [{ name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: null, required: true }, { name: "tone", description: null, required: false }], changed: false }, { name: "x;reboot", title: null, description: null, arguments: [{ name: "it's$(id)", description: null, required: true }], changed: false }, { name: "-short", title: null, description: null, arguments: [], changed: false }],
-  sampling: "at most 4 times in one call of a tool",
+  sampling: "at most 4 times in one call of a tool", passed_on: true,
   left_out: ["its pictures: too much of them"],
   calls: [
     { summary: "call files.read {\"path\":\"a.txt\"}", at: AT, task_id: "task_1", state: "observed", result: "succeeded", receipt_id: "rcpt_1" },

@@ -180,6 +180,7 @@ function Others({ shown }: { shown: Shown }) {
   const changed = <StateTag tone="waiting" mark="waiting">Changed since you registered it; not read</StateTag>;
   return (
     <>
+      {shown.passed_on && <p className={styles.words}>Its classified tools are passed on to agents of other programs.</p>}
       {shown.sampling !== null && <p className={styles.words}>May ask the model of a task, <Words of={shown.sampling} />.</p>}
       {shown.left_out.map((why) => <p key={why} className={styles.words}>Left out, and not used: <Words of={why} /></p>)}
       {shown.resources.length > 0 && <h3>{capital(count(shown.resources.length, "resource"))}</h3>}

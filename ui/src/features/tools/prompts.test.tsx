@@ -12,7 +12,7 @@ const server: Server = {
   server: "files", state: "changed", why: null, argv: ["npx"], url: null, hosts: [], since: AT, manifest_sha256: "c0ffee00".repeat(8), tools: [],
 };
 const shown: Shown = {
-  server, pins: [], package: null, secrets: {}, variables: {}, reads: [], words: [], resources: [], left_out: [], sampling: null, calls: [],
+  server, pins: [], package: null, secrets: {}, variables: {}, reads: [], words: [], resources: [], left_out: [], sampling: null, passed_on: false, calls: [],
   prompts: [
     { name: "review", title: null, description: "Reviews a change.", arguments: [{ name: "change", description: "Its number", required: true }, { name: "tone", description: null, required: false }], changed: false },
     { name: "stale", title: null, description: null, arguments: [], changed: true },

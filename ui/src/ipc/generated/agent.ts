@@ -15,7 +15,10 @@ export interface Open {
 }
 
 /** Which tools there are. */
-export type Tools = Record<string, never>;
+export interface Tools {
+  /** The folder to work in, absolute: what is said of a tool may hold in one folder alone. */
+  workspace?: string | null;
+}
 
 /** One call of a tool. */
 export interface Call {

@@ -220,6 +220,10 @@ export interface Commands {
   "tools.classify": { params: tools.Classify; answer: tools.Submitted };
   /** makes the task that asks a person how much a server of tools may ask of a model */
   "tools.sampling": { params: tools.Sampling; answer: tools.Submitted };
+  /** makes the task that asks a person whether the tools of a server are passed on to agents of other programs */
+  "tools.pass_on": { params: tools.PassOn; answer: tools.Submitted };
+  /** ends that the tools of a server are passed on */
+  "tools.pass_off": { params: tools.PassOff; answer: tools.Servers };
   /** finds out who gives tokens for a server of tools, and makes the task that asks a person whether to log in */
   "tools.login": { params: tools.Login; answer: tools.Submitted };
   /** begins a log-in that a person has allowed, and waits for their browser */
@@ -435,6 +439,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },
   "tools.sampling": { access: "write", topics: [] },
+  "tools.pass_on": { access: "write", topics: [] },
+  "tools.pass_off": { access: "write", topics: [] },
   "tools.login": { access: "write", topics: [] },
   "tools.login_begin": { access: "write", topics: [] },
   "tools.login_cancel": { access: "write", topics: [] },

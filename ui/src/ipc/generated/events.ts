@@ -137,5 +137,6 @@ export const EVENT_NAME = [
   "attempt.model_fell_back",
   "playbook.adopted",
   "playbook.turned_off",
+  "tools.passed_on",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -21,6 +21,8 @@ export interface Set {
   mode?: string | null;
   /** `all`, `few`, or `auto`. */
   tools?: string | null;
+  /** Whether it is shown pictures. */
+  sees?: boolean | null;
   /** US dollars for a million tokens read; empty leaves it to Hermit. */
   price_in?: string | null;
   /** US dollars for a million tokens written; empty leaves it to Hermit. */
@@ -115,6 +117,8 @@ export interface Asked {
   price: Price | null;
   /** Parameters that its server refuses. */
   without: string[];
+  /** Whether it is shown pictures. */
+  sees: boolean;
 }
 
 /** What a model costs, in US dollars for a million tokens. */

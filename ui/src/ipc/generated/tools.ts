@@ -47,6 +47,20 @@ export interface Sampling {
   idempotency_key?: string | null;
 }
 
+/** Whether the classified tools of a server are passed on to agents of other programs. */
+export interface PassOn {
+  server: string;
+  /** The folder of the task that asks. */
+  workspace: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** The tools of a server are passed on no longer. */
+export interface PassOff {
+  server: string;
+}
+
 /** A log-in at a server that is reached by an address. */
 export interface Login {
   server: string;
@@ -264,6 +278,8 @@ export interface Shown {
   left_out: string[];
   /** How much it may ask of a model, in words; nothing is nothing at all. */
   sampling: string | null;
+  /** Whether its classified tools are passed on to agents of other programs. */
+  passed_on: boolean;
   /** Its latest calls, the newest first. */
   calls: LastCall[];
 }

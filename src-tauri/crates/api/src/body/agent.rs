@@ -105,13 +105,22 @@ fn at_work(
     Ok(None)
 }
 
-pub(crate) fn tools(host: &dyn Host, _: Tools) -> Result<ToolList, Error> {
+pub(crate) fn tools(host: &dyn Host, p: Tools) -> Result<ToolList, Error> {
     let spec = |spec: model::proposal::ToolSpec| ToolSpec {
         name: spec.name,
         description: spec.description,
         parameters: spec.parameters,
     };
-    Ok(ToolList { tools: host.kernel()?.tools().into_iter().map(spec).collect() })
+    let kernel = host.kernel()?;
+    let workspace = match p.workspace {
+        Some(workspace) => {
+            let root = host.workspace(&absolute("workspace", &workspace)?)?;
+            Some(kernel.workspace(&root).wire()?)
+        }
+        None => None,
+    };
+    let passed_on = kernel.passed_on(workspace).wire()?;
+    Ok(ToolList { tools: kernel.tools().into_iter().chain(passed_on).map(spec).collect() })
 }
 
 pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Called, Error> {

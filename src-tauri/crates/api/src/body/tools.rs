@@ -23,8 +23,8 @@ use projections::Ask;
 use projections::rows::ActionRow;
 use wire::task::Submitted;
 use wire::tools::{
-    Add, Call, Classify, Disable, LastCall, List, Pin, Prompt, PromptArgumentWords, PromptWords, Remove,
-    ResourceWords, Sampling, Server, Servers, Show, Shown, Tool, Words,
+    Add, Call, Classify, Disable, LastCall, List, PassOff, PassOn, Pin, Prompt, PromptArgumentWords,
+    PromptWords, Remove, ResourceWords, Sampling, Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
 use words::store::ToolServerState;
@@ -103,6 +103,20 @@ pub(crate) fn sampling(host: &dyn Host, p: Sampling) -> Result<Submitted, Error>
     Ok(of_submitted(&submitted))
 }
 
+pub(crate) fn pass_on(host: &dyn Host, p: PassOn) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_pass_on(&p.server, &root, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn pass_off(host: &dyn Host, p: PassOff) -> Result<Servers, Error> {
+    host.kernel()?.end_pass_on(&p.server, sender(host, Channel::Cli)).wire()?;
+    list(host, List {})
+}
+
 pub(crate) fn call(host: &dyn Host, p: Call) -> Result<Submitted, Error> {
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
@@ -149,6 +163,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Shown, Error> {
         prompts: prompts_of(&known.manifest, record),
         left_out: known.manifest.left_out,
         sampling: record.sampling.map(|terms| terms.in_words()),
+        passed_on: record.passed_on,
         calls: last_calls(host, &p.server)?,
     })
 }

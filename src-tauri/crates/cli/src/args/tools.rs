@@ -23,6 +23,8 @@ pub enum ToolsVerb {
     Prompt(ToolsPrompt),
     /// Says how much a server may ask of a model while its tools are at work: off until you allow it here.
     Sampling(ToolsSampling),
+    /// Passes the tools of a server that you have classified on to agents of other programs (`hermit mcp`): asks you first.
+    PassOn(ToolsPassOn),
     /// Logs you in at a server that is reached by an address and wants it (OAuth): asks you, then waits for your browser.
     Login(ToolsLogin),
     /// Forgets the log-in at a server, and has its token taken back where that is offered.
@@ -184,6 +186,26 @@ pub struct ToolsSampling {
     /// Tokens of all questions in one task; 20000 when not said.
     #[arg(long, value_name = "NUMBER")]
     pub task_tokens: Option<u64>,
+    /// The folder of the task that asks you.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub workspace: PathBuf,
+}
+
+/// `hermit tools pass-on`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An agent that is a client of Hermit then sees those tools under the names that they have in a task, and each call of it is
+judged, asked about and receipted as one of your own tasks is.
+
+Examples:
+  hermit tools pass-on filesystem
+  hermit tools pass-on filesystem --off")]
+pub struct ToolsPassOn {
+    /// The server.
+    pub server: String,
+    /// They are passed on no longer; nobody is asked for that.
+    #[arg(long)]
+    pub off: bool,
     /// The folder of the task that asks you.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub workspace: PathBuf,

@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::run::{stay_with, take_up};
-use crate::args::{ToolsAdd, ToolsClassify, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
+use crate::args::{ToolsAdd, ToolsClassify, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
@@ -12,8 +12,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::tools::{
-    Add, Call, Classify, Disable, List, Prompt, Remove, Sampling, Server, Servers, Show, Shown, Submitted,
-    Tool,
+    Add, Call, Classify, Disable, List, PassOff, PassOn, Prompt, Remove, Sampling, Server, Servers, Show,
+    Shown, Submitted, Tool,
 };
 use wire::{Code, Error, exit};
 use words::store::ToolServerState;
@@ -27,6 +27,7 @@ pub fn tools(context: &Context, verb: ToolsVerb) -> Came {
         ToolsVerb::Add(args) => add(context, args),
         ToolsVerb::Classify(args) => classify(context, args),
         ToolsVerb::Sampling(args) => sampling(context, args),
+        ToolsVerb::PassOn(args) => pass_on(context, args),
         ToolsVerb::Try(args) => call(context, args),
         ToolsVerb::Prompt(args) => prompt(context, args),
         ToolsVerb::List => {
@@ -148,6 +149,25 @@ fn sampling(context: &Context, args: ToolsSampling) -> Came {
     stay(context, |session| session.call(&sampling))
 }
 
+fn pass_on(context: &Context, args: ToolsPassOn) -> Came {
+    if args.off {
+        let session = context.writing(Signs::No)?;
+        let off = session.call(&PassOff { server: args.server.clone() });
+        session.close();
+        context.out.answer(&off?, |out, _| {
+            out.line(format!("the tools of {} are passed on no longer", plain(&args.server)));
+        })?;
+        return Ok(exit::DONE);
+    }
+    let on = PassOn {
+        server: args.server,
+        workspace: absolute(&args.workspace)?,
+        channel: Some("cli".to_owned()),
+        idempotency_key: None,
+    };
+    stay(context, |session| session.call(&on))
+}
+
 fn call(context: &Context, args: ToolsTry) -> Came {
     let call = Call {
         server: args.server,
@@ -245,6 +265,9 @@ fn shown_in_words(out: &Output, shown: &Shown) {
     }
     if let Some(words) = &shown.sampling {
         out.line(format!("  may ask the model of a task, {}", plain(words)));
+    }
+    if shown.passed_on {
+        out.line("  its classified tools are passed on to agents of other programs".to_owned());
     }
     note(out, server);
     for (tool, words) in server.tools.iter().zip(&shown.words) {

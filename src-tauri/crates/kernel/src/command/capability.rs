@@ -13,7 +13,8 @@ use acts::{Action, Register};
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    PolicyRulesChanged, ToolClassified, ToolLoginAllowed, ToolSamplingSet, ToolServerRegistered,
+    PolicyRulesChanged, ToolClassified, ToolLoginAllowed, ToolSamplingSet, ToolServerPassedOn,
+    ToolServerRegistered,
 };
 use model::fault::Point;
 use model::ingress::Channel;
@@ -141,6 +142,9 @@ impl Kernel {
             Register::Sampling { server, was, .. } => {
                 (server, known.0.get(server).is_some_and(|record| record.sampling == *was))
             }
+            Register::PassOn { server, .. } => {
+                (server, known.0.get(server).is_some_and(|record| !record.passed_on))
+            }
             Register::Login { server, terms, was } => {
                 if let Err(why) = self.may_log_in(server, terms) {
                     return Ok(Some(why.to_string()));
@@ -209,6 +213,10 @@ impl Kernel {
                 Register::Sampling { server, terms, .. } => {
                     let (server, terms) = (server.clone(), *terms);
                     w.push(ToolSamplingSet { server, terms, action_request_id, set_at: now });
+                }
+                Register::PassOn { server, .. } => {
+                    let (server, action_request_id) = (server.clone(), Some(action_request_id));
+                    w.push(ToolServerPassedOn { server, on: true, action_request_id, set_at: now });
                 }
                 Register::Login { server, terms, .. } => {
                     let (server, terms) = (server.clone(), LoginTerms::clone(terms));
@@ -279,6 +287,9 @@ impl Kernel {
             Register::Sampling { server, terms: None, .. } => {
                 format!("The server {server} may ask no model any more.")
             }
+            Register::PassOn { server, .. } => format!(
+                "The classified tools of the server {server} are passed on to agents that are clients of Hermit."
+            ),
             Register::Login { server, terms, .. } => format!(
                 "You may log in at {} now; `hermit tools login {server}` waits for it, and the page Tools shows the address.",
                 terms.authorization.server()

@@ -10,9 +10,9 @@ use crate::state::Stage;
 use crate::tool_registry::{ServerRecord, ToolRegistry};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
-use acts::{Action, Register};
+use acts::{Action, Register, Tool as _};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
-use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerRemoved};
+use model::body::{ToolServerChanged, ToolServerDisabled, ToolServerPassedOn, ToolServerRemoved};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::launch::{check_variables, may_be_secret_in_words, set_in_words};
@@ -124,6 +124,46 @@ impl Kernel {
         let change = Register::Sampling { server: server.to_owned(), terms, was };
         let workspace_id = self.workspace(root)?;
         self.propose_change(&change, workspace_id, channel, idempotency_key)
+    }
+
+    /// Makes the task that asks a person whether the classified tools of a server are passed on to agents of other programs.
+    /// Nothing is passed on by this.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the server, [`Error::Input`] when none is classified or it is so already.
+    pub fn propose_pass_on(
+        &self,
+        server: &str,
+        root: &Path,
+        (channel, idempotency_key): (Channel, String),
+    ) -> Result<Submitted, Error> {
+        let record = self.server_record(server)?;
+        if record.passed_on {
+            return Err(Error::Input(format!("the tools of `{server}` are passed on already")));
+        }
+        let workspace_id = self.workspace(root)?;
+        let registration = self.registered(&record)?;
+        let mut tools = BTreeMap::new();
+        for tool in &registration.manifest.tools {
+            let terms = record.terms_for(&tool.name, tool.pin()?, self.ports.clock.now(), Some(workspace_id));
+            tools.extend(terms.map(|terms| (tool.name.clone(), terms.class)));
+        }
+        let change = Register::PassOn { server: server.to_owned(), tools };
+        change.check().map_err(Error::Input)?;
+        self.propose_change(&change, workspace_id, channel, idempotency_key)
+    }
+
+    /// The tools of a server are passed on no longer. Any surface may: it only narrows.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the server, [`Error::Input`] where they are not passed on.
+    pub fn end_pass_on(&self, server: &str, by: impl Into<Sender>) -> Result<(), Error> {
+        if !self.server_record(server)?.passed_on {
+            return Err(Error::Input(format!("the tools of `{server}` are not passed on")));
+        }
+        let (server_name, set_at) = (server.to_owned(), self.ports.clock.now());
+        let body = ToolServerPassedOn { server: server_name, on: false, action_request_id: None, set_at };
+        self.narrow(server, by.into(), body)
     }
 
     /// Makes the task that calls a tool once, as an agent would: judged, asked about and receipted in the same way.

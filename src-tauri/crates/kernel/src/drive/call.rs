@@ -14,9 +14,9 @@ use model::limits::OFFERED_WORDS_MAX;
 use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
 use model::task::Proposer;
-use model::tool_server::{ServerRegistration, ToolTerms, offered_name, words_for_model};
+use model::tool_server::{ServerRegistration, ServerTool, ToolTerms, offered_name, words_for_model};
 use model::web::WebUrl;
-use model::{AttemptId, Digest, RelPath, UnixMs};
+use model::{AttemptId, Digest, RelPath, UnixMs, WorkspaceId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -42,6 +42,21 @@ impl Usable {
         self.record.sampling
     }
 
+    /// Whether agents of other programs may call its tools.
+    pub(super) const fn is_passed_on(&self) -> bool {
+        self.record.passed_on
+    }
+
+    /// What a person says of a tool by now, in a folder.
+    pub(super) fn terms_now(
+        &self,
+        tool: &ServerTool,
+        now: UnixMs,
+        workspace: Option<WorkspaceId>,
+    ) -> Option<ToolTerms> {
+        self.record.terms_for(&tool.name, tool.pin().ok()?, now, workspace)
+    }
+
     /// Whether a tool is what it was when it was registered, as far as anybody has seen.
     pub(super) fn is_unchanged(&self, tool: &str) -> bool {
         !self.record.changed.contains(tool)
@@ -52,8 +67,14 @@ impl Kernel {
     /// Servers as they were registered when the attempt at work began; what was taken back since is not among them, and
     /// neither is one whose registration cannot be read, which the log tells.
     pub(super) fn usable_servers(&self, state: &TaskState) -> Vec<Usable> {
-        let Some(attempt) = state.attempt() else { return Vec::new() };
-        let began = attempt.attempt.started_at;
+        if state.attempt().is_none() {
+            return Vec::new();
+        }
+        self.usable_since(began(state))
+    }
+
+    /// Servers as they were registered at a time, but for what was taken back since.
+    pub(super) fn usable_since(&self, began: UnixMs) -> Vec<Usable> {
         let usable = |(server, record): (String, ServerRecord)| {
             let version = record.at(began).filter(|_| record.disabled.is_none())?;
             let registration = match self.registration_at(&version.registration) {
@@ -97,21 +118,14 @@ impl Kernel {
             ))));
         };
         let name = &server.registration.server;
-        if !server.is_unchanged(&tool.name) {
-            return Ok(Err(Unfit(format!(
-                "the server `{name}` says something else of `{}` than when it was registered; a person looks at the \
-                 difference with `hermit tools add {name} --again`",
-                tool.name
-            ))));
-        }
-        if let Err(why) = executors.fits(&tool.input_schema, arguments) {
-            return Ok(Err(Unfit(format!(
-                "the arguments of `{offered}` do not fit: {why}; it takes {}",
-                words_for_model(&tool.input_schema, OFFERED_WORDS_MAX)
-            ))));
+        if let Some(unfit) = self.refuses(state, executors, (server, tool), arguments)? {
+            return Ok(Err(unfit));
         }
         let pin = tool.pin()?;
         let terms = server.record.terms_for(&tool.name, pin, began(state), state.task.workspace_hint);
+        if terms.is_none() && self.is_of_client(state) {
+            return Ok(Err(Unfit(not_classified(offered, name))));
+        }
         let Named { paths, hosts, amounts } = match places(terms.as_ref(), arguments) {
             Ok(found) => found,
             Err(why) => return Ok(Err(Unfit(format!("{why}; a person said that it is one")))),
@@ -138,6 +152,34 @@ impl Kernel {
         Ok(action.as_tool().check().map(|()| action).map_err(Unfit))
     }
 
+    /// Why a tool is not called with these arguments, whatever is said of it.
+    fn refuses(
+        &self,
+        state: &TaskState,
+        executors: &dyn Executors,
+        (server, tool): (&Usable, &ServerTool),
+        arguments: &str,
+    ) -> Result<Option<Unfit>, Error> {
+        let name = &server.registration.server;
+        if self.proposer(state)? == Proposer::Session && !server.is_passed_on() {
+            return Ok(Some(Unfit(not_passed_on(name))));
+        }
+        if !server.is_unchanged(&tool.name) {
+            return Ok(Some(Unfit(format!(
+                "the server `{name}` says something else of `{}` than when it was registered; a person looks at the \
+                 difference with `hermit tools add {name} --again`",
+                tool.name
+            ))));
+        }
+        Ok(executors.fits(&tool.input_schema, arguments).err().map(|why| {
+            Unfit(format!(
+                "the arguments of `{}` do not fit: {why}; it takes {}",
+                offered_name(name, &tool.name),
+                words_for_model(&tool.input_schema, OFFERED_WORDS_MAX)
+            ))
+        }))
+    }
+
     /// Tries a call of a tool that changes files, as a command is tried. What cannot be meant is told when it is judged.
     pub(super) fn trial_of_call(
         &self,
@@ -150,6 +192,11 @@ impl Kernel {
             Ok(call) if call.as_tool().may_be_staged() => self.trial_of(tx, &call),
             Ok(_) | Err(_) => Ok(Trial::Not(None)),
         }
+    }
+
+    /// Whether an agent of another program leads the task, call by call.
+    fn is_of_client(&self, state: &TaskState) -> bool {
+        self.proposer(state).is_ok_and(|by| by == Proposer::Session)
     }
 
     /// Ends the servers that an attempt has called. One that is not ended is ended when nobody has called it for a while.
@@ -176,6 +223,7 @@ impl Kernel {
             Some(server) if server.registration_sha256 != call.registration_sha256 => {
                 "is registered otherwise"
             }
+            Some(server) if !server.is_passed_on() && self.is_of_client(state) => "is not passed on any more",
             Some(server) if !server.is_unchanged(&server.key_of(call)) => "says something else of this now",
             Some(server) if call.part.is_none() && terms_of(server, call, state) != call.terms => {
                 "has other terms for this tool"
@@ -187,9 +235,28 @@ impl Kernel {
     }
 }
 
-/// When the attempt at work began.
+/// When the attempt at work began. One that an agent outside leads lasts for days, and each of its calls takes what holds then.
 fn began(state: &TaskState) -> UnixMs {
-    state.attempt().map_or(UnixMs(0), |attempt| attempt.attempt.started_at)
+    state.attempt().map_or(UnixMs(0), |attempt| match attempt.loop_state.is_led {
+        true => state.latest,
+        false => attempt.attempt.started_at,
+    })
+}
+
+/// What an agent of another program is told that calls a tool of which nobody has said anything.
+fn not_classified(offered: &str, server: &str) -> String {
+    format!(
+        "nobody has said what `{offered}` may do, and only tools that a person has classified are passed on; they do that with \
+         `hermit tools classify {server}`"
+    )
+}
+
+/// What an agent of another program is told that calls a tool of a server which is not passed on.
+fn not_passed_on(server: &str) -> String {
+    format!(
+        "the tools of the server `{server}` are not passed on to agents of other programs; a person does that with `hermit \
+         tools pass-on {server}`"
+    )
 }
 
 /// What a person says by now of the tool of a call.

@@ -11,13 +11,13 @@ use crate::state::TaskState;
 use crate::tx::Tx;
 use iteration::Proposal;
 use knowledge::{Described, ranked};
-use model::Sensitive;
 use model::body::ToolsFound;
 use model::limits::{
     FOUND_TOOLS_MAX, OFFERED_BYTES_MAX, OFFERED_SHARE, OFFERED_TOOLS_MAX, OFFERED_WORDS_MAX,
 };
 use model::proposal::{Answer, ToolSpec};
 use model::tool_server::{ServerTool, offered_name, words_for_model};
+use model::{Sensitive, WorkspaceId};
 use reasoning::Descriptor;
 
 /// The tool by which a model finds more of them.
@@ -127,6 +127,25 @@ impl Kernel {
         let bytes = whole.saturating_sub(room).saturating_add(told.map_or(0, |told| told.len()));
         let tokens = u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX);
         Ok(Offered { has_more: whole > 0 && tools.len() < all.len(), tools, tokens, room: whole })
+    }
+
+    /// Tools of servers that are passed on to agents of other programs in a folder: those that a person has classified and
+    /// whose servers say of them what they said then.
+    ///
+    /// # Errors
+    /// When a kept schema cannot be read.
+    pub fn passed_on(&self, workspace: Option<WorkspaceId>) -> Result<Vec<ToolSpec>, Error> {
+        let now = self.ports.clock.now();
+        let servers = self.usable_since(now);
+        let servers: Vec<&Usable> = servers.iter().filter(|server| server.is_passed_on()).collect();
+        let mut all = Vec::new();
+        for server in servers {
+            let of = named(std::slice::from_ref(server)).into_iter();
+            for one in of.filter(|one| server.terms_now(one.tool, now, workspace).is_some()) {
+                all.push(one.spec()?);
+            }
+        }
+        Ok(all)
     }
 
     /// Adds what is offered of servers to Hermit's own tools; those about servers stay where there is something for them.

@@ -6,7 +6,9 @@ use crate::Error;
 use iteration::LoopState;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::{Body, ChildEnded, ContextCompacted, ModelResponded, SkillLoaded};
+use model::body::{
+    ActionRequested, AnswerContinued, Body, ChildEnded, ContextCompacted, ModelResponded, SkillLoaded,
+};
 use model::{ActionRequestId, ClarificationId, Slot, transition};
 use std::collections::VecDeque;
 
@@ -246,14 +248,7 @@ impl AttemptState {
                 self.turn = Turn::Asking { request: b.request.clone() };
             }
             Body::ModelResponded(b) => self.answered(b),
-            Body::AnswerContinued(b) => {
-                let answer = b.answer.clone();
-                self.turn = match self.beside.pop_front() {
-                    Some(act) => Turn::Acting { answer: Some(answer), act: Box::new(act) },
-                    None => Turn::Answered { answer },
-                };
-                self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
-            }
+            Body::AnswerContinued(b) => self.continued(b),
             Body::CriteriaChecked(_) => self.criteria_checks = self.criteria_checks.saturating_add(1),
             // The next has its own decision, also where a model of the same name is asked elsewhere.
             Body::ModelFellBack(_) => self.remote_model = None,
@@ -269,14 +264,7 @@ impl AttemptState {
                     self.turn = Turn::Answered { answer };
                 }
             }
-            // The act in hand has begun: this one begins beside it.
-            Body::ActionRequested(b) if self.act().is_some_and(Act::is_dispatched) => {
-                self.beside.push_back(Act::of(b));
-            }
-            Body::ActionRequested(b) => {
-                let answer = self.turn.answer().cloned();
-                self.turn = Turn::Acting { answer, act: Box::new(Act::of(b)) };
-            }
+            Body::ActionRequested(b) => self.requested(b),
             Body::ModelOutputRejected(_) => self.turn_over(),
             Body::IterationCompleted(b) => {
                 if !self.loop_state.is_led {
@@ -321,6 +309,26 @@ impl AttemptState {
         }
         self.turn = Turn::Answered { answer: b.answer.clone() };
         (self.taken, self.model_failures, self.beside_failed) = (0, 0, false);
+    }
+
+    /// The next of the answer is in hand: one that was dispatched beside the act before, else what is to be read.
+    fn continued(&mut self, b: &AnswerContinued) {
+        let answer = b.answer.clone();
+        self.turn = match self.beside.pop_front() {
+            Some(act) => Turn::Acting { answer: Some(answer), act: Box::new(act) },
+            None => Turn::Answered { answer },
+        };
+        self.taken = usize::try_from(b.taken).unwrap_or(usize::MAX);
+    }
+
+    /// A request is in hand; or beside the act in hand, where that has begun.
+    fn requested(&mut self, b: &ActionRequested) {
+        if self.act().is_some_and(Act::is_dispatched) {
+            self.beside.push_back(Act::of(b));
+            return;
+        }
+        let answer = self.turn.answer().cloned();
+        self.turn = Turn::Acting { answer, act: Box::new(Act::of(b)) };
     }
 
     /// What a child task came to joins what the attempt has seen.

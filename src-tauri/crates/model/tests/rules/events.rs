@@ -248,6 +248,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("trial.ended", "reason")
                     | ("effect.progressed", "done" | "total" | "checkpoint")
                     | ("tools.sampling_set", "terms")
+                    | ("tools.passed_on", "action_request_id")
                     | ("sampling.ended", "answer" | "error")
                     | ("tools.logged_in", "expires_at")
                     | ("attempt.skill_loaded", "file")

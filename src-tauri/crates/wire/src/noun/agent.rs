@@ -20,7 +20,11 @@ params! {
         idempotency_key: Option<String>,
     }
     /// Which tools there are.
-    Tools {}
+    Tools {
+        /// The folder to work in, absolute: what is said of a tool may hold in one folder alone.
+        #[serde(default)]
+        workspace: Option<String>,
+    }
     /// One call of a tool.
     Call {
         task: String,

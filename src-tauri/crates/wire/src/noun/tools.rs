@@ -58,6 +58,16 @@ params! {
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
+    /// Whether the classified tools of a server are passed on to agents of other programs.
+    PassOn {
+        server: String,
+        /// The folder of the task that asks.
+        workspace: String,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// The tools of a server are passed on no longer.
+    PassOff { server: String }
     /// A log-in at a server that is reached by an address.
     Login {
         server: String,
@@ -254,6 +264,8 @@ answers! {
         left_out: Vec<String>,
         /// How much it may ask of a model, in words; nothing is nothing at all.
         sampling: Option<String>,
+        /// Whether its classified tools are passed on to agents of other programs.
+        passed_on: bool,
         /// Its latest calls, the newest first.
         calls: Vec<LastCall>,
     }

@@ -347,5 +347,6 @@ export const REGISTRY = [
   "attempt.model_fell_back",
   "playbook.adopted",
   "playbook.turned_off",
+  "tools.passed_on",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
