@@ -239,6 +239,7 @@ fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), 
             return Err("a model in the box sees no pictures; choose one at a server".to_owned());
         }
         settings.sees = Some(sees).filter(|sees| *sees);
+        settings.without.remove("pictures");
     }
     for (wished, set) in
         [(&wish.price_in, &mut settings.price_in), (&wish.price_out, &mut settings.price_out)]

@@ -58,8 +58,10 @@ pub(crate) struct Cell {
     pub(crate) stop: AtomicBool,
     /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
     pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
-    /// What a person said last to a server of tools that waits for it.
-    pub(crate) said: Mutex<Option<(model::ClarificationId, String)>>,
+    /// What a person said to servers of tools that wait for it, by the question.
+    pub(crate) said: Mutex<BTreeMap<model::ClarificationId, String>>,
+    /// During which act a server asked a question, while that act is under way here.
+    pub(crate) asked_in: Mutex<BTreeMap<model::ClarificationId, model::ActionRequestId>>,
     /// What the attempt at work was told of the task before.
     pub(crate) predecessor: Mutex<Option<crate::drive::Told>>,
     /// The state holds what never got into the log: it is folded again before it is believed.
@@ -193,7 +195,8 @@ impl Kernel {
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             tried: Mutex::new(None),
-            said: Mutex::new(None),
+            said: Mutex::default(),
+            asked_in: Mutex::default(),
             predecessor: Mutex::new(None),
             stale: AtomicBool::new(false),
         });

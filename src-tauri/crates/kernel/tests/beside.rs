@@ -3,7 +3,7 @@
 //! host that dies.
 
 use crate::several::together;
-use crate::story::{completed, count, events, packs, shows, state};
+use crate::story::{completed, count, die, events, packs, shows, state};
 use acts::{Action, ActionRequest};
 use conforms::conforms;
 use effects::{Outcome, Output};
@@ -11,6 +11,7 @@ use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::artifact::ArtifactKind;
 use model::fault::Point;
+use model::ingress::Channel;
 use model::policy::Profile;
 use model::proposal::Answer;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use testkit::{Mode, World, change, done, fetch, look, write};
+use testkit::{Edge, Mode, World, change, done, fetch, look, write};
 
 /// Where pages are; nobody asks there.
 const HOST: &str = "pages.example.com";
@@ -250,6 +251,23 @@ fn what_changes_something_has_nobody_beside_it_and_comes_in_its_order() {
         .iter()
         .filter(|(_, body)| matches!(body, Body::ReceiptIssued(b) if b.action_request_id.is_some()));
     assert_eq!(receipts.count(), 5, "each change and each fetch is on record by itself");
+}
+
+#[test]
+fn what_somebody_says_before_the_first_is_dispatched_comes_before_the_others() {
+    let mut world = World::new(1_707);
+    let meeting = Meeting::of(1, LONG);
+    meeting.serves(&world);
+    allow_host(&world, 9);
+    let answer = vec![page("a"), page("b"), page("c")];
+    let task = give(&world, "reads", vec![together(answer), done("stopped")]);
+    die(&mut world, task, Point::ModelRespond, Edge::After);
+    world.reasoners.script("reads", vec![done("stopped")]);
+    world.kernel().append_note(task, "only the first", Channel::Cli, "n-1").unwrap();
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(meeting.names(), ["a"]);
+    let last = packs(world.kernel(), task).pop().unwrap();
+    assert!(shows(&last, "what was said meanwhile comes first"));
 }
 
 #[test]

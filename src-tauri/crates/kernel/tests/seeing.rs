@@ -30,8 +30,9 @@ fn png(name: &str) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n".as_slice(), name.as_bytes(), &[0, 159, 146, 150]].concat()
 }
 
-/// A server whose one tool answers with a picture.
-struct Camera;
+/// A server whose one tool answers with a picture, or with this in the place of its bytes.
+#[derive(Clone)]
+struct Camera(Option<String>);
 
 impl ToolServers for Camera {
     fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
@@ -45,7 +46,7 @@ impl ToolServers for Camera {
         _: Duration,
         _: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String> {
-        Ok(Box::new(Self))
+        Ok(Box::new(self.clone()))
     }
 
     fn fits(&self, _: &str, _: &str) -> Result<(), String> {
@@ -71,7 +72,8 @@ impl ToolSession for Camera {
         _: Heard<'_>,
         _: Ended<'_>,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
-        let image = json!({ "type": "image", "data": base64(&png("snapped")), "mimeType": "image/png" });
+        let data = self.0.clone().unwrap_or_else(|| base64(&png("snapped")));
+        let image = json!({ "type": "image", "data": data, "mimeType": "image/png" });
         Ok(Ok(ToolReply { is_error: false, result: json!({ "content": [image] }) }))
     }
 }
@@ -121,8 +123,12 @@ fn drive(world: &World, task: TaskId) {
 }
 
 fn furnished(seed: u64) -> World {
+    with_camera(seed, None)
+}
+
+fn with_camera(seed: u64, says: Option<String>) -> World {
     let mut world = World::new(seed);
-    world.servers = Arc::new(Camera);
+    world.servers = Arc::new(Camera(says));
     world.reopen();
     world.register_many(1);
     std::fs::write(world.path("plan.png"), png("plan")).unwrap();
@@ -257,13 +263,40 @@ fn pictures_are_bounded_in_size_and_number_and_what_is_left_out_is_said() {
     assert!(shown.contains(&("image/png".to_owned(), base64(&png("p8")))), "the newest are shown");
     let pack = packs(world.kernel(), task).remove(0);
     let reasons: Vec<&str> = pack.omissions.iter().map(|one| one.reason.as_str()).collect();
-    for words in
-        ["`large.png` has 3145729 bytes, and one of at most 3145728", "8 pictures are shown in one request"]
-    {
-        assert!(reasons.iter().any(|reason| reason.contains(words)), "{reasons:?}");
-        assert!(sent.contains(words.trim_start_matches('`')) || sent.contains("picture left out"), "{sent}");
+    for words in ["picture left out: it has more than 3 MiB", "picture left out: 8 pictures of 8 MiB"] {
+        assert!(reasons.iter().any(|reason| reason.starts_with(words)), "{reasons:?}");
+        assert!(sent.contains(words), "the model is told: {sent}");
     }
+    assert!(reasons.iter().all(|reason| !reason.contains(".png")), "a stranger names files: {reasons:?}");
     assert!(shows(&pack, "no picture"), "what is only called a picture is what it is");
     let of = |name: &str| Digest::of(&png(name));
     assert!(pack.items.iter().flat_map(|item| &item.pictures).any(|picture| picture.sha256 == of("p8")));
+}
+
+#[test]
+fn a_tool_shows_its_own_pictures_and_names_no_others_of_the_store() {
+    let hidden = png("of another task");
+    let said = format!("{} bytes, sha256 {}", hidden.len(), Digest::of(&hidden));
+    let world = with_camera(1_804, Some(said));
+    taken_in(&world, "hidden.png", &hidden);
+    let wire = script(ModelApi::Openai);
+    let task = begin(&world, &wire, ModelApi::Openai, true, Vec::new());
+    drive(&world, task);
+    let sent = wire.sent();
+    assert!(sent.iter().all(|text| !text.contains(&base64(&hidden))), "it was never shown to this task");
+    assert!(sent[2].contains("(no bytes in base64)"), "{}", sent[2]);
+}
+
+#[test]
+fn a_server_that_refuses_pictures_is_asked_without_them_and_the_task_goes_on() {
+    let world = furnished(1_805);
+    let given = taken_in(&world, "given.png", &png("given"));
+    let wire = Wire::speaking(ModelApi::Openai, vec![("done", json!({ "summary": "not seen" }))]);
+    wire.refuse(400, json!({ "error": { "message": "this model does not support that" } }));
+    let task = begin(&world, &wire, ModelApi::Openai, true, vec![given]);
+    drive(&world, task);
+    let shown = |text: &String| pictures(ModelApi::Openai, &serde_json::from_str(text).unwrap()).len();
+    assert_eq!(wire.sent().iter().map(shown).collect::<Vec<_>>(), [1, 0]);
+    let last = packs(world.kernel(), task).pop().unwrap();
+    assert!(last.items.iter().all(|item| item.pictures.is_empty()), "the pack says what was sent");
 }

@@ -41,6 +41,11 @@ impl Wire {
         })
     }
 
+    /// The next answer is this instead: status and body.
+    pub fn refuse(&self, status: u16, body: Value) {
+        self.refusals.lock().unwrap().push_back((status, body));
+    }
+
     pub fn sent(&self) -> Vec<String> {
         self.sent.lock().unwrap().clone()
     }

@@ -48,6 +48,22 @@ pub fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether a request to a server of models shows pictures, in whichever protocol.
+pub(crate) fn are_in(request: &Value) -> bool {
+    match request {
+        Value::Array(all) => all.iter().any(are_in),
+        Value::Object(members) => {
+            let kind = members.get("type").and_then(Value::as_str).unwrap_or_default();
+            matches!(kind, "image_url" | "input_image")
+                || kind == "image" && members.contains_key("source")
+                || members.contains_key("inlineData")
+                || members.contains_key("role") && members.contains_key("images")
+                || members.values().any(are_in)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::media_type_of;

@@ -73,7 +73,7 @@ export function ModelForm({ asked, close }: { asked: Asked; close: () => void })
         <TextField label="Temperature" value={temperature} hint="0 to 2, or own" onChange={(event) => setTemperature(event.target.value)} />
         <Select label="How it answers" value={mode} options={MODES} onChange={(event) => setMode(event.target.value)} />
         <Select label="Tools" value={tools} options={TOOLS} onChange={(event) => setTools(event.target.value)} />
-        <Select label="Pictures" value={sees} options={SEES} onChange={(event) => setSees(event.target.value)} />
+        <Select label="Pictures" value={sees} options={SEES} hint="They leave this machine where the model is elsewhere" onChange={(event) => setSees(event.target.value)} />
         <TextField label="Price of input, $" inputMode="decimal" value={priceIn} hint="A million tokens read; empty leaves it to Hermit" onChange={(event) => setPriceIn(event.target.value)} />
         <TextField label="Price of output, $" inputMode="decimal" value={priceOut} hint="A million tokens written; empty leaves it to Hermit" onChange={(event) => setPriceOut(event.target.value)} />
       </div>

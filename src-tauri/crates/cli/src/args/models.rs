@@ -136,7 +136,8 @@ pub struct ModelsSet {
     /// Which tools are offered: `all`, `few`, or `auto`: few to small models.
     #[arg(long, value_name = "WHICH")]
     pub tools: Option<String>,
-    /// Whether it is shown pictures: those that come with words, that a tool answers with, and that it reads.
+    /// Whether it is shown pictures: those that come with words, that a tool answers with, and that it reads. They leave this
+    /// machine where the model is elsewhere.
     #[arg(long, value_name = "yes|no", value_parser = clap::builder::BoolishValueParser::new())]
     pub sees: Option<bool>,
     /// US dollars for a million tokens read; empty leaves it to Hermit.

@@ -6,7 +6,6 @@ use crate::workspace::digest_reader;
 use crate::workspace::entry::Kind;
 use crate::{Error, HASH_ENTRIES_MAX, Workspace};
 use model::RelPath;
-use model::limits::PARALLEL_READS;
 use serde_json::{Value, json};
 
 /// Of a folder with all folders inside it when it is `deep`, else of its own files alone.
@@ -15,6 +14,7 @@ pub(crate) fn hash(
     path: &RelPath,
     deep: bool,
     names_secret: bool,
+    at_once: usize,
 ) -> Result<Value, Error> {
     let mut files = vec![path.clone()];
     let mut unread = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn hash(
         }
     }
     let mut entries = Vec::new();
-    for (file, result) in files.iter().zip(fan_out(&files, PARALLEL_READS, |file| one(workspace, file))) {
+    for (file, result) in files.iter().zip(fan_out(&files, at_once, |file| one(workspace, file))) {
         match result {
             Ok(value) => entries.push(value),
             Err(error) if file == path => return Err(error),

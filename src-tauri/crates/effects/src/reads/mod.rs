@@ -22,7 +22,9 @@ pub(crate) fn observe(
     items: &[ReadItem],
     at_once: usize,
 ) -> (Vec<u8>, Vec<String>) {
-    let results = fan_out(items, at_once, |item| one((workspace, redactor), scope, item));
+    // One look may look at many files at once; several share what may be looked at.
+    let each = if items.len() > 1 { 1 } else { at_once };
+    let results = fan_out(items, at_once, |item| one((workspace, redactor), scope, item, each));
     let mut errors = Vec::new();
     let mut values = Vec::new();
     for (item, result) in items.iter().zip(results) {
@@ -44,6 +46,7 @@ fn one(
     (workspace, redactor): (&Workspace, &redact::Shared),
     scope: &Scope<'_>,
     item: &ReadItem,
+    at_once: usize,
 ) -> Result<Value, Error> {
     scope.covers(&ResourceId::File(workspace.id(), acts::read_path(item).clone()))?;
     // Policy has asked about what is named; what is only met below a folder is left out.
@@ -55,8 +58,8 @@ fn one(
             search::search((workspace, redactor.now()), path, pattern, glob.as_deref(), names_secret)
         }
         ReadItem::Lines { path, from, to } => lines::lines(workspace, path, *from, *to, &redactor.now()),
-        ReadItem::Hash { path } => hash::hash(workspace, path, true, names_secret),
-        ReadItem::HashFolder { path } => hash::hash(workspace, path, false, names_secret),
+        ReadItem::Hash { path } => hash::hash(workspace, path, true, names_secret, at_once),
+        ReadItem::HashFolder { path } => hash::hash(workspace, path, false, names_secret, at_once),
     }
 }
 

@@ -423,8 +423,12 @@ fn data_of(block: &Value) -> Option<&str> {
 fn name_media(answer: &mut Value) {
     let Some(blocks) = answer.get_mut("content").and_then(Value::as_array_mut) else { return };
     for block in blocks {
-        let Some(bytes) = data_of(block).and_then(|data| STANDARD.decode(data).ok()) else { continue };
-        let named = json!(format!("{} bytes, sha256 {}", bytes.len(), Digest::of(&bytes)));
+        let Some(data) = data_of(block) else { continue };
+        // What are no bytes must not pass for the name of some.
+        let named = match STANDARD.decode(data) {
+            Ok(bytes) => json!(format!("{} bytes, sha256 {}", bytes.len(), Digest::of(&bytes))),
+            Err(_) => json!("(no bytes in base64)"),
+        };
         let at = if block.get("data").is_some() { "/data" } else { "/resource/blob" };
         if let Some(data) = block.pointer_mut(at) {
             *data = named;

@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::kernel::Kernel;
-use crate::state::AttemptState;
 use model::body::GrantRevoked;
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -21,9 +20,8 @@ impl Kernel {
             .get(&grant_id)
             .ok_or_else(|| Error::NotFound { kind: "grant", id: grant_id.to_string() })?;
         // Dispatched and not established: whatever of it is not done yet is not completed under a revoked grant.
-        let in_hand = tx.attempt().and_then(AttemptState::act);
         let under_way =
-            in_hand.is_some_and(|act| act.is_unsettled() && act.authority.grant == Some(grant_id));
+            tx.attempt().is_some_and(|at| at.under_way().any(|act| act.authority.grant == Some(grant_id)));
         if grant.revoked || (grant.consumed && !under_way) {
             let how = if grant.revoked { "revoked" } else { "used" };
             return Err(Error::Conflict(format!("grant `{grant_id}` is {how} already")));

@@ -100,7 +100,11 @@ impl Kernel {
         }
         tx.hand.by_standing = judged.policy.standing.is_some();
         let first = judged.request;
-        let beside = self.dispatch_beside(tx, &executors, &first)?;
+        let beside = match self.dispatch_beside(tx, &executors, &first) {
+            // A lasting yes was taken back meanwhile: nothing of this is there, and policy is asked again.
+            Err(error) if self.is_overtaken(&error) => return Ok(Then::Drop),
+            beside => beside?,
+        };
         tx.then(After::Perform(Arc::clone(&executors), Box::new(first), authorization, turn));
         for (request, authorization) in beside {
             tx.then(After::Perform(Arc::clone(&executors), Box::new(request), authorization, None));
@@ -157,7 +161,7 @@ impl Kernel {
             let observed = self.witness_of(&request, executors.observe(&resources), tx.now())?;
             let observed = StateWitness { witness_id: approved.witness_id, ..observed };
             let mut drifts = self.drifts(&request, executors, &approved, &observed);
-            drifts.extend(self.taken_back(tx, &request.action));
+            drifts.extend(self.taken_back(tx, &request));
             if !drifts.is_empty() || tx.now() > approved.expires_at {
                 return Ok(AsApproved::Drifted(approved.witness_id, drifts));
             }
@@ -166,7 +170,7 @@ impl Kernel {
             witness = Some((observed, at));
         }
         // A call without a witness has nothing that is looked at again: what was said of its tool is.
-        if witness.is_none() && !self.taken_back(tx, &request.action).is_empty() {
+        if witness.is_none() && !self.taken_back(tx, &request).is_empty() {
             return Ok(AsApproved::Lapsed("what a person said of the tool has changed"));
         }
         let policy_ref = policy_at.artifact.clone();

@@ -10,13 +10,13 @@ use model::body::{ClarificationCancelled, ClarificationRequested};
 use model::fault::Point;
 use model::ingress::{Clarification, ClarificationStatus};
 use model::principal::PrincipalType;
-use model::{ClarificationId, Sensitive, limits};
+use model::{ActionRequestId, ClarificationId, Sensitive, limits};
 
 impl Kernel {
     /// Opens a question of a server, looks how it stands, or takes it back.
-    pub(super) fn asked_by_server(&self, cell: &Cell, asking: &Asking) {
+    pub(super) fn asked_by_server(&self, cell: &Cell, act: ActionRequestId, asking: &Asking) {
         let stands = match asking.standing() {
-            Standing::New => self.open_question(cell, asking).map(Some),
+            Standing::New => self.open_question(cell, act, asking).map(Some),
             Standing::Waits(name) => self.answer_to(cell, &name),
             Standing::GivenUp(name) => self.take_back(cell, &name).map(|()| None),
             Standing::Answered(_) | Standing::Closed(_) => Ok(None),
@@ -28,7 +28,7 @@ impl Kernel {
         }
     }
 
-    fn open_question(&self, cell: &Cell, asking: &Asking) -> Result<Standing, Error> {
+    fn open_question(&self, cell: &Cell, act: ActionRequestId, asking: &Asking) -> Result<Standing, Error> {
         let mut tx = self.begin_tx(cell, Point::ClarificationAsk, PrincipalType::Executor)?;
         let redactor = self.ports.redactor.now();
         let clean = |text: &str| Sensitive::from(redactor.text(text).rest.into_owned());
@@ -48,15 +48,17 @@ impl Kernel {
         };
         tx.push(ClarificationRequested { clarification });
         tx.commit()?;
+        lock(&cell.asked_in).insert(clarification_id, act);
         Ok(Standing::Waits(clarification_id.to_string()))
     }
 
     fn answer_to(&self, cell: &Cell, name: &str) -> Result<Option<Standing>, Error> {
-        if let Some((_, said)) = lock(&cell.said).take_if(|(id, _)| id.to_string() == name) {
+        let id: Option<ClarificationId> = name.parse().ok();
+        if let Some(said) = id.and_then(|id| lock(&cell.said).remove(&id)) {
             return Ok(Some(Standing::Answered(said)));
         }
         let state = self.lock_task(cell)?;
-        let open = name.parse().ok().and_then(|id: ClarificationId| state.clarifications.get(&id));
+        let open = id.and_then(|id| state.clarifications.get(&id));
         let is_pending = open.is_some_and(|question| question.status == ClarificationStatus::Pending);
         // It is answered in two steps; the second is the one above.
         let is_answered = open.is_some_and(|question| question.status == ClarificationStatus::Answered);
@@ -65,15 +67,17 @@ impl Kernel {
 
     fn take_back(&self, cell: &Cell, name: &str) -> Result<(), Error> {
         let mut tx = self.begin_tx(cell, Point::ClarificationAsk, PrincipalType::Executor)?;
-        close_questions(&mut tx);
-        drop(lock(&cell.said).take_if(|(id, _)| id.to_string() == name));
+        // Others may be asked by servers at work beside this one.
+        let own = |id: ClarificationId| id.to_string() == name;
+        close_those(&mut tx, own);
+        lock(&cell.said).retain(|id, _| !own(*id));
         tx.commit().map(drop)
     }
 
     /// Keeps what a person said to a server for whoever waits for it, without the values of secrets.
     pub(crate) fn say_to_server(&self, cell: &Cell, id: ClarificationId, text: &str) {
         let said = self.ports.redactor.now().text(text).rest.into_owned();
-        *lock(&cell.said) = Some((id, said));
+        lock(&cell.said).insert(id, said);
     }
 }
 
@@ -83,9 +87,21 @@ pub(crate) fn is_asked_by_server(state: &TaskState) -> bool {
     matches!(turn, Some(Turn::Acting { .. } | Turn::Trying { .. }))
 }
 
+/// Takes back the open questions that were asked during this act, or of which nobody here knows during which.
+pub(super) fn close_questions_of(tx: &mut Tx<'_>, cell: &Cell, act: ActionRequestId) -> Vec<String> {
+    let asked = close_those(tx, |id| lock(&cell.asked_in).get(&id).is_none_or(|of| *of == act));
+    lock(&cell.asked_in).retain(|_, of| *of != act);
+    asked
+}
+
 /// Takes back every open question.
 pub(crate) fn close_questions(tx: &mut Tx<'_>) -> Vec<String> {
+    close_those(tx, |_| true)
+}
+
+fn close_those(tx: &mut Tx<'_>, which: impl Fn(ClarificationId) -> bool) -> Vec<String> {
     let open = tx.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
+    let open = open.filter(|c| which(c.clarification_id));
     let open: Vec<_> = open.map(|c| (c.clarification_id, c.question.clone())).collect();
     let mut asked = Vec::new();
     for (clarification_id, question) in open {

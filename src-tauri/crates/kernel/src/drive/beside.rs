@@ -4,7 +4,7 @@
 //! the answer. What changes something is never among them.
 
 use super::judge::{Judged, Requested};
-use super::several::Plan;
+use super::several::{Plan, news};
 use super::{DriveOutcome, Perform};
 use crate::Error;
 use crate::folders::FolderTurn;
@@ -37,7 +37,9 @@ impl Kernel {
         let at_once = self.ports.executors.parallel_reads();
         let mut width = width(first, at_once);
         let is_asked_for = tx.attempt().is_some_and(|attempt| attempt.turn.answer().is_some());
-        if !only_looks(first) || !is_asked_for || self.proposer(tx)? == Proposer::Guest {
+        // What somebody has said since comes before all that follows.
+        if news(tx).is_some() || !only_looks(first) || !is_asked_for || self.proposer(tx)? == Proposer::Guest
+        {
             return Ok(Vec::new());
         }
         let (answer, proposals) = self.stored_answer(tx)?;

@@ -9,7 +9,7 @@ use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tool_registry::ServerRecord;
 use crate::tx::Tx;
-use acts::{Action, Call};
+use acts::{Action, ActionRequest, Call};
 use model::limits::OFFERED_WORDS_MAX;
 use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
@@ -214,8 +214,10 @@ impl Kernel {
 
     /// Why a call that a person allowed may not be made any more, if it may not: its server was disabled, forgotten or has
     /// changed since, or somebody said something else of the tool.
-    pub(super) fn taken_back(&self, state: &TaskState, action: &Action) -> Vec<String> {
-        let Action::Call(call) = action else { return Vec::new() };
+    pub(super) fn taken_back(&self, state: &TaskState, request: &ActionRequest) -> Vec<String> {
+        let Action::Call(call) = &request.action else { return Vec::new() };
+        // A looser word since takes nothing back; a stricter one does.
+        let since = began(state).min(request.proposed_at);
         let servers = self.usable_servers(state);
         let server = servers.iter().find(|server| server.registration.server == call.server);
         let why = match server {
@@ -225,7 +227,7 @@ impl Kernel {
             }
             Some(server) if !server.is_passed_on() && self.is_of_client(state) => "is not passed on any more",
             Some(server) if !server.is_unchanged(&server.key_of(call)) => "says something else of this now",
-            Some(server) if call.part.is_none() && terms_of(server, call, state) != call.terms => {
+            Some(server) if call.part.is_none() && terms_of(server, call, state, since) != call.terms => {
                 "has other terms for this tool"
             }
             Some(server) if server.sampling() != call.sampling => "may ask something else of a model by now",
@@ -260,8 +262,8 @@ fn not_passed_on(server: &str) -> String {
 }
 
 /// What a person says by now of the tool of a call.
-fn terms_of(server: &Usable, call: &Call, state: &TaskState) -> Option<ToolTerms> {
-    server.record.terms_for(&call.name, call.tool_sha256, began(state), state.task.workspace_hint)
+fn terms_of(server: &Usable, call: &Call, state: &TaskState, since: UnixMs) -> Option<ToolTerms> {
+    server.record.terms_for(&call.name, call.tool_sha256, since, state.task.workspace_hint)
 }
 
 /// Tries the examples of what is said of a tool: against its schema, and against the places that are named in it.

@@ -183,7 +183,7 @@ impl Kernel {
         let request_ref = self.act(tx)?.request.clone();
         let found = executors.observe(&governance::witness::observable(&request.target_resources));
         let mut stale = self.staged_stale(&request, &*executors, &found);
-        stale.extend(self.taken_back(tx, &request.action));
+        stale.extend(self.taken_back(tx, &request));
         let view = if stale.is_empty() { self.view_again(tx, &request)? } else { None };
         Ok((Requested { request, request_ref, found, view }, stale))
     }

@@ -37,7 +37,7 @@ impl Kernel {
         tx.set_attempt(AttemptStatus::Observing, "the executor came back")?;
         super::sampled::close_sampled(&mut tx);
         outcome.observed.extend(super::sampled::in_words(&tx, request.action_request_id));
-        for asked in super::asked::close_questions(&mut tx) {
+        for asked in super::asked::close_questions_of(&mut tx, cell, request.action_request_id) {
             let said = format!("nobody had answered when it ended: {asked}");
             outcome.error = outcome.error.map(|error| format!("{error}; {said}"));
             outcome.observed.push(said);

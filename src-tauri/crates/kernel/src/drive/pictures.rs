@@ -6,7 +6,7 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
 use knowledge::Material;
-use model::artifact::{Artifact, ArtifactClass, ArtifactKind};
+use model::artifact::{Artifact, ArtifactClass, ArtifactKind, Sensitivity};
 use model::context::{ContextPack, Picture};
 use model::limits::{PICTURE_BYTES_MAX, PICTURES_BYTES_MAX, PICTURES_MAX};
 use model::{ArtifactId, Digest};
@@ -16,8 +16,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
 /// What is said of a picture that a model is not shown.
-const BLIND: &str =
-    "picture left out: this model is not set to see pictures (`hermit models set ADDRESS --sees yes`)";
+const BLIND: &str = "picture left out: this model is not set to see pictures";
+/// What is said of one that is too large.
+const TOO_LARGE: &str = "picture left out: it has more than 3 MiB; make it smaller";
+/// What is said of one that finds no room.
+const TOO_MANY: &str =
+    "picture left out: 8 pictures of 8 MiB together are shown in one request, the newest first";
+/// What is said of one whose bytes are gone or damaged.
+const GONE: &str = "picture left out: its bytes cannot be read";
 
 /// A picture, and where its bytes are.
 struct Found {
@@ -34,26 +40,15 @@ struct Room {
 }
 
 impl Room {
-    /// Takes a picture in, or says why not.
-    fn take(&mut self, picture: &Picture) -> Result<(), String> {
-        let name = acts::visible(&picture.name);
-        let size = picture.byte_size;
-        if size > PICTURE_BYTES_MAX {
-            return Err(format!(
-                "picture left out: `{name}` has {size} bytes, and one of at most {PICTURE_BYTES_MAX} is shown; make it smaller"
-            ));
+    /// Takes a picture in, or says why not: without its name, which a stranger may have chosen.
+    fn take(&mut self, byte_size: u64) -> Result<(), &'static str> {
+        if byte_size > PICTURE_BYTES_MAX {
+            return Err(TOO_LARGE);
         }
-        if self.pictures == 0 {
-            return Err(format!(
-                "picture left out: `{name}`; {PICTURES_MAX} pictures are shown in one request, the newest first"
-            ));
+        if self.pictures == 0 || byte_size > self.bytes {
+            return Err(TOO_MANY);
         }
-        if size > self.bytes {
-            return Err(format!(
-                "picture left out: `{name}`; {PICTURES_BYTES_MAX} bytes of pictures are shown in one request, the newest first"
-            ));
-        }
-        (self.pictures, self.bytes) = (self.pictures.saturating_sub(1), self.bytes.saturating_sub(size));
+        (self.pictures, self.bytes) = (self.pictures.saturating_sub(1), self.bytes.saturating_sub(byte_size));
         Ok(())
     }
 }
@@ -77,47 +72,43 @@ impl Kernel {
         for at in places {
             let Some(material) = materials.get_mut(at) else { continue };
             let Some(artifact) = state.artifacts.get(&material.artifact_id) else { continue };
-            for Found { picture, bytes } in self.pictures_of(artifact, &material.title)? {
+            if material.sensitivity == Sensitivity::Secret {
+                continue;
+            }
+            for Found { picture, bytes } in self.pictures_of(state, artifact, &material.title)? {
                 if !room.named.insert(picture.sha256) {
                     continue;
                 }
-                if !sees {
-                    material.unseen = vec![BLIND.to_owned()];
-                    continue;
-                }
-                match room.take(&picture) {
-                    Err(why) => material.unseen.push(why),
-                    Ok(()) => {
-                        if artifact.class == ArtifactClass::Source {
-                            let Picture { media_type, byte_size, sha256, .. } = &picture;
-                            material.text = format!(
-                                "({media_type}, {byte_size} bytes, sha256 {sha256}: shown as a picture)"
-                            );
-                        }
-                        at_hand.extend(bytes.map(|bytes| (picture.sha256, bytes)));
-                        material.pictures.push(picture);
+                let shown = match sees {
+                    true => room.take(picture.byte_size),
+                    false => Err(BLIND),
+                };
+                let bytes = match bytes {
+                    _ if shown.is_err() => None,
+                    Some(bytes) => Some(bytes),
+                    None => self.artifacts.read(&picture.sha256).ok(),
+                };
+                let Some(bytes) = bytes else {
+                    let why = shown.err().unwrap_or(GONE).to_owned();
+                    if !material.unseen.contains(&why) {
+                        material.unseen.push(why);
                     }
+                    continue;
+                };
+                if artifact.class == ArtifactClass::Source {
+                    let Picture { media_type, byte_size, sha256, .. } = &picture;
+                    material.text =
+                        format!("({media_type}, {byte_size} bytes, sha256 {sha256}: shown as a picture)");
                 }
+                at_hand.insert(picture.sha256, bytes);
+                material.pictures.push(picture);
             }
         }
         Ok(at_hand)
     }
 
-    /// The bytes of all pictures that a pack names.
-    pub(super) fn pictures_in(&self, pack: &ContextPack, at_hand: &Pictures) -> Result<Pictures, Error> {
-        let named = pack.items.iter().flat_map(|item| &item.pictures);
-        let one = |picture: &Picture| {
-            let bytes = match at_hand.get(&picture.sha256) {
-                Some(bytes) => bytes.clone(),
-                None => self.artifacts.read(&picture.sha256)?,
-            };
-            Ok((picture.sha256, bytes))
-        };
-        named.map(one).collect()
-    }
-
     /// The pictures of one artifact: itself, those that it was told with, or those that a look read.
-    fn pictures_of(&self, artifact: &Artifact, title: &str) -> Result<Vec<Found>, Error> {
+    fn pictures_of(&self, state: &TaskState, artifact: &Artifact, title: &str) -> Result<Vec<Found>, Error> {
         let name = || artifact.task_local_alias.as_ref().and_then(|name| name.shown().cloned());
         if artifact.class == ArtifactClass::Source {
             let name = name().unwrap_or_else(|| title.to_owned());
@@ -130,7 +121,15 @@ impl Kernel {
         let read = read_in(&value).into_iter().map(|(picture, bytes)| Found { picture, bytes: Some(bytes) });
         let mut found: Vec<Found> = read.collect();
         for (name, sha256) in named_in(&value) {
-            found.extend(self.picture_at(sha256, &name));
+            // A result names what was kept with it, and nothing else of the store.
+            let is_kept = state.artifacts.values().any(|kept| {
+                kept.content_hash == sha256
+                    && kept.kind == ArtifactKind::Image
+                    && kept.class == ArtifactClass::Evidence
+                    && kept.created_at == artifact.created_at
+                    && kept.sensitivity_class != Sensitivity::Secret
+            });
+            found.extend(is_kept.then(|| self.picture_at(sha256, &name)).flatten());
         }
         Ok(found)
     }
@@ -147,26 +146,29 @@ impl Kernel {
     }
 }
 
+/// The bytes of those pictures that a pack names.
+pub(super) fn pictures_in(pack: &ContextPack, at_hand: &Pictures) -> Pictures {
+    let named = pack.items.iter().flat_map(|item| &item.pictures);
+    named.filter_map(|picture| Some((picture.sha256, at_hand.get(&picture.sha256)?.clone()))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn picture(byte_size: u64) -> Picture {
-        let name = "a.png".to_owned();
-        Picture { name, media_type: "image/png".to_owned(), byte_size, sha256: Digest::of(b"a") }
-    }
-
     #[test]
     fn a_request_shows_so_many_pictures_of_so_many_bytes_and_says_what_is_left_out() {
         let room = || Room { pictures: PICTURES_MAX, bytes: PICTURES_BYTES_MAX, named: BTreeSet::new() };
-        assert!(room().take(&picture(PICTURE_BYTES_MAX)).is_ok());
-        assert!(room().take(&picture(PICTURE_BYTES_MAX + 1)).unwrap_err().contains("make it smaller"));
+        assert_eq!(room().take(PICTURE_BYTES_MAX), Ok(()));
+        assert_eq!(room().take(PICTURE_BYTES_MAX + 1), Err(TOO_LARGE));
         let mut few = room();
-        (0..PICTURES_MAX).for_each(|_| few.take(&picture(1)).unwrap());
-        assert!(few.take(&picture(1)).unwrap_err().contains("8 pictures are shown"));
+        (0..PICTURES_MAX).for_each(|_| few.take(1).unwrap());
+        assert_eq!(few.take(1), Err(TOO_MANY));
         let mut large = room();
-        large.take(&picture(PICTURE_BYTES_MAX)).unwrap();
-        large.take(&picture(PICTURE_BYTES_MAX)).unwrap();
-        assert!(large.take(&picture(PICTURE_BYTES_MAX)).unwrap_err().contains("bytes of pictures are shown"));
+        large.take(PICTURE_BYTES_MAX).unwrap();
+        large.take(PICTURE_BYTES_MAX).unwrap();
+        assert_eq!(large.take(PICTURE_BYTES_MAX), Err(TOO_MANY));
+        // The words say the same.
+        assert_eq!((PICTURE_BYTES_MAX, PICTURES_MAX, PICTURES_BYTES_MAX), (3 << 20, 8, 8 << 20));
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn with_rest(state: &TaskState, answer: &proposal::Answer, error: Str
 }
 
 /// Why what follows is not looked at, when somebody has spoken since the answer was given.
-fn news(state: &TaskState) -> Option<&'static str> {
+pub(super) fn news(state: &TaskState) -> Option<&'static str> {
     let is_news = !state.inputs.is_empty() || state.goal_is_news;
     is_news.then_some("what was said meanwhile comes first")
 }

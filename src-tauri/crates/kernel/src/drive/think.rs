@@ -1,6 +1,7 @@
 //! From a lease to a request: compile the context, put on record what the model is asked.
 
 use super::Then;
+use super::pictures::pictures_in;
 use super::pinned::{origin_in_words, profile_in_words};
 use crate::Error;
 use crate::command::memory::memories_in;
@@ -142,7 +143,7 @@ impl Kernel {
         }
         tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
         self.offer(tx, &mut tools, offered);
-        let (request, read) = self.encoded(&*reasoner, &pack, &tools, &at_hand)?;
+        let (request, read) = encoded(&*reasoner, &pack, &tools, &at_hand)?;
         let reserve = match proposer.spends_tokens() {
             false => 0,
             true => read.saturating_add(u64::from(descriptor.answers())),
@@ -167,27 +168,6 @@ impl Kernel {
                 Err(said) => self.day_is_full(tx, said),
             },
         }
-    }
-
-    /// The exact bytes of a request, and how many tokens are read of it: the context, the rules, the words of every tool, and
-    /// each picture.
-    fn encoded(
-        &self,
-        reasoner: &dyn Reasoner,
-        pack: &ContextPack,
-        tools: &[ToolSpec],
-        at_hand: &Pictures,
-    ) -> Result<(Vec<u8>, u64), Error> {
-        let failed = |e: reasoning::Error| Error::Reasoning(e.to_string());
-        let words = reasoner.encode(pack, tools).map_err(failed)?;
-        let whole = u64::from(knowledge::tokens::count_tokens(&String::from_utf8_lossy(&words)));
-        let pictures = self.pictures_in(pack, at_hand)?;
-        if pictures.is_empty() {
-            return Ok((words, whole.max(u64::from(pack.tokens))));
-        }
-        let shown = u64::from(PICTURE_TOKENS).saturating_mul(pictures.len() as u64);
-        let request = reasoner.encode_with(pack, tools, &pictures).map_err(failed)?;
-        Ok((request, whole.saturating_add(shown).max(u64::from(pack.tokens))))
     }
 
     fn store_request(
@@ -340,6 +320,26 @@ impl Kernel {
         };
         seen.iter().map(read).collect()
     }
+}
+
+/// The exact bytes of a request, and how many tokens are read of it: the context, the rules, the words of every tool, and
+/// each picture.
+fn encoded(
+    reasoner: &dyn Reasoner,
+    pack: &ContextPack,
+    tools: &[ToolSpec],
+    at_hand: &Pictures,
+) -> Result<(Vec<u8>, u64), Error> {
+    let failed = |e: reasoning::Error| Error::Reasoning(e.to_string());
+    let words = reasoner.encode(pack, tools).map_err(failed)?;
+    let whole = u64::from(knowledge::tokens::count_tokens(&String::from_utf8_lossy(&words)));
+    let pictures = pictures_in(pack, at_hand);
+    if pictures.is_empty() {
+        return Ok((words, whole.max(u64::from(pack.tokens))));
+    }
+    let shown = u64::from(PICTURE_TOKENS).saturating_mul(pictures.len() as u64);
+    let request = reasoner.encode_with(pack, tools, &pictures).map_err(failed)?;
+    Ok((request, whole.saturating_add(shown).max(u64::from(pack.tokens))))
 }
 
 /// Earlier turns that stand in no summary, and why the last answer could not be used (RX-9-2).

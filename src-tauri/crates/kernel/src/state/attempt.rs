@@ -178,9 +178,14 @@ impl AttemptState {
         self.observed.iter().filter(|seen| seen.iteration < self.iteration).cloned().collect()
     }
 
+    /// Acts that were dispatched and whose outcome is not established.
+    pub fn under_way(&self) -> impl Iterator<Item = &Act> {
+        self.act().into_iter().chain(&self.beside).filter(|act| act.is_unsettled())
+    }
+
     /// Whether an act was dispatched whose outcome is not established.
     pub fn unsettled(&self) -> bool {
-        self.act().is_some_and(Act::is_unsettled)
+        self.under_way().next().is_some()
     }
 
     /// Whether it waits on a person.

@@ -78,6 +78,14 @@ impl Candidate {
         if self.cost() <= tokens {
             return self.clone().whole();
         }
+        if !self.pictures.is_empty() {
+            // Its words go before its pictures.
+            let mut words = self.clone();
+            words.pictures.clear();
+            words.text.push_str("\n(a picture of it does not fit here)");
+            words.tokens = count_tokens(&words.text);
+            return words.within(tokens);
+        }
         let room = tokens.saturating_sub(self.frame());
         let mut part = self.clone();
         part.text = cut(&self.text, room, self.rest);

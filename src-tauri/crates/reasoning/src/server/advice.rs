@@ -41,6 +41,24 @@ pub fn cut() -> Error {
     Error::Unavailable { why: "the answer was cut in the middle".to_owned(), advice: CUT_ADVICE.to_owned() }
 }
 
+/// What a server is remembered by that has refused pictures, beside the parameters that it has refused.
+pub const PICTURES: &str = "pictures";
+
+/// Whether a server has refused a request for the pictures in it, as far as anybody can tell: one that holds some and is refused
+/// for no parameter. It is asked without them from then on, so that no task waits behind a picture for ever.
+pub fn pictures(
+    status: u16,
+    body: &[u8],
+    request: &[u8],
+    refused: &BTreeSet<String>,
+) -> Option<(&'static str, String)> {
+    if !matches!(status, 400 | 413 | 415 | 422) || refused.contains(PICTURES) {
+        return None;
+    }
+    let sent: Value = serde_json::from_slice(request).ok()?;
+    crate::pictures::are_in(&sent).then(|| (PICTURES, shorten(&String::from_utf8_lossy(body))))
+}
+
 /// Which of [`super::PARAMETERS`] a server refuses, with its own words; none when it is about something else, or the
 /// request does not hold it.
 pub fn parameter(

@@ -175,7 +175,8 @@ impl ModelServer {
             return None;
         }
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let (name, why) = advice::parameter(status, body, request, &refused, self.protocol)?;
+        let parameter = advice::parameter(status, body, request, &refused, self.protocol);
+        let (name, why) = parameter.or_else(|| advice::pictures(status, body, request, &refused))?;
         refused.insert(name.to_owned());
         drop(refused);
         if let Some(learn) = &self.learn {
@@ -386,7 +387,7 @@ impl Reasoner for ModelServer {
             context_tokens: self.settings.context_tokens,
             prompt_tokens: self.prompt_tokens(),
             few_tools: !self.settings.offers_all(),
-            sees: self.settings.sees,
+            sees: self.settings.sees && !self.without().contains(advice::PICTURES),
             answer_tokens: self.answer_tokens(),
             cost_in_micros: self.settings.prices.most_read(),
             cost_out_micros: self.settings.prices.output,
