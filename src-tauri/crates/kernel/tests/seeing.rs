@@ -98,7 +98,7 @@ fn begin(world: &World, wire: &Arc<Wire>, api: ModelApi, sees: bool, files: Vec<
     let mut submission =
         world.submission("look at it", Reasoning::Scripted { name: "look at it".to_owned() });
     submission.profile = Profile::NetworkReadAllowed;
-    submission.encloses = Encloses { files, quote: None };
+    submission.encloses = Encloses { files, ..Encloses::default() };
     world.kernel().submit(&submission).unwrap().task_id
 }
 
