@@ -451,8 +451,7 @@ CREATE TABLE view_ingress (
   reply_to_ref        TEXT,
   quoted_message_ref  TEXT,
   parent_task_id      TEXT,
-  confidence          INTEGER,
-  margin              INTEGER,
+  confidence          INTEGER, margin INTEGER,
   anchor_task_id      TEXT,
   enclosed            TEXT    NOT NULL,
   spoken              INTEGER NOT NULL

@@ -46,15 +46,12 @@ fn give(world: &World, wire: &Arc<Wire>, goal: &str) -> TaskId {
     world.kernel().submit(&submission).unwrap().task_id
 }
 
-#[conforms::conforms(part = "HK-15.1-1")]
-#[test]
-fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_layer_says() {
-    let mut world = World::new(3_801);
-    world.file("rooms.txt", "the cellar is dry");
+/// Notes, beliefs and memories, what each refuses among them.
+fn script() -> Vec<(&'static str, Value)> {
     let believe =
         |claim: &str, evidence: Value| json!({ "claim": claim, "confidence": 400, "evidence": evidence });
     let remember = |evidence: Value| json!({ "claim": "wine is kept in the cellar", "scope": "project", "reason": "it will be needed", "evidence": evidence });
-    let wire = Wire::new(vec![
+    vec![
         ("read", json!({ "path": "rooms.txt" })),
         // Task-local state: without evidence and without a question, revised at will, within its schema and its bound.
         ("note", json!({ "plan": "note-first: look at the attic" })),
@@ -73,7 +70,15 @@ fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_laye
         ("remember", remember(json!(["rooms.txt"]))),
         ("ask", json!({ "question": "go on?" })),
         ("done", json!({ "summary": "it is known" })),
-    ]);
+    ]
+}
+
+#[conforms::conforms(part = "HK-15.1-1")]
+#[test]
+fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_layer_says() {
+    let mut world = World::new(3_801);
+    world.file("rooms.txt", "the cellar is dry");
+    let wire = Wire::new(script());
     let task = give(&world, &wire, "Where is the wine kept?");
     let DriveOutcome::Waiting(Waiting::Approval(asked)) = world.drive(task) else {
         panic!("memory is asked about")

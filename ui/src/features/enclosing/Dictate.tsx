@@ -38,21 +38,8 @@ async function isLocal(of: Recognisers, lang: string): Promise<boolean> {
   }
 }
 
-const AGREED = "hermit.dictation.agreed";
-const hasAgreed = () => {
-  try {
-    return localStorage.getItem(AGREED) === "yes";
-  } catch {
-    return false;
-  }
-};
-const agree = () => {
-  try {
-    localStorage.setItem(AGREED, "yes");
-  } catch {
-    // It is asked again the next time.
-  }
-};
+/** Whether the person let the browser's maker hear them, as long as the page is open. */
+let hasAgreed = false;
 
 const WHY: Readonly<Record<string, string>> = {
   "not-allowed": "The microphone is not allowed for this page. Allow it in the browser's or the system's settings, then press Dictate again.",
@@ -140,7 +127,7 @@ export function Dictate({ text, onSpoken }: { text: string; onSpoken: (text: str
     const local = await isLocal(recognisers, lang);
     if (!isHere.current) return;
     setStarting(false);
-    if (!local && !hasAgreed()) setAsking(true);
+    if (!local && !hasAgreed) setAsking(true);
     else begin(local);
   };
   return (
@@ -149,7 +136,7 @@ export function Dictate({ text, onSpoken }: { text: string; onSpoken: (text: str
       {isAsking && (
         <div className={styles.asked} role="group" aria-label="Before you dictate">
           <p>Your browser may send the sound to its maker, who writes the words down. Hermit gets only the words, and marks them as spoken. Spoken words approve nothing: you approve on the card.</p>
-          <Button onClick={() => { agree(); setAsking(false); begin(false); }}>Dictate</Button>
+          <Button onClick={() => { hasAgreed = true; setAsking(false); begin(false); }}>Dictate</Button>
           <Button look="quiet" onClick={() => setAsking(false)}>Type instead</Button>
         </div>
       )}

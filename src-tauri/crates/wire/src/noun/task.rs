@@ -116,8 +116,7 @@ params! {
         /// What must not happen.
         #[serde(default)]
         constraints: Vec<String>,
-        /// What must hold at the end, and is checked then: `file: PATH`, `no file: PATH`, `text: PATH: WORDS`,
-        /// `command: WORDS`; anything else a person judges.
+        /// What must hold at the end, and is checked then: `file: PATH`, `no file: PATH`, `text: PATH: WORDS`, `command: WORDS`; anything else a person judges.
         #[serde(default)]
         done_when: Vec<String>,
         /// One line for lists.
@@ -149,8 +148,7 @@ params! {
         /// Of any of these statuses; empty is any.
         #[serde(default)]
         status: Vec<String>,
-        /// How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the
-        /// last two.
+        /// How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the last two.
         group: Option<String>,
         /// Only tasks in which these words stand.
         search: Option<String>,
@@ -165,7 +163,6 @@ params! {
 
     /// How many tasks stand how.
     Count {}
-
     /// One task by identifier, or by its beginning or end.
     Show { task: String }
     /// See the table.
@@ -180,8 +177,7 @@ params! {
     Note {
         task: String,
         text: String,
-        /// `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done.
-        /// `stop_and_send`: what it is at ends, and it begins anew with the words.
+        /// `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done. `stop_and_send`: what it is at ends, and it begins anew with the words.
         mode: Option<String>,
         /// The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted.
         quotes: Option<String>,
@@ -301,8 +297,7 @@ answers! {
         interrupted: Option<bool>,
         /// The folder it works in, unless it was erased.
         workspace: Option<Text>,
-        /// Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it
-        /// succeeded.
+        /// Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it succeeded.
         because: Option<Text>,
     }
 
