@@ -158,6 +158,8 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("tools.add", json!({ "server": "x", "argv": ["/bin/true"], "workspace": folder })),
         ("tools.sampling", json!({ "server": "x", "workspace": folder })),
+        ("tools.pass_on", json!({ "server": "x", "workspace": folder })),
+        ("tools.pass_off", json!({ "server": "x" })),
         ("tools.classify", json!({ "server": "x", "tool": "y", "class": "read_local", "workspace": folder })),
         ("tools.call", json!({ "server": "x", "tool": "y", "arguments": "{}", "workspace": folder })),
         ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),

@@ -194,7 +194,7 @@ pub struct ToolsSampling {
 /// `hermit tools pass-on`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An agent that is a client of Hermit then sees those tools under the names that they have in a task, and each call of it is
+An agent that is a client of Hermit then sees those tools under the names that they have in a task, and each call of it is \
 judged, asked about and receipted as one of your own tasks is.
 
 Examples:
