@@ -103,7 +103,8 @@ fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_laye
         sent.iter().all(|request| !request.contains("scratchpad-4471")),
         "what it reasons is told to nobody again"
     );
-    assert_eq!((working.plan.as_deref(), revision), (Some("note-second: look at the cellar"), 2));
+    assert_eq!(working.plan.as_deref(), Some("note-second: look at the cellar"));
+    assert!(revision >= 2, "it was revised without anybody being asked");
     assert!(working.uncertainties.iter().all(|line| line.len() < 40_000));
     let beliefs = state(&world, task).beliefs;
     let belief = beliefs.values().find(|one| one.claim.shown().unwrap().starts_with("belief-dry")).unwrap();

@@ -275,7 +275,9 @@ fn who_is_named_no_more_gets_no_text_and_nobody_gets_what_looks_like_a_secret() 
     let world = world(4_406, &embedding);
     let named = embedding.named.lock().unwrap().take();
     let claims: Vec<String> = (0..20).map(|n| format!("lantern {n} hangs in cellar {n}")).collect();
-    learn(&world, "learn", &claims.iter().map(String::as_str).collect::<Vec<_>>());
+    for (n, some) in claims.chunks(5).enumerate() {
+        learn(&world, &format!("learn {n}"), &some.iter().map(String::as_str).collect::<Vec<_>>());
+    }
     *embedding.named.lock().unwrap() = named.clone();
     // Named no more while the first of its texts are under way: the others stay here, and what it answers is not kept.
     let (own, mut times) = (Arc::clone(&embedding), 0);

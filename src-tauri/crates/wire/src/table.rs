@@ -89,6 +89,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.add", "reads", Use::Reads),
     ("tools.classify", "workspace", Use::Works),
     ("tools.sampling", "workspace", Use::Works),
+    ("tools.pass_on", "workspace", Use::Works),
     ("tools.login", "workspace", Use::Works),
     ("tools.call", "workspace", Use::Works),
     ("knowledge.memories", "folder", Use::Works),
