@@ -295,6 +295,24 @@ pub fn summary(report: &str) -> String {
     format!("requirements shown by a test that passed: {line}")
 }
 
+/// The rows of a committed report that claim what the run has not shown: a test that did not pass, or a better state.
+pub fn overclaimed(committed: &str, report: &str) -> Vec<String> {
+    let rows = |text: &str| -> BTreeMap<String, (usize, BTreeSet<String>)> {
+        let rows = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+            let [id, _, _, state, tests, ..] = line.split('\t').collect::<Vec<_>>()[..] else { return None };
+            let rank = STATES.iter().position(|known| *known == state)?;
+            let tests = tests.split(", ").filter(|test| !test.is_empty()).map(str::to_owned);
+            Some((id.to_owned(), (rank, tests.collect())))
+        });
+        rows.collect()
+    };
+    let shown = rows(report);
+    let claims = |(rank, tests): &(usize, BTreeSet<String>), id: &str| {
+        shown.get(id).is_none_or(|(seen, passed)| rank < seen || !tests.is_subset(passed))
+    };
+    rows(committed).into_iter().filter(|(id, row)| claims(row, id)).map(|(id, _)| id).collect()
+}
+
 /// At most 20 lines that one has and the other has not.
 pub fn difference(committed: &str, report: &str) -> Vec<String> {
     let (old, new): (BTreeSet<&str>, BTreeSet<&str>) =
@@ -399,6 +417,18 @@ mod tests {
         assert!(score("").unwrap().starts_with("1/2 killed, of 2 requirements; 0 can have none"));
         assert!(score("A\twhy\n").unwrap_err().contains("`A` has a mutant"));
         assert!(score("B\n").unwrap_err().contains("id<TAB>why"), "it says why");
+    }
+
+    #[test]
+    fn a_report_that_claims_less_than_was_shown_claims_nothing_too_much() {
+        let row = |state: &str, tests: &str| format!("# all: x\nHK-1\tMUST\ta\t{state}\t{tests}\t\n");
+        let shown = row("proven", "kernel a::b, part room c::d");
+        for less in [row("in part", "part room c::d"), row("proven", "kernel a::b"), row("not yet", "")] {
+            assert!(overclaimed(&less, &shown).is_empty(), "{less}");
+            assert_eq!(overclaimed(&shown, &less), ["HK-1"], "{less}");
+        }
+        assert!(overclaimed(&shown, &shown).is_empty());
+        assert_eq!(overclaimed(&shown, "# nothing\n"), ["HK-1"], "a row that is gone");
     }
 
     #[test]
