@@ -17,6 +17,10 @@ impl Kernel {
 
     /// Leaves a model alone that did not answer, and keeps why for a person to see.
     pub(super) fn let_rest(&self, model: &str, failure: &Failure) {
+        // Who is named no more did nothing wrong.
+        if self.ports.embedder.named().as_deref() != Some(model) {
+            return;
+        }
         if !failure.refused {
             let until = self.ports.clock.monotonic_ms().saturating_add(REST_MS);
             *lock(&self.meaning.rests) = Some((until, model.to_owned(), failure.why.clone()));
