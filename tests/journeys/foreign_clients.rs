@@ -18,7 +18,6 @@ fn to_claude(body: &str) -> (&'static str, String) {
     says_to_claude(&asked, call)
 }
 
-#[conforms::conforms(part = "HV-3.3-4")]
 #[test]
 fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let how: [&[&str]; 1] = [&[
