@@ -83,6 +83,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("conversations.open", "folder", Use::Works),
     ("conversations.say", "workspace", Use::Works),
     ("agent.open", "workspace", Use::Works),
+    ("agent.tools", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
     ("grants.draft", "workspace", Use::Works),
     ("tools.add", "workspace", Use::Reads),

@@ -121,6 +121,7 @@ export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
   sampling: object({ server: string, terms: nullable(samplingTerms), was: nullable(samplingTerms) }, "closed"),
+  pass_on: object({ server: string, tools: record(actionClass) }, "closed"),
   login: object({ server: string, terms: loginTerms, was: nullable(loginTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
   skill: object({ trust: trustSkill }, "closed"),
