@@ -376,7 +376,6 @@ fn compaction(board: &Board) {
         |(seconds, made): (f64, u64)| format!("{seconds:.2} s for {LOOKS} turns, {made} summaries made");
     board.figure("a long task, its context never summed up", &said(alone));
     board.figure("the same, summed up beside it all the time", &said(beside));
-    board.figure("time that the loop waits for a summary", "0: it takes what is ready, and goes on without");
 }
 
 fn long_task(compacts: bool) -> (f64, u64) {

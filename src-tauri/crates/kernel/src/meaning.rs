@@ -119,14 +119,14 @@ impl Kernel {
         if missing.len() > AT_USE_MAX as usize {
             missing.clear();
         }
-        let ask = |texts: &[String]| {
-            let answered = self.embedded((model, born), texts, (AT_USE, &|| true));
-            answered.inspect_err(|failure| self.let_rest(model, &Failure::of(failure.why.clone())))
-        };
         let (key, asked) = match self.asked_before(model, &wanted)? {
             Some(known) => known,
             None => {
-                let (key, vectors) = ask(&wanted)?;
+                let answered = self.embedded((model, born), &wanted, (AT_USE, &|| true));
+                // It is left alone also where it refuses the text: the next turn asks for the same.
+                let (key, vectors) = answered
+                    .map_err(|failure| Failure::of(failure.why))
+                    .inspect_err(|failure| self.let_rest(model, failure))?;
                 self.remember_asked(key, &wanted, &vectors);
                 (key, vectors)
             }

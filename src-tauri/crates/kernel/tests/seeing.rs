@@ -3,7 +3,6 @@
 
 use crate::story::{completed, events, packs, shows};
 use crate::told::{Wire, settings};
-use conforms::conforms;
 use effects::{
     Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
 };
@@ -166,7 +165,6 @@ fn pictures(api: ModelApi, request: &Value) -> Vec<(String, String)> {
     values.iter().filter_map(picture).collect()
 }
 
-#[conforms(part = "HK-15.6-4")]
 #[test]
 fn a_model_that_sees_is_shown_pictures_in_the_form_of_its_protocol_and_the_pack_names_them() {
     for api in ModelApi::ALL.iter().copied() {

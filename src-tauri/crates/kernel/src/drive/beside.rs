@@ -113,13 +113,17 @@ impl Kernel {
         task_id: TaskId,
         acts: Vec<Perform>,
     ) -> Result<Option<DriveOutcome>, Error> {
+        // One commit dispatches for one workspace: they share their executors.
+        let Some(executors) = acts.first().map(|(executors, ..)| Arc::clone(executors)) else {
+            return Ok(None);
+        };
         let (mut requests, mut lent, mut turns) = (Vec::new(), Vec::new(), Vec::new());
-        for (executors, request, authorization, turn) in acts {
+        for (_, request, authorization, turn) in acts {
             turns.extend(turn.map(FolderTurn::begin));
             requests.push(*request);
-            lent.push((executors, authorization));
+            lent.push(authorization);
         }
-        let outcomes = self.outcomes_of(cell, task_id, &requests, lent);
+        let outcomes = self.outcomes_of(cell, task_id, &*executors, &requests, lent);
         for (request, outcome) in requests.into_iter().zip(outcomes) {
             let in_hand = self.lock_task(cell)?.attempt().and_then(|attempt| {
                 attempt.act().filter(|act| act.is_dispatched()).map(|act| act.action_request_id)
@@ -140,14 +144,12 @@ impl Kernel {
         &self,
         cell: &Cell,
         task_id: TaskId,
+        executors: &dyn Executors,
         requests: &[ActionRequest],
-        lent: Vec<(Arc<dyn Executors>, Authorization)>,
+        lent: Vec<Authorization>,
     ) -> Vec<Outcome> {
-        let Some(executors) = lent.first().map(|(executors, _)| Arc::clone(executors)) else {
-            return Vec::new();
-        };
         let mut lanes: Vec<Lane<'_>> = Vec::new();
-        for (at, (request, (_, authorization))) in requests.iter().zip(lent).enumerate() {
+        for (at, (request, authorization)) in requests.iter().zip(lent).enumerate() {
             let server = server_of(request);
             let same = |lane: &&mut Lane<'_>| {
                 server.is_some() && lane.first().is_some_and(|(_, first, _)| server_of(first) == server)
@@ -157,7 +159,6 @@ impl Kernel {
                 None => lanes.push(vec![(at, request, authorization)]),
             }
         }
-        let executors = &*executors;
         let mut outcomes: Vec<(usize, Outcome)> = std::thread::scope(|threads| {
             let perform = |lane: Lane<'_>| -> Vec<(usize, Outcome)> {
                 let one = |(at, request, authorization)| {
