@@ -104,9 +104,9 @@ fn a_server_that_asks_a_model_in_a_loop_is_refused_and_then_ended_with_words() {
     let stage = sampling("samples");
     allow(&stage, "toy", &["--calls", "3"]);
     let chat = chat(echo(), 3);
-    let task = runs(&stage, &chat, 4);
-    assert_eq!(chat.requests().len(), 4, "one turn of the task and three questions");
-    assert_eq!(stage.receipt(&task)["result"], "unknown_outcome");
+    let task = runs(&stage, &chat, 0);
+    assert_eq!(chat.requests().len(), 5, "two turns of the task and three questions");
+    assert_eq!(stage.receipt(&task)["result"], "failed", "its tool only looks");
     let told = receipt(&stage, &task);
     for words in
         ["went on asking for a model after it was refused 8 times", "it may ask a model 3 times in one call"]

@@ -124,8 +124,8 @@ pub(crate) enum Settling {
 /// What becomes of an interrupted act, by what was found of it. `grant_holds`: it may still be used.
 pub(crate) fn settling(settled: &Settled, is_staged: bool, grant_holds: bool) -> Settling {
     let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
-    // What may be repeated may have happened as well.
-    if !settled.is_certain() || (settled.repeats && !grant_holds) {
+    // What may be repeated may have happened as well, and what only looks has changed nothing either way.
+    if !settled.is_certain() || (settled.repeats && !grant_holds && !settled.only_looks) {
         Settling::Unknown
     } else if (open || is_staged || settled.repeats) && grant_holds {
         Settling::RollForward
@@ -264,6 +264,20 @@ mod tests {
             (vec![Done], true, false, conclude(ResultCode::Succeeded)),
         ] {
             assert_eq!(settling(&found(&items), staged, holds), expected, "{items:?} {staged} {holds}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_may_be_repeated_is_and_where_it_may_not_a_person_settles_it_unless_it_only_looks() {
+        let failed = Settling::Conclude(ResultCode::Failed);
+        for (only_looks, holds, expected) in [
+            (false, true, Settling::RollForward),
+            (true, true, Settling::RollForward),
+            (false, false, Settling::Unknown),
+            (true, false, failed),
+        ] {
+            let settled = Settled { repeats: true, only_looks, ..Settled::default() };
+            assert_eq!(settling(&settled, false, holds), expected, "{only_looks} {holds}");
         }
     }
 

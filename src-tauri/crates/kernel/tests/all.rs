@@ -48,6 +48,7 @@ mod lessened;
 mod lifecycles;
 mod limits;
 mod live;
+mod lookers;
 mod loops;
 mod meaning;
 mod memory;

@@ -137,13 +137,13 @@ fn a_search_that_finds_nothing_says_so_and_one_that_is_repeated_is_no_progress()
     assert_eq!(count(world.kernel(), task, "attempt.terminated"), 1);
 }
 
-fn terms(class: ActionClass, hosts: &[&str]) -> ToolTerms {
+pub fn terms(class: ActionClass, hosts: &[&str]) -> ToolTerms {
     let hosts = hosts.iter().map(|at| (*at).to_owned()).collect();
     ToolTerms { hosts, ..ToolTerms::of(class) }
 }
 
 /// A person says what a tool of the first server may do.
-fn say_of(world: &World, tool: &str, terms: ToolTerms, key: &str) {
+pub fn say_of(world: &World, tool: &str, terms: ToolTerms, key: &str) {
     let by = (Channel::Cli, key.to_owned());
     let asked =
         world.kernel().propose_terms(("s00", tool), terms, false, world.folder.path(), by).unwrap().task_id;

@@ -39,6 +39,8 @@ pub struct Settled {
     pub outcome: Option<Outcome>,
     /// For a call of a tool: a person said that it may be made again when nobody saw how it ended.
     pub repeats: bool,
+    /// For a call of a tool: a person said that it only looks, so that nothing is left open where nobody saw how it ended.
+    pub only_looks: bool,
 }
 
 impl Settled {

@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 const ASKED: &str = "call.json";
 /// What is written down of the answer.
 const ANSWER: &str = "answer.json";
+/// What is said of a lost call of a tool that only looks.
+const ONLY_LOOKED: &str = "a person said that this tool only looks, so nothing was to be changed: call it again if it is needed";
 /// Media of an answer that are kept as contents of their own.
 const KEPT_MAX: usize = 16;
 
@@ -326,13 +328,8 @@ fn outcome(
     started: UnixMs,
     record: Record,
 ) -> Outcome {
-    let (result_code, error) = match &record {
-        Record { not_called: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
-        Record { lost: Some(why), .. } => (ResultCode::UnknownOutcome, Some(why.clone())),
-        Record { refused: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
-        _ => (ResultCode::Succeeded, None),
-    };
-    let mut outputs = vec![told(asked, &record, result_code)];
+    let (result_code, error) = verdict(asked, &record);
+    let mut outputs = vec![told(asked, &record, result_code, error.as_deref())];
     let media = record.answer.as_deref().map(media_of).unwrap_or_default();
     outputs.extend(media);
     let redactor = executors.redactor.now();
@@ -376,18 +373,31 @@ fn outcome(
     }
 }
 
-/// What whoever proposed the call is told of it.
-pub(super) fn told(asked: &Call, record: &Record, result_code: ResultCode) -> Output {
+/// Whether it happened, by what came back, and why it is no success. Of a lost call nobody can tell, unless a person said that
+/// its tool only looks: then nothing was to be changed, and it counts as not done.
+fn verdict(asked: &Call, record: &Record) -> (ResultCode, Option<String>) {
+    match record {
+        Record { not_called: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
+        Record { lost: Some(why), .. } if asked.only_looks() => {
+            (ResultCode::Failed, Some(format!("{why}; {ONLY_LOOKED}")))
+        }
+        Record { lost: Some(why), .. } => (ResultCode::UnknownOutcome, Some(why.clone())),
+        Record { refused: Some(why), .. } => (ResultCode::Failed, Some(why.clone())),
+        _ => (ResultCode::Succeeded, None),
+    }
+}
+
+/// What whoever proposed the call is told of it; `error` says why it is no success.
+pub(super) fn told(asked: &Call, record: &Record, result_code: ResultCode, error: Option<&str>) -> Output {
     let mut answer: Value =
         record.answer.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     name_media(&mut answer);
-    let why = record.not_called.as_ref().or(record.lost.as_ref()).or(record.refused.as_ref());
     let told = json!({
         "op": "call",
         "server": asked.server,
         "tool": asked.name,
         "result_code": result_code.as_str(),
-        "error": why,
+        "error": error,
         "server_process": if record.started { "new" } else { "kept" },
         "answer": answer,
     });

@@ -77,7 +77,8 @@ pub(crate) fn call(
     let code = if record.refused.is_some() { ResultCode::Failed } else { ResultCode::Succeeded };
     let record = Record { started: true, ..record };
     let words = record.answer.as_deref().map(words_of).unwrap_or_default();
-    Ok(Answered { told: told(asked, &record, code), words, error: record.refused })
+    let told = told(asked, &record, code, record.refused.as_deref());
+    Ok(Answered { told, words, error: record.refused })
 }
 
 fn clean(executors: &Executors, why: &str) -> String {

@@ -26,7 +26,7 @@ impl Executor for Call {
             return settle::items(executors, request, &staged.items, before, settled);
         }
         settled.outcome = server::settle(executors, request, self, before.observed_at);
-        settled.repeats = settled.outcome.is_none();
+        (settled.repeats, settled.only_looks) = (settled.outcome.is_none(), self.only_looks());
     }
 
     /// What was staged is carried over to its end; else only where a person said that it may be done again.
