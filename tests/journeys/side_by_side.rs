@@ -1,9 +1,11 @@
 //! Calls of one answer that only look run at the same time, through the built program: those of two servers beside each other,
 //! those of one server one after the other, as many at once as `config.json` says.
 
+use super::attached::Served;
 use super::stage::Stage;
-use super::tool_servers::{asked, classify, furnished, put, register, work, yes};
+use super::tool_servers::{alive, asked, classify, furnished, put, register, work, yes};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
 
 /// When a call began and ended, as its server says.
@@ -65,5 +67,47 @@ fn calls_that_only_look_run_beside_each_other_and_those_of_one_server_in_turn() 
     let told = run(&stage);
     let [first, second, third] = ["first", "second", "third"].map(|text| span(&told, text));
     assert!(first.1 <= second.0 && second.1 <= third.0, "{first:?} {second:?} {third:?}");
+    stage.is_sound();
+}
+
+/// Waits until something holds.
+fn until(what: &str, holds: &dyn Fn() -> bool) {
+    let by = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < by, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn calls_that_are_left_over_when_a_person_stops_the_task_start_no_server() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", "waits");
+    let served = Served::by(&stage);
+    let call = |text: &str| json!({ "tool": "toy__echo", "arguments": { "text": text } });
+    let chat = Chat::saying(Large::STRONG, vec![json!([call("first"), call("second"), call("third")])]);
+    let body = json!({
+        "message": "say it", "workspace": work(&stage), "profile": "local_edit_allowed", "model": chat.address(),
+    });
+    let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
+    assert_eq!(status, 200, "{told}");
+    let run = told["run_id"].as_str().expect("a run").to_owned();
+    until("the first is called", &|| stage.count(&run, "effect.dispatched") == 3 && alive(&stage) > 0);
+    stage.hermit(&["task", "cancel", &run]);
+    let status = || stage.hermit(&["task", "show", &run]).ends(0).json()["row"]["status"].clone();
+    until("the task has ended", &|| status() == "cancelled");
+    assert_eq!(alive(&stage), 0, "a process of a server is still there");
+    let listed = stage.hermit(&["receipts", "list", "--task", &run]).ends(0).json();
+    let receipts = listed["rows"].as_array().expect("rows").iter().map(|row| {
+        let id = row["receipt_id"].as_str().expect("an id");
+        stage.hermit(&["receipts", "show", id]).ends(0).out
+    });
+    let receipts: Vec<String> = receipts.collect();
+    let said = |words: &str| receipts.iter().filter(|receipt| receipt.contains(words)).count();
+    assert_eq!(said("server: started for this call"), 1, "{receipts:#?}");
+    assert_eq!(said("it was cancelled before it began, and nothing was done"), 2, "{receipts:#?}");
+    drop(served);
     stage.is_sound();
 }

@@ -396,43 +396,6 @@ fn a_call_that_hangs_is_ended_when_a_person_cancels_its_task() {
     stage.is_sound();
 }
 
-#[test]
-fn a_call_takes_no_longer_than_a_person_said_and_its_server_is_told_that_it_is_given_up() {
-    let stage = furnished();
-    register(&stage, &[]);
-    let work = work(&stage);
-    let words = [
-        "tools",
-        "classify",
-        "toy",
-        "echo",
-        "--class",
-        "read_local",
-        "--time-limit",
-        "0",
-        "--workspace",
-        &work,
-    ];
-    let (code, said, _) = stage.hermit(&words).ends(2).complaint();
-    assert!(code == "usage" && said.contains("1 to 3600 seconds"), "{said}");
-    classify(&stage, "echo", "read_local", &["--time-limit", "2"]);
-    let listed = stage.hermit(&["tools", "list"]).ends(0).json();
-    let echo =
-        listed["servers"][0]["tools"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "echo"));
-    assert_eq!(echo.expect("echo")["time_limit_s"], 2, "{listed}");
-    for (mode, word) in [("waits", "it did not answer in time"), ("listens", "told to stop True")] {
-        put(&stage, "mode.txt", mode);
-        let begun = Instant::now();
-        let done = calls(&stage, "toy__echo", &json!({ "text": "hello" }), 0);
-        assert!(begun.elapsed() < Duration::from_secs(60), "{mode}: the standard limit is longer");
-        let receipt = stage.receipt(done["row"]["task_id"].as_str().expect("a task"));
-        assert_eq!(receipt["result"], "failed", "{mode}: {receipt}");
-        assert!(receipt.to_string().contains(word), "{mode}: {receipt}");
-    }
-    assert_eq!(alive(&stage), 0, "a process of a server is still there");
-    stage.is_sound();
-}
-
 /// Processes that have the folder in their words.
 pub fn alive(stage: &Stage) -> usize {
     let work = work(stage);

@@ -6,7 +6,7 @@ use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, ServerSessions,
     Settled, Spool, ToolServers, Web, Workspace, reads,
 };
-use acts::ActionRequest;
+use acts::{Action, ActionRequest};
 use model::action::ChangeItem;
 use model::fault::Faults;
 use model::limits::PARALLEL_READS;
@@ -174,7 +174,8 @@ impl Executors {
         change::images::can_keep(self, items)
     }
 
-    /// Does what was authorised, and nothing else. `cancelled` is asked between items and while a command runs.
+    /// Does what was authorised, and nothing else. `cancelled` is asked before anything is started or sent, between items and
+    /// while a command runs.
     ///
     /// Never panics and never returns an error of its own: every failure is in the outcome, item by item.
     pub fn perform(
@@ -189,6 +190,11 @@ impl Executors {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
+        // Several acts of one answer are dispatched together: those that have not begun when a person stops begin no more.
+        if request.items().is_empty() && !matches!(request.action, Action::Observe(_)) && cancelled() {
+            let say = "it was cancelled before it began, and nothing was done";
+            return self.refused(request, started, &Error::Request(say.to_owned()));
+        }
         let act = Execution { executors: self, scope: &scope, request, started, cancelled };
         tools::executor(&request.action).perform(&act, progress)
     }

@@ -11,18 +11,21 @@ use kernel::{DriveOutcome, Waiting};
 use model::action::ActionClass;
 use model::fault::Point;
 use model::receipt::{Receipt, ResultCode};
-use model::tool_server::{ServerTool, ToolHints, ToolManifest};
+use model::task::TaskStatus;
+use model::tool_server::{ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use testkit::{Edge, World};
 
 /// A server whose tool is counted, and which is lost in the middle of a call where it is told so.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Counted {
+    /// How often it was started, and how often its tool was called.
+    starts: Arc<AtomicUsize>,
     calls: Arc<AtomicUsize>,
     is_lost: bool,
 }
@@ -39,6 +42,7 @@ impl ToolServers for Counted {
         _: Duration,
         _: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String> {
+        self.starts.fetch_add(1, Ordering::SeqCst);
         Ok(Box::new(self.clone()))
     }
 
@@ -76,18 +80,23 @@ impl ToolSession for Counted {
 
 /// A world whose one server has a tool of this class, and a task that waits for the yes to a call of it.
 fn begun(seed: u64, class: ActionClass, is_lost: bool) -> (World, Arc<AtomicUsize>, Arc<Wire>, TaskId) {
-    let calls = Arc::new(AtomicUsize::new(0));
+    let server = Counted { is_lost, ..Counted::default() };
+    let (world, wire, task) = begun_with(seed, &server, terms(class, &[]));
+    (world, server.calls, wire, task)
+}
+
+fn begun_with(seed: u64, server: &Counted, terms: ToolTerms) -> (World, Arc<Wire>, TaskId) {
     let mut world = World::new(seed);
-    world.servers = Arc::new(Counted { calls: Arc::clone(&calls), is_lost });
+    world.servers = Arc::new(server.clone());
     world.reopen();
     world.register_many(1);
-    say_of(&world, "entry_00", terms(class, &[]), "class");
+    say_of(&world, "entry_00", terms, "class");
     let wire =
         Wire::new(vec![("s00__entry_00", json!({})), ("done", json!({ "summary": "looked it up" }))]);
     let task = give(&world, &wire, "Look up the entry", settings(ToolMode::Tools, &[]));
     let approval = world.drive_to_approval(task);
     world.person.allow(world.kernel(), task, approval).unwrap();
-    (world, calls, wire, task)
+    (world, wire, task)
 }
 
 fn receipts(world: &World, task: TaskId) -> Vec<ResultCode> {
@@ -167,6 +176,61 @@ fn a_server_that_is_lost_in_a_call_that_only_looks_leaves_nothing_to_settle() {
                 assert!(told(&wire).contains("it ended before it answered"), "{}", told(&wire));
             }
             _ => assert_eq!(standing, DriveOutcome::Waiting(Waiting::UnknownOutcome), "{class}"),
+        }
+    }
+}
+
+#[test]
+fn a_call_that_a_person_stops_before_it_begins_starts_no_server() {
+    let server = Counted::default();
+    let (world, _, task) = begun_with(6_230, &server, terms(ActionClass::NetworkRead, &[]));
+    let before = server.starts.load(Ordering::SeqCst);
+    let (dispatched, waits) = mpsc::channel();
+    let (go, stopped) = mpsc::channel::<()>();
+    let (dispatched, stopped) = (Mutex::new(dispatched), Mutex::new(stopped));
+    // It is dispatched, and its executor begins when the person has stopped the task.
+    world.oracle.stands_in(move |_| {
+        dispatched.lock().unwrap().send(()).unwrap();
+        stopped.lock().unwrap().recv().unwrap();
+        None
+    });
+    let kernel = world.kernel();
+    let ended = std::thread::scope(|scope| {
+        let driving = scope.spawn(|| kernel.drive(task).unwrap());
+        waits.recv().unwrap();
+        kernel.cancel(task, "enough").unwrap();
+        go.send(()).unwrap();
+        driving.join().unwrap()
+    });
+    assert!(matches!(ended, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }), "{ended:?}");
+    assert_eq!(server.starts.load(Ordering::SeqCst), before, "a server was started after the stop");
+    assert_eq!((server.calls.load(Ordering::SeqCst), receipts(&world, task)), (0, vec![ResultCode::Failed]));
+}
+
+#[test]
+fn a_call_that_may_be_repeated_is_not_where_its_task_was_stopped_after_the_host_died() {
+    for (class, is_stopped) in [ActionClass::NetworkRead, ActionClass::ExternalEffect]
+        .into_iter()
+        .flat_map(|class| [(class, false), (class, true)])
+    {
+        let server = Counted::default();
+        let terms = ToolTerms { repeatable: true, ..terms(class, &[]) };
+        let (mut world, _, task) = begun_with(6_240, &server, terms);
+        die(&mut world, task, Point::CallSend, Edge::After);
+        let before = server.starts.load(Ordering::SeqCst);
+        if is_stopped {
+            world.kernel().cancel(task, "enough").unwrap();
+        }
+        let standing = world.drive(task);
+        let started = server.starts.load(Ordering::SeqCst) - before;
+        let name = format!("{class}, stopped: {is_stopped}: {standing:?}");
+        assert_eq!(started, usize::from(!is_stopped), "{name}");
+        match (is_stopped, class) {
+            (false, _) => assert_eq!(standing, completed(), "{name}"),
+            (true, ActionClass::NetworkRead) => {
+                assert!(matches!(standing, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }), "{name}");
+            }
+            (true, _) => assert_eq!(standing, DriveOutcome::Waiting(Waiting::UnknownOutcome), "{name}"),
         }
     }
 }

@@ -67,6 +67,8 @@ impl Kernel {
         let grant = self.grant_in_hand(&state)?;
         // Under a clock that was set back since, nobody can tell whether it still holds: what is there is concluded.
         let holds = (grant.not_before..grant.expires_at).contains(&now) && !self.is_revoked(&state, &grant);
+        // Who stopped the task has nothing of it done again.
+        let holds = holds && !(settled.repeats && state.cancel_requested.is_some());
         let outcome = match settling(&settled, request.staged.is_some(), holds) {
             Settling::Unknown => {
                 self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, dispatched_at, late)?
