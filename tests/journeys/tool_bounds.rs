@@ -135,3 +135,50 @@ fn a_call_takes_no_longer_than_a_person_said_and_its_server_is_told_that_it_is_g
     assert_eq!(alive(&stage), 0, "a process of a server is still there");
     stage.is_sound();
 }
+
+/// What the toy server wrote on its error output, as it is told: nothing of it hidden, and nothing that must not be seen.
+#[track_caller]
+fn told_as_its_own(said: &str, what: &str) {
+    for words in ["the server itself wrote on its error output", "Traceback", "no such ledger"] {
+        assert!(said.contains(words), "{what}: `{words}` is not in {said}");
+    }
+    assert!(!said.contains("0123456789abcdefghij") && !said.contains('\u{1b}'), "{what}: {said}");
+}
+
+#[test]
+fn what_a_server_writes_on_its_error_output_is_told_where_it_fails() {
+    let stage = furnished();
+    let work = work(&stage);
+    put(&stage, "mode.txt", "complains_at_start");
+    let add = ["tools", "add", "toy", "--workspace", &work, "--", "/usr/bin/python3", "server.py"];
+    let (_, said, _) = stage.hermit(&add).ends(2).complaint();
+    told_as_its_own(&said, "registering");
+    put(&stage, "mode.txt", "good");
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &["--time-limit", "2"]);
+    for (mode, words) in [
+        ("complains_at_start", "it ended before it answered"),
+        ("complains", "it ended before it answered"),
+        ("complains_and_waits", "it did not answer in time"),
+    ] {
+        put(&stage, "mode.txt", mode);
+        let done = calls(&stage, "toy__echo", &json!({ "text": "hello" }), 0);
+        let receipt = stage.receipt(done["row"]["task_id"].as_str().expect("a task"));
+        assert_eq!(receipt["result"], "failed", "{mode}: {receipt}");
+        told_as_its_own(receipt["summary"].as_str().expect("a summary"), mode);
+        let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json();
+        let why = shown["calls"][0]["why"].as_str().unwrap_or_default();
+        told_as_its_own(why, mode);
+        assert!(why.contains(words), "{mode}: {why}");
+    }
+    put(&stage, "mode.txt", "complains");
+    let tried = stage.hermit(&["tools", "try", "toy", "echo", r#"{"text":"x"}"#, "--workspace", &work]);
+    told_as_its_own(&format!("{}{}", tried.out, tried.err), "trying it");
+    put(&stage, "mode.txt", "good");
+    calls(&stage, "toy__echo", &json!({ "text": "hello" }), 0);
+    let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json();
+    assert!(shown["calls"][0].get("why").is_none(), "{shown}");
+    let words = Stage::ran(&mut stage.command(&["tools", "show", "toy"])).ends(0).out;
+    told_as_its_own(&words, "shown in words");
+    stage.is_sound();
+}

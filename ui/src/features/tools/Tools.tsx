@@ -168,6 +168,7 @@ function Calls({ calls }: { calls: readonly LastCall[] }) {
           <li key={`${call.task_id} ${call.at} ${call.receipt_id ?? ""}`}>
             <code><Words of={said(call.summary)} /></code>
             <span><Time at={call.at} /> <span>{call.result === null ? capital(plain(call.state)) : result(call.result).word}</span> {call.receipt_id === null ? <Link to="/task/$id" params={{ id: call.task_id }}>Task</Link> : <Link to="/task/$id" params={{ id: call.task_id }} search={{ see: call.receipt_id }}>Receipt</Link>}</span>
+            {call.why != null && <p className={styles.words}><Words of={call.why} /></p>}
           </li>
         ))}
       </ul>

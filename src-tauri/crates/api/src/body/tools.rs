@@ -300,21 +300,33 @@ fn last_calls(host: &dyn Host, server: &str) -> Result<Vec<LastCall>, Error> {
         let is_ours = |row: &&ActionRow| {
             row.tool == "call" && row.summary.shown().is_some_and(|said| said.starts_with(&begins))
         };
-        found.extend(page.rows.iter().filter(is_ours).map(|row| LastCall {
-            summary: text(&row.summary),
-            at: row.requested_at.0,
-            task_id: row.task_id.to_string(),
-            state: row.state,
-            result: row.result_code,
-            receipt_id: opt(row.receipt_id),
-        }));
+        found.extend(page.rows.iter().filter(is_ours).cloned());
         if found.len() >= CALLS_MAX || page.next.is_none() {
             break;
         }
         ask = ask.after(page.next);
     }
     found.truncate(CALLS_MAX);
-    Ok(found)
+    let told = |row: ActionRow| {
+        Ok(LastCall {
+            summary: text(&row.summary),
+            at: row.requested_at.0,
+            task_id: row.task_id.to_string(),
+            state: row.state,
+            result: row.result_code,
+            why: why_not(&*query, &row)?,
+            receipt_id: opt(row.receipt_id),
+        })
+    };
+    found.into_iter().map(told).collect()
+}
+
+/// Why a call came to nothing, as its receipt says.
+fn why_not(query: &Query, row: &ActionRow) -> Result<Option<String>, Error> {
+    let is_failed = matches!(row.result_code, Some(ResultCode::Failed | ResultCode::UnknownOutcome));
+    let Some(receipt_id) = row.receipt_id.filter(|_| is_failed) else { return Ok(None) };
+    let receipt = query.receipt(receipt_id).wire()?;
+    Ok(receipt.and_then(|receipt| receipt.summary.shown().cloned()))
 }
 
 fn resources_of(of: &ToolManifest, record: &ServerRecord) -> Vec<ResourceWords> {

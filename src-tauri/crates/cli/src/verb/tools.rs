@@ -310,6 +310,9 @@ fn calls_in_words(out: &Output, shown: &Shown) {
         let receipt =
             call.receipt_id.as_ref().map_or(String::new(), |id| format!(", `hermit receipts show {id}`"));
         out.line(format!("{} {} ({came}{receipt})", time(call.at), plain(&call.summary.to_string())));
+        if let Some(why) = &call.why {
+            out.line(format!("  | {}", plain(why)));
+        }
     }
 }
 

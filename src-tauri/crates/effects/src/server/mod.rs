@@ -6,6 +6,7 @@
 
 mod alive;
 mod called;
+mod complaints;
 mod digests;
 mod lone;
 mod package;
@@ -186,7 +187,9 @@ impl Executors {
         let hidden = hidden(self, &launch)?;
         let mut alive =
             Alive::begin(self, (server, &launch), hidden, Offers::default()).map_err(|e| e.to_string())?;
-        let manifest = alive.manifest(self, &|| false)?;
+        // What a server says of itself in an error is told to a person, without what must not be seen.
+        let clean = |why: String| self.redactor.now().text(&why).rest.into_owned();
+        let manifest = alive.manifest(self, &|| false).map_err(clean)?;
         let told = seal::canon::to_canonical(&manifest).map_err(|e| e.to_string())?;
         if !self.redactor.now().holds(&told).is_empty() {
             return Err("what it says of its tools holds the value of a secret".to_owned());

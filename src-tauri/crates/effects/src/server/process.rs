@@ -1,5 +1,6 @@
 //! One server behind walls, from its start to the end of everything it started.
 
+use super::complaints::Complaints;
 use super::{
     Ended, Heard, Offers, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered,
 };
@@ -12,15 +13,10 @@ use crate::{Error, Executors};
 use model::RelPath;
 use model::limits::SERVER_CPU_S;
 use model::tool_server::{ServerLaunch, ToolManifest};
-use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Bytes of what a server complains about that are kept: the last ones say why it ended.
-const COMPLAINT_BYTES: usize = 4 * 1024;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
 
 /// A server that was started. Dropped, it is ended with everything it started.
 pub(super) struct Process {
@@ -29,7 +25,7 @@ pub(super) struct Process {
     session: Option<Box<dyn ToolSession>>,
     used: ProcessUse,
     outlet: Option<Outlet>,
-    complaint: Arc<Mutex<VecDeque<u8>>>,
+    complaints: Arc<Complaints>,
     /// Its own folder, for the socket of its proxy; none where it works in a staged view.
     folder: Option<PathBuf>,
     /// What looked like a key when it was started: it sees none of that.
@@ -121,17 +117,18 @@ impl Process {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
         let mut child = executors.sessions.start(command).map_err(fail)?;
-        let complaint = Arc::default();
-        if let Some(stderr) = child.stderr.take() {
-            hear(stderr, Arc::clone(&complaint));
-        }
+        let complaints = Complaints::from(child.stderr.take(), executors.redactor.clone());
+        let complaints = complaints.map_err(|error| {
+            end_all(&mut child);
+            fail(error)
+        })?;
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
         Ok(Self {
             child,
             session: None,
             used,
             outlet: None,
-            complaint,
+            complaints,
             folder: None,
             hidden: Vec::new(),
             offers: Offers::default(),
@@ -152,7 +149,7 @@ impl Process {
             _ => Err("its standard streams are not there".to_owned()),
         };
         let told = offered(session, &mut || ended(used, cancelled), greet);
-        told.map_err(|why| self.with_complaint(&why))
+        told.map_err(|why| self.complaints.with(&why))
     }
 
     /// Calls a tool once: its answer, or its refusal in its own words.
@@ -169,8 +166,8 @@ impl Process {
             None => Err(Unspoken::NotCalled("it was not greeted".to_owned())),
         };
         spoken.map_err(|why| match why {
-            Unspoken::NotCalled(why) => Unspoken::NotCalled(self.with_complaint(&why)),
-            Unspoken::Lost(why) => Unspoken::Lost(self.with_complaint(&why)),
+            Unspoken::NotCalled(why) => Unspoken::NotCalled(self.complaints.with(&why)),
+            Unspoken::Lost(why) => Unspoken::Lost(self.complaints.with(&why)),
         })
     }
 
@@ -197,14 +194,6 @@ impl Process {
     /// Whether it has ended, or grown too large to be kept.
     pub(super) fn is_over(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None)) || self.used.too_large().is_some()
-    }
-
-    /// Why it did not go well, with the last that the server said of itself.
-    fn with_complaint(&self, why: &str) -> String {
-        let kept = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = kept.iter().copied().collect();
-        let said = String::from_utf8_lossy(&bytes).trim().to_owned();
-        if said.is_empty() { why.to_owned() } else { format!("{why}; it said: {said}") }
     }
 }
 
@@ -246,21 +235,4 @@ pub(super) fn hidden(executors: &Executors, launch: &ServerLaunch) -> Result<Vec
 /// What looks like a key in the folder and is hidden from a program of this name.
 pub(crate) fn hidden_from(executors: &Executors, program: Vec<String>) -> Result<Vec<RelPath>, String> {
     executors.keys_from(program)
-}
-
-/// Hears what a server complains about for as long as it lives, and keeps the last of it.
-fn hear(mut stderr: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>) {
-    std::thread::spawn(move || {
-        let mut buffer = [0_u8; 4096];
-        while let Ok(read) = stderr.read(&mut buffer) {
-            let heard = buffer.get(..read).unwrap_or(&[]);
-            if heard.is_empty() {
-                return;
-            }
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(heard);
-            let over = kept.len().saturating_sub(COMPLAINT_BYTES);
-            kept.drain(..over);
-        }
-    });
 }

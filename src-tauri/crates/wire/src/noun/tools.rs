@@ -281,6 +281,9 @@ answers! {
         state: ActionState,
         /// How it ended, where it did.
         result: Option<ResultCode>,
+        /// Why it came to nothing, where it did, with the last that the server wrote on its error output where it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
         receipt_id: Option<String>,
     }
     /// What a server says of one resource.
