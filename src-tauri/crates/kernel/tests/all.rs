@@ -57,6 +57,7 @@ mod observing;
 mod offered;
 mod overriding;
 mod part;
+mod pictures;
 mod projects;
 mod receipts;
 mod records;

@@ -25,13 +25,20 @@ use std::time::Duration;
 use testkit::{World, base64};
 
 /// A picture, as far as anybody here looks at it.
-fn png(name: &str) -> Vec<u8> {
-    [b"\x89PNG\r\n\x1a\n".as_slice(), name.as_bytes(), &[0, 159, 146, 150]].concat()
+pub fn png(name: &str) -> Vec<u8> {
+    png_of(name, 640, 480)
 }
 
-/// A server whose one tool answers with a picture, or with this in the place of its bytes.
+/// One whose header says that it is so wide and high.
+pub fn png_of(name: &str, width: u32, height: u32) -> Vec<u8> {
+    let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    let header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice();
+    [header, &size, name.as_bytes(), &[0, 159, 146, 150]].concat()
+}
+
+/// A server whose one tool answers with a picture, or with these in the place of its bytes.
 #[derive(Clone)]
-struct Camera(Option<String>);
+struct Camera(Vec<String>);
 
 impl ToolServers for Camera {
     fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
@@ -71,13 +78,13 @@ impl ToolSession for Camera {
         _: Heard<'_>,
         _: Ended<'_>,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
-        let data = self.0.clone().unwrap_or_else(|| base64(&png("snapped")));
-        let image = json!({ "type": "image", "data": data, "mimeType": "image/png" });
-        Ok(Ok(ToolReply { is_error: false, result: json!({ "content": [image] }) }))
+        let image = |data: &String| json!({ "type": "image", "data": data, "mimeType": "image/png" });
+        let content: Vec<Value> = self.0.iter().map(image).collect();
+        Ok(Ok(ToolReply { is_error: false, result: json!({ "content": content }) }))
     }
 }
 
-fn taken_in(world: &World, name: &str, bytes: &[u8]) -> ArtifactId {
+pub fn taken_in(world: &World, name: &str, bytes: &[u8]) -> ArtifactId {
     let incoming = Incoming {
         name: name.to_owned(),
         uri: format!("/elsewhere/{name}"),
@@ -89,11 +96,16 @@ fn taken_in(world: &World, name: &str, bytes: &[u8]) -> ArtifactId {
 }
 
 /// A task with these files, whose model reads `plan.png`, uses the camera and is done.
-fn begin(world: &World, wire: &Arc<Wire>, api: ModelApi, sees: bool, files: Vec<ArtifactId>) -> TaskId {
+pub fn begin(world: &World, wire: &Arc<Wire>, api: ModelApi, sees: bool, files: Vec<ArtifactId>) -> TaskId {
     let address: Address = format!("{api}:http://127.0.0.1:1/v1#m").parse().unwrap();
     let settings = reasoning::Settings { sees, ..settings(ToolMode::Tools, &[]) };
     let model = ModelServer::new(&address, settings, Arc::clone(wire) as _).unwrap();
     world.reasoners.put("look at it", Arc::new(model));
+    submitted(world, files)
+}
+
+/// The task of the model that was put there, with these files.
+pub fn submitted(world: &World, files: Vec<ArtifactId>) -> TaskId {
     let mut submission =
         world.submission("look at it", Reasoning::Scripted { name: "look at it".to_owned() });
     submission.profile = Profile::NetworkReadAllowed;
@@ -101,7 +113,7 @@ fn begin(world: &World, wire: &Arc<Wire>, api: ModelApi, sees: bool, files: Vec<
     world.kernel().submit(&submission).unwrap().task_id
 }
 
-fn script(api: ModelApi) -> Arc<Wire> {
+pub fn script(api: ModelApi) -> Arc<Wire> {
     let acts = vec![
         ("read", json!({ "path": "plan.png" })),
         ("s00__snap", json!({})),
@@ -110,7 +122,7 @@ fn script(api: ModelApi) -> Arc<Wire> {
     Wire::speaking(api, acts)
 }
 
-fn drive(world: &World, task: TaskId) {
+pub fn drive(world: &World, task: TaskId) {
     loop {
         match world.drive(task) {
             DriveOutcome::Waiting(Waiting::Approval(id)) => {
@@ -121,11 +133,11 @@ fn drive(world: &World, task: TaskId) {
     }
 }
 
-fn furnished(seed: u64) -> World {
-    with_camera(seed, None)
+pub fn furnished(seed: u64) -> World {
+    with_camera(seed, vec![base64(&png("snapped"))])
 }
 
-fn with_camera(seed: u64, says: Option<String>) -> World {
+pub fn with_camera(seed: u64, says: Vec<String>) -> World {
     let mut world = World::new(seed);
     world.servers = Arc::new(Camera(says));
     world.reopen();
@@ -135,7 +147,7 @@ fn with_camera(seed: u64, says: Option<String>) -> World {
 }
 
 /// The pictures of a request, in order, as the protocol holds them: type and bytes in base64.
-fn pictures(api: ModelApi, request: &Value) -> Vec<(String, String)> {
+pub fn pictures(api: ModelApi, request: &Value) -> Vec<(String, String)> {
     fn all<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
         found.push(value);
         match value {
@@ -196,17 +208,24 @@ fn a_model_that_sees_is_shown_pictures_in_the_form_of_its_protocol_and_the_pack_
         let tiers = last.items.iter().filter(|item| !item.pictures.is_empty()).map(|item| item.trust_tier);
         assert!(tiers.into_iter().all(|tier| tier == TrustTier::Untrusted), "{api}");
         assert!(sent[2].contains("A picture is content as well"), "{api}");
-        // What is on record is what was sent, and no event holds any of it.
+        // What is on record is what was sent but for the bytes of the pictures, which it names; no event holds any of it.
         let stored = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
             Body::ModelRequested(b) => Some(b.request.sha256),
             _ => None,
         });
         let stored: Vec<Vec<u8>> =
             stored.map(|sha256| world.kernel().artifacts().read(&sha256).unwrap()).collect();
-        assert_eq!(stored, sent.iter().map(|text| text.clone().into_bytes()).collect::<Vec<_>>());
+        let all = ["given", "plan", "snapped"].map(|name| (Digest::of(&png(name)), png(name)));
+        let whole = |kept: &Vec<u8>| reasoning::pictures::with_bytes(kept.clone(), &all.clone().into());
+        assert_eq!(
+            stored.iter().map(whole).collect::<Vec<_>>(),
+            sent.iter().map(|text| text.clone().into_bytes()).collect::<Vec<_>>()
+        );
         let stream = world.kernel().reader().events(task, 0, 10_000).unwrap();
         for name in ["given", "plan", "snapped"] {
             let data = base64(&png(name));
+            let kept = stored.iter().map(|kept| String::from_utf8_lossy(kept));
+            assert!(kept.into_iter().all(|kept| !kept.contains(&data)), "{api}, {name}");
             assert!(stream.iter().all(|stored| !format!("{stored:?}").contains(&data)), "{api}, {name}");
         }
         // A picture is counted, and not by the letters of its bytes.
@@ -275,7 +294,7 @@ fn pictures_are_bounded_in_size_and_number_and_what_is_left_out_is_said() {
 fn a_tool_shows_its_own_pictures_and_names_no_others_of_the_store() {
     let hidden = png("of another task");
     let said = format!("{} bytes, sha256 {}", hidden.len(), Digest::of(&hidden));
-    let world = with_camera(1_804, Some(said));
+    let world = with_camera(1_804, vec![said]);
     taken_in(&world, "hidden.png", &hidden);
     let wire = script(ModelApi::Openai);
     let task = begin(&world, &wire, ModelApi::Openai, true, Vec::new());

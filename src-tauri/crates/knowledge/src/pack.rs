@@ -15,7 +15,7 @@ pub use input::{Delta, Material, PackInput, Pinned, SkillLine, SkillText, Summar
 
 use crate::Error;
 use gather::{Candidate, Gathered};
-use model::context::{ContextItem, ContextOmission, ContextPack, Section};
+use model::context::{ContextItem, ContextOmission, ContextPack, Picture, Section};
 use redact::Redactor;
 use seal::Digest;
 
@@ -41,11 +41,13 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
     for ((section, candidates), tokens) in sections.iter_mut().zip(shares) {
         let (mut taken, dropped) = budget::fill(std::mem::take(candidates), tokens);
         taken.sort_by_key(|(candidate, _)| candidate.place);
-        omissions.extend(dropped.into_iter().map(|c| {
-            let reason = format!("does not fit: needs {} tokens", c.cost());
-            ContextOmission { source: c.source, section: *section, reason }
-        }));
+        for candidate in dropped {
+            omissions.extend(unfit(&candidate, &[]));
+            let reason = format!("does not fit: needs {} tokens", candidate.cost());
+            omissions.push(ContextOmission { source: candidate.source, section: *section, reason });
+        }
         for (candidate, item) in taken {
+            omissions.extend(unfit(&candidate, &item.pictures));
             inputs.extend(candidate.inputs);
             if item.cut {
                 let reason = format!("shown in part: {} of {} tokens", item.tokens, candidate.tokens);
@@ -68,6 +70,27 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
         inputs: inputs.into_iter().collect(),
         input_sha256,
         meaning: input.meaning.clone(),
+    })
+}
+
+/// Why a picture is not shown: without its name, which a stranger may have chosen.
+pub fn left_out(why: &str, picture: &Picture) -> String {
+    let Picture { media_type, byte_size, sha256, .. } = picture;
+    let digest = sha256.to_string();
+    let digest = digest.get(..12).unwrap_or_default();
+    format!("{LEFT_OUT}: {why} ({media_type}, {byte_size} bytes, sha256 {digest}…)")
+}
+
+/// How every reason begins for which a picture is not shown.
+pub const LEFT_OUT: &str = "picture left out";
+
+/// The pictures of a candidate that went with its text, or before it, where there was no room for them.
+fn unfit<'c>(candidate: &'c Candidate, shown: &'c [Picture]) -> impl Iterator<Item = ContextOmission> + 'c {
+    let is_shown = |picture: &Picture| shown.iter().any(|one| one.sha256 == picture.sha256);
+    candidate.pictures.iter().filter(move |picture| !is_shown(picture)).map(|picture| ContextOmission {
+        source: candidate.source.clone(),
+        section: candidate.section,
+        reason: left_out("there is no room for it in this context", picture),
     })
 }
 

@@ -22,7 +22,16 @@ pub const GIVEN_BYTES_MAX: u64 = 2 * MATERIAL_BYTES_MAX;
 pub const PICTURES_MAX: usize = 8;
 /// Bytes of one picture that a model is shown: Anthropic takes 5 MB of base64, others more.
 pub const PICTURE_BYTES_MAX: u64 = 3 * 1024 * 1024;
-/// Bytes of all pictures of one request: it is kept as it was sent, turn for turn.
+/// Pixels of one picture that a model is shown: a photograph of a camera has 12 to 24 millions. Its bytes alone do not bound
+/// them, and whoever decodes it pays for them.
+pub const PICTURE_PIXELS_MAX: u64 = 40_000_000;
+/// Pixels of each side of one: Anthropic takes 8000.
+pub const PICTURE_SIDE_MAX: u32 = 8_000;
+/// Pictures that a context pack names as left out; further ones are counted.
+pub const PICTURES_LEFT_OUT_NAMED: usize = 12;
+/// Contents of their own that are kept of one answer of a tool of a server; of the others the digest is.
+pub const ANSWER_CONTENTS_MAX: usize = 16;
+/// Bytes of all pictures of one request.
 pub const PICTURES_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Tokens that a picture is counted as: what Anthropic takes at most for one, and OpenAI and Gemini for a large one.
 pub const PICTURE_TOKENS: u32 = 1_600;

@@ -1,5 +1,11 @@
 //! Pictures in what an act came to, as its result tells them: those that a look read, and those that a tool answered with.
 
+mod header;
+mod kept;
+
+pub use header::size_of;
+pub use kept::{with_bytes, without_bytes};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::Digest;
@@ -9,32 +15,49 @@ use serde_json::Value;
 /// So many bytes tell what a picture is.
 pub const BEGINNING: usize = 16;
 
-/// Pictures that a look read whole, with their bytes.
-pub fn read_in(result: &Value) -> Vec<(Picture, Vec<u8>)> {
+/// Pictures that a look read, with their bytes; none of one that was not read whole.
+pub fn read_in(result: &Value) -> Vec<(Picture, Option<Vec<u8>>)> {
     let read = result.get("results").and_then(Value::as_array).into_iter().flatten();
-    read.filter_map(whole).collect()
+    read.filter_map(read_one).collect()
 }
 
-fn whole(one: &Value) -> Option<(Picture, Vec<u8>)> {
+fn read_one(one: &Value) -> Option<(Picture, Option<Vec<u8>>)> {
     let text = |key: &str| one.get(key).and_then(Value::as_str);
-    if one.get("cut").and_then(Value::as_bool) != Some(false) {
-        return None;
-    }
+    let is_whole = !one.get("cut")?.as_bool()?;
     let bytes = STANDARD.decode(text("base64")?).ok()?;
     let media_type = media_type_of(&bytes)?.to_owned();
-    let (name, sha256) = (text("path")?.to_owned(), Digest::of(&bytes));
-    Some((Picture { name, media_type, byte_size: bytes.len() as u64, sha256 }, bytes))
+    let name = text("path")?.to_owned();
+    if is_whole {
+        let (byte_size, sha256) = (bytes.len() as u64, Digest::of(&bytes));
+        return Some((Picture { name, media_type, byte_size, sha256 }, Some(bytes)));
+    }
+    let (byte_size, sha256) = (one.get("byte_size")?.as_u64()?, text("sha256")?.parse().ok()?);
+    Some((Picture { name, media_type, byte_size, sha256 }, None))
 }
 
-/// What a tool of a server answered with beside words: the tool, and the digest of each content.
-pub fn named_in(result: &Value) -> Vec<(String, Digest)> {
+/// One content that a tool of a server answered with beside words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its digest.
+    pub sha256: Digest,
+    /// Its length in bytes.
+    pub byte_size: u64,
+    /// Whether the server says that it is a picture.
+    pub is_said_to_be: bool,
+}
+
+/// What a tool of a server answered with beside words, in order, and the name of the tool.
+pub fn named_in(result: &Value) -> (&str, Vec<Named>) {
     let tool = result.get("tool").and_then(Value::as_str).unwrap_or("a tool");
     let blocks = result.pointer("/answer/content").and_then(Value::as_array).into_iter().flatten();
     let named = |block: &Value| {
         let named = block.get("data").or_else(|| block.pointer("/resource/blob")).and_then(Value::as_str)?;
-        named.rsplit_once("sha256 ").and_then(|(_, digest)| digest.parse().ok())
+        let (size, digest) = named.rsplit_once(", sha256 ")?;
+        let byte_size = size.strip_suffix(" bytes")?.parse().ok()?;
+        let is_said_to_be = block.get("type").and_then(Value::as_str) == Some("image");
+        Some(Named { sha256: digest.parse().ok()?, byte_size, is_said_to_be })
     };
-    blocks.filter_map(named).map(|sha256| (tool.to_owned(), sha256)).collect()
+    (tool, blocks.filter_map(named).collect())
 }
 
 /// What bytes are, by how they begin, where they are a picture that models take.

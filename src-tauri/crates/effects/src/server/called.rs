@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
+use model::limits::ANSWER_CONTENTS_MAX;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::tool_server::{ServerRegistration, ServerTool, ToolManifest};
 use model::{ActionRequestId, AttemptId, Digest, RelPath, Sensitive, UnixMs};
@@ -23,8 +24,6 @@ const ASKED: &str = "call.json";
 const ANSWER: &str = "answer.json";
 /// What is said of a lost call of a tool that only looks.
 const ONLY_LOOKED: &str = "a person said that this tool only looks, so nothing was to be changed: call it again if it is needed";
-/// Media of an answer that are kept as contents of their own.
-const KEPT_MAX: usize = 16;
 
 /// How a call went, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -422,7 +421,7 @@ fn media_of(answer: &str) -> Vec<Output> {
         let media_type = "application/octet-stream".to_owned();
         Some(Output { kind, media_type, bytes, about: "what a tool of a server answered".to_owned() })
     });
-    decoded.take(KEPT_MAX).collect()
+    decoded.take(ANSWER_CONTENTS_MAX).collect()
 }
 
 fn data_of(block: &Value) -> Option<&str> {

@@ -265,7 +265,8 @@ impl Kernel {
         let summary: ContextSummary = self.read_object(state, artifact_id)?;
         let text = knowledge::summary::text(&summary.lines, summary.left_out);
         let ContextSummary { through, trust_tier, .. } = summary;
-        Ok(Some(Summarised { artifact_id, through, text, trust_tier }))
+        let unseen = self.summed_up_pictures(state, attempt)?;
+        Ok(Some(Summarised { artifact_id, through, text, trust_tier, unseen }))
     }
 }
 

@@ -56,7 +56,7 @@ impl Kernel {
     }
 
     fn ask_in_day(&self, cell: &Cell, task_id: TaskId) -> Result<Option<DriveOutcome>, Error> {
-        let stored = self.stored(cell)?;
+        let Some(stored) = self.stored(cell)? else { return self.without_what_is_gone(cell) };
         // It may have been stored on another day or under another ceiling, or have failed since.
         if let Err(said) = self.within_day(task_id, stored.cost_micros)? {
             let mut tx = self.begin_tx(cell, Point::ContextCompile, PrincipalType::System)?;
@@ -83,7 +83,8 @@ impl Kernel {
         }
     }
 
-    fn stored(&self, cell: &Cell) -> Result<Stored, Error> {
+    /// What is on record to be asked, the bytes of each picture in the place of its name; none where one of them is gone.
+    fn stored(&self, cell: &Cell) -> Result<Option<Stored>, Error> {
         let state = self.lock_task(cell)?;
         // A wish to stop that was taken, as by a retry, does not stop what came after it.
         if !state.pause_requested && state.cancel_requested.is_none() {
@@ -93,8 +94,10 @@ impl Kernel {
         let (Turn::Asking { request }, Some(pack)) = (&attempt.turn, &attempt.pack) else {
             return Err(Error::Broken("the request to the model is not stored".to_owned()));
         };
-        let request = (request.artifact_id, self.artifacts.read(&request.sha256)?);
+        let (request_id, kept) = (request.artifact_id, self.artifacts.read(&request.sha256)?);
         let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
+        let Some(pictures) = self.pictures_named(&state, &pack)? else { return Ok(None) };
+        let request = (request_id, reasoning::pictures::with_bytes(kept, &pictures));
         let contract = self.contract(&state)?;
         let reasoner = self.reasoner(&state, &contract)?;
         let wall_ms = state.budget(&contract).wall_ms_max.saturating_sub(state.wall_ms);
@@ -102,7 +105,23 @@ impl Kernel {
         // Who has somebody else to ask waits less for a server that is busy.
         let is_followed = self.chain(&state, &contract, state.step())?.len() > state.fallen.saturating_add(1);
         let wait_ms_max = if is_followed { wait_ms_max.min(FOLLOWED_WAIT_MS_MAX) } else { wait_ms_max };
-        Ok(Stored { attempt, reasoner, request, pack, cost_micros: state.cost_reserved, wait_ms_max })
+        Ok(Some(Stored { attempt, reasoner, request, pack, cost_micros: state.cost_reserved, wait_ms_max }))
+    }
+
+    /// A picture of the request cannot be read any more: it is made anew, and says so.
+    fn without_what_is_gone(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
+        let mut tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
+        let iteration = tx.attempt().map_or(0, |attempt| attempt.iteration);
+        let say = "nothing was sent: the bytes of a picture of the request cannot be read any more";
+        tx.push(ModelFailed {
+            about_attempt_id: self.attempt_id(&tx)?,
+            iteration,
+            error: Sensitive::from(say.to_owned()),
+            retryable: true,
+        });
+        tx.set_attempt(AttemptStatus::CompilingContext, "asks again without a picture that is gone")?;
+        tx.commit()?;
+        Ok(None)
     }
 
     /// The lock is not held while the model thinks, so that a person can speak.

@@ -322,8 +322,8 @@ impl Kernel {
     }
 }
 
-/// The exact bytes of a request, and how many tokens are read of it: the context, the rules, the words of every tool, and
-/// each picture.
+/// The exact bytes of a request, each picture named in the place of its own, and how many tokens are read of it: the context,
+/// the rules, the words of every tool, and each picture.
 fn encoded(
     reasoner: &dyn Reasoner,
     pack: &ContextPack,
@@ -339,6 +339,7 @@ fn encoded(
     }
     let shown = u64::from(PICTURE_TOKENS).saturating_mul(pictures.len() as u64);
     let request = reasoner.encode_with(pack, tools, &pictures).map_err(failed)?;
+    let request = reasoning::pictures::without_bytes(request, &pictures);
     Ok((request, whole.saturating_add(shown).max(u64::from(pack.tokens))))
 }
 

@@ -307,6 +307,9 @@ fn summary(input: &PackInput, basket: &mut Basket<'_>) -> Option<Candidate> {
     candidate.needed = true;
     candidate.inputs = vec![summary.artifact_id];
     candidate.place = u64::MAX;
+    for (of, why) in &summary.unseen {
+        basket.omit(Section::Artifacts, &of.to_string(), why);
+    }
     Some(candidate)
 }
 

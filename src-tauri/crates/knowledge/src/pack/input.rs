@@ -87,6 +87,9 @@ pub struct Summarised {
     pub text: String,
     /// The lowest trust of all it was made of.
     pub trust_tier: TrustTier,
+    /// Why pictures of what it stands for are not shown, in words, each with the artifact that it was of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<(ArtifactId, String)>,
 }
 
 /// A skill that a model may choose to read, in a line.
