@@ -62,12 +62,7 @@ impl Kernel {
     /// # Errors
     /// When the store cannot be written.
     pub fn workspace(&self, root: &Path) -> Result<WorkspaceId, Error> {
-        let written = encode_root(root);
-        let known = lock(&self.store)
-            .workspaces
-            .iter()
-            .find(|(_, path)| path.as_deref() == Some(written.as_str()))
-            .map(|(id, _)| *id);
+        let (written, known) = (encode_root(root), self.known_workspace(root));
         let workspace_id =
             known.unwrap_or_else(|| WorkspaceId::fresh(&*self.ports.clock, &*self.ports.entropy));
         let (project_hash, source) = self.project(workspace_id, root);
@@ -82,6 +77,14 @@ impl Kernel {
         w.push(ProjectKnown { project_hash, workspace_id, source });
         self.commit(w)?;
         Ok(workspace_id)
+    }
+
+    /// The identifier of a folder that was registered; looking does not register it.
+    pub fn known_workspace(&self, root: &Path) -> Option<WorkspaceId> {
+        let written = encode_root(root);
+        let store = lock(&self.store);
+        let known = store.workspaces.iter().find(|(_, path)| path.as_deref() == Some(written.as_str()));
+        known.map(|(id, _)| *id)
     }
 
     /// The project of a folder. A remote's address has the same hash in every store, so that two clones are one project.

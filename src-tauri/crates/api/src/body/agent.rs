@@ -115,7 +115,8 @@ pub(crate) fn tools(host: &dyn Host, p: Tools) -> Result<ToolList, Error> {
     let workspace = match p.workspace {
         Some(workspace) => {
             let root = host.workspace(&absolute("workspace", &workspace)?)?;
-            Some(kernel.workspace(&root).wire()?)
+            // Whoever only looks leaves nothing: a folder is registered with the first act that is proposed there.
+            kernel.known_workspace(&root)
         }
         None => None,
     };

@@ -396,3 +396,22 @@ fn the_shortest_way_to_name_something_is_its_end() {
     let unknown = home.ask("task.show", json!({ "task": "task_00000000000000000000000000000000" }));
     assert_eq!(unknown.expect_err("unknown").code, wire::Code::NotFound);
 }
+
+#[test]
+fn whoever_lists_the_tools_for_a_folder_leaves_nothing_and_the_first_task_there_registers_it() {
+    let home = Home::new(64);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().canonicalize().expect("a path");
+    let head = || home.world.kernel().reader().log_head().expect("a head");
+    let folders = || home.must("workspaces.list", json!({}))["workspaces"].as_array().map_or(0, Vec::len);
+    let (before, known) = (head(), folders());
+    for _ in 0..2 {
+        let listed = home.must("agent.tools", json!({ "workspace": path }));
+        assert!(listed["tools"].as_array().is_some_and(|tools| tools.len() > 5), "{listed}");
+    }
+    assert_eq!((head(), folders()), (before, known), "a list was written down");
+    let gone = home.ask("agent.tools", json!({ "workspace": "/nowhere/at/all" }));
+    assert_eq!(gone.expect_err("no such folder").code, wire::Code::NotFound);
+    home.must("agent.open", json!({ "client": "x", "workspace": path }));
+    assert_eq!(folders(), known + 1);
+}
