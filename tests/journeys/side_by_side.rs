@@ -67,6 +67,15 @@ fn calls_that_only_look_run_beside_each_other_and_those_of_one_server_in_turn() 
     let told = run(&stage);
     let [first, second, third] = ["first", "second", "third"].map(|text| span(&told, text));
     assert!(first.1 <= second.0 && second.1 <= third.0, "{first:?} {second:?} {third:?}");
+    // Said to a host that is at work, it counts from the next answer on.
+    let served = Served::by(&stage);
+    for (at_once, beside) in [("2", true), ("1", false)] {
+        stage.hermit(&["models", "reads", at_once]).ends(0);
+        let told = run(&stage);
+        let [first, second] = ["first", "second"].map(|text| span(&told, text));
+        assert_eq!(overlap(first, second), beside, "{at_once}: {first:?} {second:?}");
+    }
+    drop(served);
     stage.is_sound();
 }
 

@@ -310,6 +310,14 @@ impl Host for Through<'_> {
         .hint("stop that process, then `hermit models ceiling DOLLARS` at a terminal; anybody may lower it"))
     }
 
+    fn parallel_reads(&self) -> Result<Option<usize>, Error> {
+        self.host.parallel_reads()
+    }
+
+    fn set_parallel_reads(&self, at_once: Option<usize>) -> Result<(), Error> {
+        self.host.set_parallel_reads(at_once)
+    }
+
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, Error> {
         self.host.test_models(server)
     }

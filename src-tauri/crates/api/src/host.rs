@@ -263,6 +263,18 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Forbidden`] where a program would raise it.
     fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error>;
 
+    /// How many reads of one answer run at the same time, as it is set; none where nobody has set it.
+    ///
+    /// # Errors
+    /// When the settings cannot be read.
+    fn parallel_reads(&self) -> Result<Option<usize>, wire::Error>;
+
+    /// Sets how many reads of one answer run at the same time; as many as without a setting when absent.
+    ///
+    /// # Errors
+    /// When the settings cannot be kept.
+    fn set_parallel_reads(&self, at_once: Option<usize>) -> Result<(), wire::Error>;
+
     /// Asks a server which models it offers, with the key for it.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ mod memory_then;
 mod models;
 mod models_costs;
 mod models_get;
+mod models_reads;
 mod own_rules;
 mod playbooks;
 mod policy;

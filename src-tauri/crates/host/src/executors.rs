@@ -13,6 +13,7 @@ use model::fault::Faults;
 use model::receipt::SandboxLevel;
 use model::{Clock, WorkspaceId};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Names of variables whose values are told in an environment snapshot; all others may hold secrets.
@@ -34,7 +35,7 @@ pub struct LocalExecutors {
     door: Arc<crate::guest_door::GuestDoors>,
     skills: SkillBook,
     shelf: PathBuf,
-    parallel_reads: usize,
+    parallel_reads: AtomicUsize,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -60,7 +61,7 @@ impl LocalExecutors {
             door: Arc::default(),
             skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
             shelf: home.path(SHELF),
-            parallel_reads: config.parallel_reads(),
+            parallel_reads: AtomicUsize::new(config.parallel_reads()),
             sandbox: OnceLock::new(),
         }
     }
@@ -68,6 +69,11 @@ impl LocalExecutors {
     /// Guests reach the tools of the store that this process holds.
     pub(crate) fn of(&self, local: &Arc<crate::Local>) {
         self.door.of(local);
+    }
+
+    /// So many reads of one answer run at the same time, from the next answer on.
+    pub(crate) fn reads_at_once(&self, at_once: usize) {
+        self.parallel_reads.store(at_once, Ordering::SeqCst);
     }
 
     /// Skills of this machine.
@@ -126,7 +132,7 @@ impl ExecutorSource for LocalExecutors {
         let executors =
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
         let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
-        let executors = executors.with_parallel_reads(self.parallel_reads);
+        let executors = executors.with_parallel_reads(self.parallel_reads.load(Ordering::SeqCst));
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 
@@ -147,7 +153,7 @@ impl ExecutorSource for LocalExecutors {
     }
 
     fn parallel_reads(&self) -> usize {
-        self.parallel_reads
+        self.parallel_reads.load(Ordering::SeqCst)
     }
 
     fn environment(&self, root: &Path) -> serde_json::Value {

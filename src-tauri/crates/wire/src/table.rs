@@ -253,6 +253,8 @@ macro_rules! with_commands {
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
         "tells what models have cost, by day and by model, and what they may cost in a day" models.costs(Costs) -> CostsBy, read [tasks];
         "sets what models may cost in a day" models.ceiling(Ceiling) -> CeilingSet, write [];
+        "tells how many reads of one answer of a model run at the same time" models.reads(Reads) -> ReadsAtOnce, read [];
+        "sets how many reads of one answer of a model run at the same time" models.set_reads(SetReads) -> ReadsAtOnce, write [];
         "asks a server of models which it offers, with the key for it, and tells what is wrong" models.test(Test) -> Server, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];

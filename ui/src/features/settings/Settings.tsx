@@ -4,6 +4,7 @@ import { Desktop } from "./Desktop";
 import { Costs } from "./Costs";
 import { Models } from "./Models";
 import { Notifications } from "./Notifications";
+import { Reads } from "./Reads";
 import { DiskUsage } from "./DiskUsage";
 import { KeysHere } from "~/features/keys/PageKeys";
 import { Screen } from "~/screen/Screen";
@@ -32,6 +33,7 @@ export function Settings() {
         <div>
           <Models />
           <Costs />
+          <Reads />
           <KeysHere />
           <Look />
           <Notifications />

@@ -28,6 +28,7 @@ const shown: Shown = {
   calls: [
     { summary: "call files.read {\"path\":\"a.txt\"}", at: AT, task_id: "task_1", state: "observed", result: "succeeded", receipt_id: "rcpt_1" },
     { summary: "call files.send {}", at: AT, task_id: "task_2", state: "awaiting_approval", result: null, receipt_id: null },
+    { summary: "call files.read {}", at: AT, task_id: "task_3", state: "observed", result: "failed", why: "it ended before it answered; the last that the server itself wrote on its error output: \"no such ledger\"", receipt_id: "rcpt_3" },
   ],
 };
 const world = (more: Partial<Server> = {}) => scene({

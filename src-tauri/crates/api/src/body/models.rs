@@ -2,11 +2,12 @@
 
 use crate::error::Wire as _;
 use crate::{Host, dollars, usage};
+use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use projections::query::SpentOn;
 use wire::Error;
 use wire::models::{
     Asked, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings, Find, Found,
-    ModelCosts, Server, Set, Standard, Test,
+    ModelCosts, Reads, ReadsAtOnce, Server, Set, SetReads, Standard, Test,
 };
 
 /// Further ports of one look.
@@ -107,6 +108,28 @@ pub(crate) fn ceiling(host: &dyn Host, p: Ceiling) -> Result<CeilingSet, Error> 
     let ceiling_micros = p.dollars.as_deref().map(dollars).transpose().map_err(usage)?;
     host.set_ceiling(ceiling_micros)?;
     Ok(CeilingSet { ceiling_micros })
+}
+
+pub(crate) fn reads(host: &dyn Host, _: Reads) -> Result<ReadsAtOnce, Error> {
+    let set = host.parallel_reads()?;
+    let narrow = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+    Ok(ReadsAtOnce {
+        at_once: narrow(set.unwrap_or(PARALLEL_READS)),
+        is_set: set.is_some(),
+        standard: narrow(PARALLEL_READS),
+        most: narrow(PARALLEL_READS_MOST),
+    })
+}
+
+pub(crate) fn set_reads(host: &dyn Host, p: SetReads) -> Result<ReadsAtOnce, Error> {
+    host.kernel()?;
+    let at_once = p.at_once.map(|wanted| usize::try_from(wanted).unwrap_or(usize::MAX));
+    if let Some(wanted) = at_once.filter(|wanted| !(1..=PARALLEL_READS_MOST).contains(wanted)) {
+        let say = format!("{wanted} reads at the same time cannot be; it is a number from 1 to {PARALLEL_READS_MOST}");
+        return Err(usage(say));
+    }
+    host.set_parallel_reads(at_once)?;
+    reads(host, Reads {})
 }
 
 /// The process that holds the store asks, because it has the keys.

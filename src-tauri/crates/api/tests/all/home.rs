@@ -31,6 +31,7 @@ pub struct Home {
     skills: kernel::SkillBook,
     /// How every task stands with this process; at rest until it is said.
     pub stands: Mutex<Option<api::Stands>>,
+    reads: Mutex<Option<usize>>,
 }
 
 struct Blobs(PathBuf);
@@ -69,6 +70,7 @@ impl Home {
             sheets: api::Sheets::default(),
             skills: kernel::SkillBook::default(),
             stands: Mutex::default(),
+            reads: Mutex::default(),
         }
     }
 
@@ -258,6 +260,15 @@ impl Host for Home {
 
     fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error> {
         *self.world.days.max.lock().unwrap() = cost_micros_max;
+        Ok(())
+    }
+
+    fn parallel_reads(&self) -> Result<Option<usize>, wire::Error> {
+        Ok(*self.reads.lock().unwrap())
+    }
+
+    fn set_parallel_reads(&self, at_once: Option<usize>) -> Result<(), wire::Error> {
+        *self.reads.lock().unwrap() = at_once;
         Ok(())
     }
 

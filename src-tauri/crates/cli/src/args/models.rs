@@ -36,6 +36,11 @@ pub enum ModelsVerb {
         /// US dollars, such as `5.00`; `none` for no bound.
         dollars: String,
     },
+    /// Sets how many reads of one answer of a model run at the same time, from the next answer on. Without a number: how many do.
+    Reads {
+        /// From 1 to 64; `standard` for as many as without a setting.
+        at_once: Option<String>,
+    },
     /// Asks a server which models it offers, with the key for it, and says what is wrong.
     Test(ModelsTest),
     /// Keeps a key for a server of models: every call to a model there takes it.

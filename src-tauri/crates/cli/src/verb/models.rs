@@ -33,6 +33,7 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
         }
         ModelsVerb::Embeddings { address } => embeddings(context, address),
         ModelsVerb::Costs { days } => super::models_costs::costs(context, days),
+        ModelsVerb::Reads { at_once } => super::models_reads::reads(context, at_once.as_deref()),
         ModelsVerb::Ceiling { dollars } => super::models_costs::ceiling(context, dollars),
         ModelsVerb::Set(args) => set(context, args),
         ModelsVerb::Test(args) => test(context, args),

@@ -67,6 +67,16 @@ params! {
         dollars: Option<String>,
     }
 
+    /// How many reads of one answer of a model run at the same time.
+    Reads {}
+
+    /// Sets how many reads of one answer of a model run at the same time, from the next answer on.
+    SetReads {
+        /// From 1 to 64; as many as without a setting when absent.
+        #[serde(default)]
+        at_once: Option<u32>,
+    }
+
     /// Which embedding model is named, and how far its vectors are made.
     Embedded {}
 
@@ -183,6 +193,16 @@ answers! {
         model: String,
         tokens: u64,
         cost_micros: u64,
+    }
+    /// How many reads of one answer run at the same time.
+    ReadsAtOnce {
+        at_once: u32,
+        /// Whether a person set it.
+        is_set: bool,
+        /// As many as run without a setting.
+        standard: u32,
+        /// As many as can be set.
+        most: u32,
     }
     /// What models may cost in a day from now on, in millionths of a US dollar.
     CeilingSet { ceiling_micros: Option<u64> }
