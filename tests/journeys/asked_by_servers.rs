@@ -3,7 +3,7 @@
 
 use super::attached::Served;
 use super::stage::Stage;
-use super::tool_servers::{classify, furnished, put, register, work};
+use super::tool_servers::{asked, classify, furnished, put, register, work, yes};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
@@ -74,7 +74,7 @@ fn a_server_asks_the_person_field_by_field_and_has_what_fits_its_form() {
     let chat = chat();
     let task = runs(&stage, &served, &chat);
     let first = question(&stage, &task);
-    for word in ["A server of tools asks you", "Who are you?", "age (a number)"] {
+    for word in [r#"A server of tools asks you, \"toy\", while its tool \"echo\""#, "Who are you?", "age (a number)"] {
         assert!(first.to_string().contains(word), "`{word}` is not asked: {first}");
     }
     assert_eq!(shown(&stage, &task)["row"]["status"], "running", "the call waits, and the task is at work");
@@ -170,6 +170,71 @@ fn a_question_of_a_server_whose_host_dies_is_taken_back_and_what_happened_is_sai
     assert_eq!(shown(&stage, &task)["row"]["open_questions"], 0);
     let told = stage.events(&task).iter().map(Value::to_string).collect::<String>();
     assert!(told.contains("nobody had answered when it ended"), "{told}");
+    drop(served);
+    stage.is_sound();
+}
+
+/// The questions of a task that wait: each server that asks, with the name of its question and the words.
+fn open_questions(stage: &Stage, task: &str) -> Vec<(String, String, String)> {
+    let events = stage.events(task);
+    let of = |event: &Value, event_type: &str, at: &str| {
+        (event["event_type"] == event_type).then(|| event["payload"].pointer(at).cloned().unwrap_or_default())
+    };
+    let over = ["clarification.answered", "clarification.cancelled"];
+    let over: Vec<Value> = events
+        .iter()
+        .flat_map(|event| over.iter().filter_map(|name| of(event, name, "/clarification_id")))
+        .collect();
+    let asked = events.iter().filter_map(|event| of(event, "clarification.requested", "/clarification"));
+    let open = asked.filter(|one| !over.contains(&one["clarification_id"]));
+    let named = open.map(|one| {
+        let words = one.to_string();
+        let server = if words.contains(r#"\"toy\""#) { "toy" } else { "other" };
+        (server.to_owned(), one["clarification_id"].as_str().expect("an id").to_owned(), words)
+    });
+    named.collect()
+}
+
+#[test]
+fn two_servers_ask_at_the_same_time_and_each_has_the_answer_to_its_own_question() {
+    let stage = asking("asks");
+    let work = work(&stage);
+    let add = ["tools", "add", "other", "--workspace", &work, "--class", "echo=read_local"];
+    let add = [&add[..], &["--", "/usr/bin/python3", "server.py"]].concat();
+    let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
+    yes(&stage, &approval);
+    let served = Served::by(&stage);
+    let call = |server: &str| json!({ "tool": format!("{server}__echo"), "arguments": { "text": "hello" } });
+    let calls = json!([call("toy"), call("other")]);
+    let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+    let chat = Chat::saying(Large::STRONG, vec![calls, done]);
+    let task = runs(&stage, &served, &chat);
+    // The one that is asked second is answered first, and each of the two later questions is that of its own server.
+    for (words, [first, second]) in [("age (a number)", ["42", "7"]), ("color", ["green", "red"])] {
+        let by = Instant::now() + Duration::from_secs(60);
+        let open = loop {
+            let open = open_questions(&stage, &task);
+            if open.len() == 2 && open.iter().all(|(.., question)| question.contains(words)) {
+                break open;
+            }
+            assert!(Instant::now() < by, "both are asked: {open:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let which = stage.hermit(&["task", "answer", &task, "42"]).ends(2);
+        assert!(open.iter().all(|(_, id, _)| which.err.contains(id)), "nobody guesses which: {}", which.err);
+        for (server, said) in [("other", second), ("toy", first)] {
+            let (_, id, _) = open.iter().find(|(asks, ..)| asks == server).expect("its question");
+            let code = stage.hermit(&["task", "answer", &task, said, "--question", id]).code;
+            assert!(matches!(code, 0 | 4), "{server}: {code}");
+        }
+    }
+    ends(&stage, &task);
+    let last = chat.requests().pop().expect("a request");
+    let results = last["messages"].as_array().expect("messages").iter().filter(|one| one["role"] == "tool");
+    let results: Vec<String> = results.map(Value::to_string).collect();
+    let [toy, other] = &results[..] else { panic!("two results: {results:?}") };
+    assert!(toy.contains("42") && toy.contains("green") && !toy.contains("red"), "{toy}");
+    assert!(other.contains('7') && other.contains("red") && !other.contains("green"), "{other}");
     drop(served);
     stage.is_sound();
 }

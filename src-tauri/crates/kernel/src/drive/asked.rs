@@ -1,6 +1,7 @@
 //! Questions of servers of tools to the person, while a tool is at work. Each is a clarification of the task; what the
 //! person says goes to the server and nowhere else. When the act is over, by whatever end, none of them is open.
 
+use super::sampled::Asker;
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::{TaskState, Turn};
@@ -14,9 +15,14 @@ use model::{ActionRequestId, ClarificationId, Sensitive, limits};
 
 impl Kernel {
     /// Opens a question of a server, looks how it stands, or takes it back.
-    pub(super) fn asked_by_server(&self, cell: &Cell, act: ActionRequestId, asking: &Asking) {
+    pub(super) fn asked_by_server(
+        &self,
+        cell: &Cell,
+        by: (ActionRequestId, Option<&Asker>),
+        asking: &Asking,
+    ) {
         let stands = match asking.standing() {
-            Standing::New => self.open_question(cell, act, asking).map(Some),
+            Standing::New => self.open_question(cell, by, asking).map(Some),
             Standing::Waits(name) => self.answer_to(cell, &name),
             Standing::GivenUp(name) => self.take_back(cell, &name).map(|()| None),
             Standing::Answered(_) | Standing::Closed(_) => Ok(None),
@@ -28,13 +34,23 @@ impl Kernel {
         }
     }
 
-    fn open_question(&self, cell: &Cell, act: ActionRequestId, asking: &Asking) -> Result<Standing, Error> {
+    fn open_question(
+        &self,
+        cell: &Cell,
+        (act, asker): (ActionRequestId, Option<&Asker>),
+        asking: &Asking,
+    ) -> Result<Standing, Error> {
         let mut tx = self.begin_tx(cell, Point::ClarificationAsk, PrincipalType::Executor)?;
         let redactor = self.ports.redactor.now();
         let clean = |text: &str| Sensitive::from(redactor.text(text).rest.into_owned());
         let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let attempt_id = self.attempt_id(&tx)?;
-        let question = format!("A server of tools asks you, while its tool is at work. {}", asking.question);
+        // Several may ask at the same time: each question says who does.
+        let who = asker.map(|asker| (acts::visible(&asker.server), acts::visible(&asker.tool)));
+        let who = who.map_or_else(String::new, |(server, tool)| {
+            format!(", \"{server}\", while its tool \"{tool}\" is at work")
+        });
+        let question = format!("A server of tools asks you{who}. {}", asking.question);
         let clarification = Clarification {
             clarification_id,
             task_id: tx.task.task_id,

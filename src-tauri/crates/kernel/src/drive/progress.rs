@@ -125,7 +125,10 @@ impl<'k> Lasting<'k> {
                 self.tell("tool", format!("{words}\n"));
                 self.told = words;
             }
-            Progress::Asks(asking) => return self.kernel.asked_by_server(self.cell, self.act, asking),
+            Progress::Asks(asking) => {
+                let asker = self.asker.as_ref();
+                return self.kernel.asked_by_server(self.cell, (self.act, asker), asking);
+            }
             Progress::Samples(sampling, over) => {
                 let asker = self.asker.as_ref();
                 return self.kernel.sampled_by_server(self.cell, (self.act, asker), (sampling, over));

@@ -32,6 +32,8 @@ const FIRST: &str = "A program asks you something while it works for a person. Y
 #[derive(Debug, Clone)]
 pub(super) struct Asker {
     pub(super) server: String,
+    /// What of it is at work, as the server names it.
+    pub(super) tool: String,
     terms: Option<SamplingTerms>,
 }
 
@@ -39,7 +41,7 @@ impl Asker {
     /// The server of a call.
     pub(super) fn of(action: &Action) -> Option<Self> {
         let Action::Call(call) = action else { return None };
-        Some(Self { server: call.server.clone(), terms: call.sampling })
+        Some(Self { server: call.server.clone(), tool: call.name.clone(), terms: call.sampling })
     }
 }
 
