@@ -178,7 +178,7 @@ fn a_question_of_a_server_whose_host_dies_is_taken_back_and_what_happened_is_sai
 fn open_questions(stage: &Stage, task: &str) -> Vec<(String, String, String)> {
     let events = stage.events(task);
     let of = |event: &Value, event_type: &str, at: &str| {
-        (event["event_type"] == event_type).then(|| event["payload"].pointer(at).cloned().unwrap_or_default())
+        (event["event_type"] == event_type).then(|| event["body"].pointer(at).cloned().unwrap_or_default())
     };
     let over = ["clarification.answered", "clarification.cancelled"];
     let over: Vec<Value> = events

@@ -87,3 +87,89 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     stage.is_sound();
     stage.prove(&task);
 }
+
+/// What a model says to Codex that has the tools of Hermit: it writes a file with one of them, then that it is done.
+fn to_codex(body: &str) -> (&'static str, String) {
+    let asked: Value = serde_json::from_str(body).unwrap_or_default();
+    let has = asked["tools"]
+        .as_array()
+        .is_some_and(|all| all.iter().any(|tool| tool["type"] == "namespace" && tool["name"] == "mcp__hermit"));
+    super::foreign_agents::over_responses(&match has && !body.contains("function_call_output") {
+        true => json!({
+            "type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed",
+            "namespace": "mcp__hermit", "name": "write",
+            "arguments": json!({ "path": "made.txt", "content": "made" }).to_string(),
+        }),
+        false => json!({
+            "type": "message", "id": "m_1", "role": "assistant", "status": "completed",
+            "content": [{ "type": "output_text", "text": "It is made.", "annotations": [] }],
+        }),
+    })
+}
+
+/// The configuration of Codex: this model, and `hermit mcp` of this stage.
+fn of_codex(stage: &Stage, host: &str) -> String {
+    let hermit = stage.command(&["mcp"]);
+    // A string of JSON is one of TOML.
+    let text = |text: &str| json!(text).to_string();
+    let variable = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
+        Some(format!("{} = {}", name.to_str()?, text(value?.to_str()?)))
+    };
+    let variables: Vec<String> = hermit.get_envs().filter_map(variable).collect();
+    let program = text(super::hermit().to_str().expect("UTF-8"));
+    let work = text(stage.work().to_str().expect("UTF-8"));
+    format!(
+        "model = \"toy\"\nmodel_provider = \"toy\"\n[model_providers.toy]\nname = \"toy\"\nbase_url = \"http://{host}/v1\"\n\
+         env_key = \"TOY_KEY\"\nwire_api = \"responses\"\n[mcp_servers.hermit]\ncommand = {program}\n\
+         args = [\"mcp\", \"--workspace\", {work}]\nstartup_timeout_sec = 60\ntool_timeout_sec = 300\n\
+         env = {{ {} }}\n",
+        variables.join(", ")
+    )
+}
+
+#[test]
+fn codex_as_it_comes_from_npm_acts_through_hermit_mcp() {
+    let version = super::foreign_agents::CODEX;
+    let package = format!("@openai/codex@{version}");
+    let how: [&[&str]; 1] = [&["npm", "install", "--no-fund", "--no-audit", "--prefix", ".", &package]];
+    let found = fetched(&format!("codex-{version}"), "node_modules/.bin/codex", &how);
+    let Some(codex) = found else { return };
+    let stage = Stage::new();
+    let (host, heard) = serves(to_codex);
+    let own = stage.at("codex");
+    std::fs::create_dir_all(&own).expect("a folder");
+    std::fs::write(own.join("config.toml"), of_codex(&stage, &host)).expect("a file");
+    let agent = std::process::Command::new(&codex)
+        .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "make a file"])
+        .current_dir(&own)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &own)
+        .env("CODEX_HOME", &own)
+        .env("TOY_KEY", "sk-of-a-test")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // It bypasses its own questions, and Hermit asks all the same.
+    let approval = stage.is_asked();
+    assert!(!stage.work().join("made.txt").exists(), "nothing before the yes");
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let ended = agent.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(ended.status.success() && said.contains("It is made."), "{said} {complained}");
+    assert_eq!(std::fs::read_to_string(stage.work().join("made.txt")).expect("a file"), "made");
+    let task = task(&stage);
+    let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
+    let told: Vec<String> =
+        heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("function_call_output")).collect();
+    assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
+    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
+    let who = shown["reasoner"].as_str().unwrap_or_default();
+    assert!(who.contains("codex") && who.contains(version), "{shown}");
+    stage.is_sound();
+    stage.prove(&task);
+}

@@ -417,7 +417,7 @@ pub(crate) fn only_question(host: &dyn Host, task: TaskId) -> Result<model::Clar
         several => {
             let ids: Vec<String> = several.iter().map(|q| q.clarification_id.to_string()).collect();
             Err(Error::new(wire::Code::Ambiguous, format!("`{task}` has {} open questions", ids.len()))
-                .hint("name the one you answer")
+                .hint(format!("name the one you answer with `--question`: {}", ids.join(", ")))
                 .details(serde_json::json!({ "candidates": ids })))
         }
     }
