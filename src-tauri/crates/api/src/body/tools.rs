@@ -19,7 +19,7 @@ use model::tool_server::{
     ServerLaunch, ServerRegistration, ServerTool, TermsExample, ToolManifest, ToolTerms, offered_name,
 };
 use model::web::WebUrl;
-use projections::Ask;
+use projections::{Ask, Query};
 use projections::rows::ActionRow;
 use wire::task::Submitted;
 use wire::tools::{
@@ -27,6 +27,7 @@ use wire::tools::{
     PromptWords, Remove, ResourceWords, Sampling, Server, Servers, Show, Shown, Tool, Words,
 };
 use wire::{Caller, Code, Error};
+use words::act::ResultCode;
 use words::store::ToolServerState;
 
 pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
@@ -314,7 +315,7 @@ fn last_calls(host: &dyn Host, server: &str) -> Result<Vec<LastCall>, Error> {
             task_id: row.task_id.to_string(),
             state: row.state,
             result: row.result_code,
-            why: why_not(&*query, &row)?,
+            why: why_not(&query, &row)?,
             receipt_id: opt(row.receipt_id),
         })
     };

@@ -111,10 +111,11 @@ impl Kernel {
     /// A picture of the request cannot be read any more: it is made anew, and says so.
     fn without_what_is_gone(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let mut tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
+        let about_attempt_id = self.attempt_id(&tx)?;
         let iteration = tx.attempt().map_or(0, |attempt| attempt.iteration);
         let say = "nothing was sent: the bytes of a picture of the request cannot be read any more";
         tx.push(ModelFailed {
-            about_attempt_id: self.attempt_id(&tx)?,
+            about_attempt_id,
             iteration,
             error: Sensitive::from(say.to_owned()),
             retryable: true,
