@@ -74,7 +74,9 @@ fn a_server_asks_the_person_field_by_field_and_has_what_fits_its_form() {
     let chat = chat();
     let task = runs(&stage, &served, &chat);
     let first = question(&stage, &task);
-    for word in [r#"A server of tools asks you, \"toy\", while its tool \"echo\""#, "Who are you?", "age (a number)"] {
+    for word in
+        [r#"A server of tools asks you, \"toy\", while its tool \"echo\""#, "Who are you?", "age (a number)"]
+    {
         assert!(first.to_string().contains(word), "`{word}` is not asked: {first}");
     }
     assert_eq!(shown(&stage, &task)["row"]["status"], "running", "the call waits, and the task is at work");

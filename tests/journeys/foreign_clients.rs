@@ -91,9 +91,9 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
 /// What a model says to Codex that has the tools of Hermit: it writes a file with one of them, then that it is done.
 fn to_codex(body: &str) -> (&'static str, String) {
     let asked: Value = serde_json::from_str(body).unwrap_or_default();
-    let has = asked["tools"]
-        .as_array()
-        .is_some_and(|all| all.iter().any(|tool| tool["type"] == "namespace" && tool["name"] == "mcp__hermit"));
+    let has = asked["tools"].as_array().is_some_and(|all| {
+        all.iter().any(|tool| tool["type"] == "namespace" && tool["name"] == "mcp__hermit")
+    });
     super::foreign_agents::over_responses(&match has && !body.contains("function_call_output") {
         true => json!({
             "type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed",

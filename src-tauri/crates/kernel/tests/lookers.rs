@@ -16,8 +16,8 @@ use model::tool_server::{ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, mpsc};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use testkit::{Edge, World};
 
@@ -91,8 +91,7 @@ fn begun_with(seed: u64, server: &Counted, terms: ToolTerms) -> (World, Arc<Wire
     world.reopen();
     world.register_many(1);
     say_of(&world, "entry_00", terms, "class");
-    let wire =
-        Wire::new(vec![("s00__entry_00", json!({})), ("done", json!({ "summary": "looked it up" }))]);
+    let wire = Wire::new(vec![("s00__entry_00", json!({})), ("done", json!({ "summary": "looked it up" }))]);
     let task = give(&world, &wire, "Look up the entry", settings(ToolMode::Tools, &[]));
     let approval = world.drive_to_approval(task);
     world.person.allow(world.kernel(), task, approval).unwrap();
@@ -105,9 +104,7 @@ fn receipts(world: &World, task: TaskId) -> Vec<ResultCode> {
         _ => None,
     });
     let now = state(world, task);
-    issued
-        .map(|id| crate::story::object::<Receipt>(world.kernel(), &now, id).result_code)
-        .collect()
+    issued.map(|id| crate::story::object::<Receipt>(world.kernel(), &now, id).result_code).collect()
 }
 
 /// What the model was told with its second question.
@@ -145,7 +142,9 @@ fn a_call_that_only_looks_is_not_done_where_its_host_died_and_any_other_waits_fo
                     assert_eq!(standing, completed(), "{name}: nobody is waited for");
                     assert_eq!(receipts(&world, task), [ResultCode::Failed], "{name}");
                     let told = told(&wire);
-                    for words in ["interrupted while the tool was at work", "this tool only looks", "call it again"] {
+                    for words in
+                        ["interrupted while the tool was at work", "this tool only looks", "call it again"]
+                    {
                         assert!(told.contains(words), "{name}: `{words}` is not told: {told}");
                     }
                 }
@@ -163,9 +162,10 @@ fn a_call_that_only_looks_is_not_done_where_its_host_died_and_any_other_waits_fo
 
 #[test]
 fn a_server_that_is_lost_in_a_call_that_only_looks_leaves_nothing_to_settle() {
-    for (class, code) in
-        [(ActionClass::NetworkRead, ResultCode::Failed), (ActionClass::ExternalEffect, ResultCode::UnknownOutcome)]
-    {
+    for (class, code) in [
+        (ActionClass::NetworkRead, ResultCode::Failed),
+        (ActionClass::ExternalEffect, ResultCode::UnknownOutcome),
+    ] {
         let (world, calls, wire, task) = begun(6_220, class, true);
         let standing = world.drive(task);
         assert_eq!(receipts(&world, task), [code], "{class}");
@@ -228,7 +228,10 @@ fn a_call_that_may_be_repeated_is_not_where_its_task_was_stopped_after_the_host_
         match (is_stopped, class) {
             (false, _) => assert_eq!(standing, completed(), "{name}"),
             (true, ActionClass::NetworkRead) => {
-                assert!(matches!(standing, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }), "{name}");
+                assert!(
+                    matches!(standing, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }),
+                    "{name}"
+                );
             }
             (true, _) => assert_eq!(standing, DriveOutcome::Waiting(Waiting::UnknownOutcome), "{name}"),
         }

@@ -131,7 +131,8 @@ fn a_request_that_was_stored_before_a_crash_is_sent_with_its_pictures_or_made_an
         let last = serde_json::from_str(wire.sent().last().unwrap()).unwrap();
         let shown = pictures(ModelApi::Openai, &last);
         assert_eq!(shown.len(), if is_gone { 2 } else { 3 });
-        let failed = events(world.kernel(), task).into_iter().filter(|(_, b)| matches!(b, Body::ModelFailed(_)));
+        let failed =
+            events(world.kernel(), task).into_iter().filter(|(_, b)| matches!(b, Body::ModelFailed(_)));
         assert_eq!(failed.count(), usize::from(is_gone), "it is on record that nothing was sent");
         let pack = packs(world.kernel(), task).pop().unwrap();
         let gone = left_out(&pack).iter().any(|reason| reason.contains("its bytes cannot be read"));
@@ -155,9 +156,11 @@ fn a_picture_of_too_many_pixels_or_without_a_size_is_not_sent_and_named_with_the
     let sent = wire.sent().remove(0);
     assert_eq!(pictures(ModelApi::Openai, &serde_json::from_str(&sent).unwrap()), []);
     let pack = packs(world.kernel(), task).remove(0);
-    for (bytes, why) in
-        [(&wide, "more than 8000 on one side"), (&bomb, "more than 40 million pixels"), (&headless, "how wide and high")]
-    {
+    for (bytes, why) in [
+        (&wide, "more than 8000 on one side"),
+        (&bomb, "more than 40 million pixels"),
+        (&headless, "how wide and high"),
+    ] {
         let name = named("image/png", bytes);
         let said = left_out(&pack).into_iter().any(|reason| reason.contains(why) && reason.ends_with(&name));
         assert!(said, "{why} {name}: {:?}", left_out(&pack));
@@ -180,7 +183,10 @@ fn each_picture_that_a_tool_or_a_file_had_too_much_of_is_named_and_the_rest_is_c
     assert_eq!(left_out(&all[1]), [format!("picture left out: {cut}")]);
     let last = left_out(&all[2]);
     let not_kept = |bytes: &Vec<u8>| {
-        format!("picture left out: only the first 16 contents of one answer are kept {}", named("image", bytes))
+        format!(
+            "picture left out: only the first 16 contents of one answer are kept {}",
+            named("image", bytes)
+        )
     };
     let no_room = last.iter().filter(|reason| reason.contains("8 pictures of 8 MiB together")).count();
     assert_eq!(no_room, 8, "of 16 that were kept 8 are shown: {last:?}");

@@ -125,7 +125,9 @@ pub(crate) fn set_reads(host: &dyn Host, p: SetReads) -> Result<ReadsAtOnce, Err
     host.kernel()?;
     let at_once = p.at_once.map(|wanted| usize::try_from(wanted).unwrap_or(usize::MAX));
     if let Some(wanted) = at_once.filter(|wanted| !(1..=PARALLEL_READS_MOST).contains(wanted)) {
-        let say = format!("{wanted} reads at the same time cannot be; it is a number from 1 to {PARALLEL_READS_MOST}");
+        let say = format!(
+            "{wanted} reads at the same time cannot be; it is a number from 1 to {PARALLEL_READS_MOST}"
+        );
         return Err(usage(say));
     }
     host.set_parallel_reads(at_once)?;

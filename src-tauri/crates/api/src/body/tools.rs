@@ -19,8 +19,8 @@ use model::tool_server::{
     ServerLaunch, ServerRegistration, ServerTool, TermsExample, ToolManifest, ToolTerms, offered_name,
 };
 use model::web::WebUrl;
-use projections::{Ask, Query};
 use projections::rows::ActionRow;
+use projections::{Ask, Query};
 use wire::task::Submitted;
 use wire::tools::{
     Add, Call, Classify, Disable, LastCall, List, PassOff, PassOn, Pin, Prompt, PromptArgumentWords,

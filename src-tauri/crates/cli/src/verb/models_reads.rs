@@ -32,6 +32,7 @@ fn in_words(out: &Output, told: &ReadsAtOnce) {
         1 => "reads of one answer run one after the other".to_owned(),
         many => format!("up to {many} reads of one answer run at the same time"),
     };
-    let from = if told.is_set { format!("; without a setting it is {}", told.standard) } else { String::new() };
+    let from =
+        if told.is_set { format!("; without a setting it is {}", told.standard) } else { String::new() };
     out.line(format!("{reads}{from}"));
 }

@@ -123,13 +123,17 @@ fn a_person_says_how_many_reads_run_at_the_same_time_and_every_other_setting_sta
     bench.waiting();
     let file = bench.home().join("config.json");
     std::fs::write(&file, "{\"bell\":false}").unwrap();
-    let told = |words: &[&str]| bench.run(&[&["models", "reads"], words].concat()).ends_with(0).out.clone();
+    let told = |words: &[&str]| bench.run(&[&["models", "reads"][..], words].concat()).ends_with(0).out.clone();
     assert!(told(&[]).contains("up to 10 reads of one answer run at the same time"), "{}", told(&[]));
-    assert!(told(&["3"]).contains("up to 3 reads of one answer run at the same time; without a setting it is 10"));
+    assert!(
+        told(&["3"]).contains("up to 3 reads of one answer run at the same time; without a setting it is 10")
+    );
     let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!(kept, serde_json::json!({ "bell": false, "parallel_reads": 3 }));
     assert!(told(&["1"]).contains("one after the other"));
-    for (wrong, said) in [("0", "from 1 to 64"), ("65", "from 1 to 64"), ("many", "from 1 to 64, or `standard`")] {
+    for (wrong, said) in
+        [("0", "from 1 to 64"), ("65", "from 1 to 64"), ("many", "from 1 to 64, or `standard`")]
+    {
         let ran = bench.run(&["models", "reads", wrong]).ends_with(2);
         assert!(ran.err.contains(said), "{wrong}: {}", ran.err);
     }

@@ -23,7 +23,8 @@ const ASKED: &str = "call.json";
 /// What is written down of the answer.
 const ANSWER: &str = "answer.json";
 /// What is said of a lost call of a tool that only looks.
-const ONLY_LOOKED: &str = "a person said that this tool only looks, so nothing was to be changed: call it again if it is needed";
+const ONLY_LOOKED: &str =
+    "a person said that this tool only looks, so nothing was to be changed: call it again if it is needed";
 
 /// How a call went, as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -121,8 +121,10 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told_as_the_programs_own_whole_and_late_as_they_come() {
-        let said = told("exec 1>&-; sleep 0.1; printf 'one\\n\\n two\\033[31m\\n' >&2", redact::Shared::default());
-        let words = "it ended; the last that the server itself wrote on its error output: \"one |  two\\u{1b}[31m\"";
+        let said =
+            told("exec 1>&-; sleep 0.1; printf 'one\\n\\n two\\033[31m\\n' >&2", redact::Shared::default());
+        let words =
+            "it ended; the last that the server itself wrote on its error output: \"one |  two\\u{1b}[31m\"";
         assert_eq!(said, words);
         assert_eq!(told("exit 3", redact::Shared::default()), "it ended");
     }

@@ -248,10 +248,9 @@ impl Kernel {
             return Ok(Vec::new());
         }
         let value = told(&self.artifacts.read(&artifact.content_hash)?).unwrap_or_default();
-        let read = read_in(&value).into_iter().map(|(picture, bytes)| Found {
-            picture,
-            at: bytes.map_or(At::Nowhere(CUT), At::Here),
-        });
+        let read = read_in(&value)
+            .into_iter()
+            .map(|(picture, bytes)| Found { picture, at: bytes.map_or(At::Nowhere(CUT), At::Here) });
         let mut found: Vec<Found> = read.collect();
         let (tool, named) = named_in(&value);
         let (kept, further) = named.split_at(named.len().min(ANSWER_CONTENTS_MAX));

@@ -62,7 +62,8 @@ fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
         let behind = match block {
             0x2c => {
                 let Some([left, top, wide, high]) = frame(bytes, from) else { break };
-                (width, height) = (width.max(left.saturating_add(wide)), height.max(top.saturating_add(high)));
+                (width, height) =
+                    (width.max(left.saturating_add(wide)), height.max(top.saturating_add(high)));
                 let Some(flags) = bytes.get(from.saturating_add(9)) else { break };
                 from.saturating_add(11).saturating_add(table(*flags))
             }
@@ -131,7 +132,8 @@ mod tests {
     fn each_form_says_how_wide_and_high_it_is() {
         let exif = [b"\xff\xe1\0\x06abcd".as_slice(), b"\xff\xff\xe2\0\x02"].concat();
         let frame = b"\xff\xc2\0\x11\x08\x01\x00\x02\x80\x03";
-        let gif = b"GIF89a\x10\0\x20\0\x80\0\0abcdef\x21\xf9\x01x\0\x2c\x01\0\x02\0\x00\x01\x40\0\0\x02\x01x\0\x3b";
+        let gif =
+            b"GIF89a\x10\0\x20\0\x80\0\0abcdef\x21\xf9\x01x\0\x2c\x01\0\x02\0\x00\x01\x40\0\0\x02\x01x\0\x3b";
         for (name, bytes, size) in [
             ("png", png(640, 480), Some((640, 480))),
             ("a png without a size", png(0, 480), None),

@@ -79,7 +79,11 @@ mod tests {
         assert!(!text.contains(&one) && !text.contains(&other), "{text}");
         let read: serde_json::Value = serde_json::from_slice(&kept).unwrap();
         let named = format!("hermit picture sha256 {}", Digest::of(long));
-        assert_eq!(read["messages"][1]["source"]["data"], json!(named), "it is JSON that says what is left out");
+        assert_eq!(
+            read["messages"][1]["source"]["data"],
+            json!(named),
+            "it is JSON that says what is left out"
+        );
         assert_eq!(with_bytes(kept, &of), sent);
     }
 
