@@ -4,7 +4,7 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::secrets::SecretBook;
-use crate::{Config, Home, HostKeys, SystemClock};
+use crate::{Config, Error, Home, HostKeys, SystemClock};
 use effects::{
     Contents, Executors as Real, Sandbox, ServerSessions, SkillBook, SkillPlaces, Spool, Workspace,
 };
@@ -71,9 +71,14 @@ impl LocalExecutors {
         self.door.of(local);
     }
 
-    /// So many reads of one answer run at the same time, from the next answer on.
-    pub(crate) fn reads_at_once(&self, at_once: usize) {
-        self.parallel_reads.store(at_once, Ordering::SeqCst);
+    /// Keeps how many reads of one answer run at the same time; so many do from the next answer on.
+    pub(crate) fn keep_parallel_reads(&self, home: &Home, at_once: Option<usize>) -> Result<(), Error> {
+        let kept = Config::change(home, |config| {
+            config.parallel_reads = at_once;
+            Ok(config.parallel_reads())
+        })?;
+        self.parallel_reads.store(kept, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Skills of this machine.

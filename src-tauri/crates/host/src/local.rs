@@ -398,20 +398,12 @@ impl api::Host for Local {
     fn set_ceiling(&self, cost_micros_max: Option<u64>) -> Result<(), wire::Error> {
         keep_ceiling(&self.home, cost_micros_max).map_err(Error::to_wire)
     }
-
     fn parallel_reads(&self) -> Result<Option<usize>, wire::Error> {
         Ok(Config::load(&self.home).map_err(Error::to_wire)?.parallel_reads)
     }
-
     fn set_parallel_reads(&self, at_once: Option<usize>) -> Result<(), wire::Error> {
-        let kept = Config::change(&self.home, |config| {
-            config.parallel_reads = at_once;
-            Ok(config.parallel_reads())
-        });
-        self.executors.reads_at_once(kept.map_err(Error::to_wire)?);
-        Ok(())
+        self.executors.keep_parallel_reads(&self.home, at_once).map_err(Error::to_wire)
     }
-
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         self.test_server(server)
     }
