@@ -2,7 +2,7 @@
 //! one of any other class waits for the person.
 
 use crate::offered::{say_of, terms};
-use crate::story::{completed, die, events, state};
+use crate::story::{completed, die, events};
 use crate::told::{Wire, give, settings};
 use effects::{
     Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
@@ -10,7 +10,7 @@ use effects::{
 use kernel::{DriveOutcome, Waiting};
 use model::action::ActionClass;
 use model::fault::Point;
-use model::receipt::{Receipt, ResultCode};
+use model::receipt::ResultCode;
 use model::task::TaskStatus;
 use model::tool_server::{ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{Body, TaskId};
@@ -98,13 +98,13 @@ fn begun_with(seed: u64, server: &Counted, terms: ToolTerms) -> (World, Arc<Wire
     (world, wire, task)
 }
 
+/// What the receipts of acts of a task say.
 fn receipts(world: &World, task: TaskId) -> Vec<ResultCode> {
     let issued = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
-        Body::ReceiptIssued(b) if b.action_request_id.is_some() => Some(b.receipt.artifact_id),
+        Body::ReceiptIssued(b) => b.action_request_id.map(|_| b.result_code),
         _ => None,
     });
-    let now = state(world, task);
-    issued.map(|id| crate::story::object::<Receipt>(world.kernel(), &now, id).result_code).collect()
+    issued.collect()
 }
 
 /// What the model was told with its second question.

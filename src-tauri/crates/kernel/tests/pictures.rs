@@ -202,7 +202,7 @@ fn a_picture_whose_turn_is_summed_up_is_named_as_long_as_the_summary_stands() {
     let world = furnished(1_826);
     // Two long results stay as they are; what was seen before them is summed up.
     let long: String = (0..9_000).map(|n| format!("line {n}\n")).collect();
-    ["a.txt", "b.txt", "c.txt"].map(|name| world.file(name, &long));
+    ["a.txt", "b.txt", "c.txt"].iter().for_each(|name| world.file(name, &long));
     let read = |path: &str| ("read", json!({ "path": path }));
     let wire = Wire::new(vec![
         read("plan.png"),
