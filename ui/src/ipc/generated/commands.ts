@@ -284,6 +284,10 @@ export interface Commands {
   "models.costs": { params: models.Costs; answer: models.CostsBy };
   /** sets what models may cost in a day */
   "models.ceiling": { params: models.Ceiling; answer: models.CeilingSet };
+  /** tells how many reads of one answer of a model run at the same time */
+  "models.reads": { params: models.Reads; answer: models.ReadsAtOnce };
+  /** sets how many reads of one answer of a model run at the same time */
+  "models.set_reads": { params: models.SetReads; answer: models.ReadsAtOnce };
   /** asks a server of models which it offers, with the key for it, and tells what is wrong */
   "models.test": { params: models.Test; answer: models.Server };
   /** lists the policy profiles */
@@ -471,6 +475,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "models.set": { access: "write", topics: [] },
   "models.costs": { access: "read", topics: ["tasks"] },
   "models.ceiling": { access: "write", topics: [] },
+  "models.reads": { access: "read", topics: [] },
+  "models.set_reads": { access: "write", topics: [] },
   "models.test": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },

@@ -51,6 +51,15 @@ export interface Ceiling {
   dollars?: string | null;
 }
 
+/** How many reads of one answer of a model run at the same time. */
+export type Reads = Record<string, never>;
+
+/** Sets how many reads of one answer of a model run at the same time, from the next answer on. */
+export interface SetReads {
+  /** From 1 to 64; as many as without a setting when absent. */
+  at_once?: number | null;
+}
+
 /** Which embedding model is named, and how far its vectors are made. */
 export type Embedded = Record<string, never>;
 
@@ -173,6 +182,17 @@ export interface ModelCosts {
   model: string;
   tokens: number;
   cost_micros: number;
+}
+
+/** How many reads of one answer run at the same time. */
+export interface ReadsAtOnce {
+  at_once: number;
+  /** Whether a person set it. */
+  is_set: boolean;
+  /** As many as run without a setting. */
+  standard: number;
+  /** As many as can be set. */
+  most: number;
 }
 
 /** What models may cost in a day from now on, in millionths of a US dollar. */

@@ -300,6 +300,8 @@ export interface LastCall {
   state: ActionState;
   /** How it ended, where it did. */
   result: ResultCode | null;
+  /** Why it came to nothing, where it did, with the last that the server wrote on its error output where it ended. */
+  why?: string | null;
   receipt_id: string | null;
 }
 
