@@ -28,7 +28,6 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("conversations.show", json!({ "conversation": conversation })),
         ("conversations.lines", json!({ "conversation": conversation, "limit": 5 })),
         ("workspaces.list", json!({})),
-        ("models.reads", json!({})),
         ("workspaces.files", json!({ "folder": "/" , "folders": true })),
         ("conversations.files", json!({})),
         ("conversations.undecided", json!({})),
@@ -105,7 +104,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
     asked.extend(
-        ["knowledge.suggestions", "models.costs", "models.embedded", "playbooks.drafts"]
+        ["knowledge.suggestions", "models.costs", "models.embedded", "models.reads", "playbooks.drafts"]
             .map(|name| (name, json!({})))
             .into_iter()
             .chain(memory),
