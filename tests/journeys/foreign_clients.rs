@@ -121,7 +121,7 @@ fn of_codex(stage: &Stage, host: &str) -> String {
     format!(
         "model = \"toy\"\nmodel_provider = \"toy\"\n[model_providers.toy]\nname = \"toy\"\nbase_url = \"http://{host}/v1\"\n\
          env_key = \"TOY_KEY\"\nwire_api = \"responses\"\n[mcp_servers.hermit]\ncommand = {program}\n\
-         args = [\"mcp\", \"--workspace\", {work}]\nstartup_timeout_sec = 60\ntool_timeout_sec = 300\n\
+         args = [\"mcp\", \"--workspace\", {work}]\nrequired = true\nstartup_timeout_sec = 60\ntool_timeout_sec = 300\n\
          env = {{ {} }}\n",
         variables.join(", ")
     )

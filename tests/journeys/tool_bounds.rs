@@ -157,7 +157,7 @@ fn what_a_server_writes_on_its_error_output_is_told_where_it_fails() {
     register(&stage, &[]);
     classify(&stage, "echo", "read_local", &["--time-limit", "2"]);
     for (mode, words) in [
-        ("complains_at_start", "it ended before it answered"),
+        ("complains_at_start", "connection closed"),
         ("complains", "it ended before it answered"),
         ("complains_and_waits", "it did not answer in time"),
     ] {
