@@ -6,7 +6,7 @@ use super::foreign_agents::{fetched, serves};
 use super::foreign_presets::says_to_claude;
 use super::stage::Stage;
 use serde_json::{Value, json};
-use std::process::Stdio;
+use std::process::{Child, Output, Stdio};
 
 /// What a model says to Claude Code that has the tools of Hermit: it writes a file with one of them, then that it is done.
 fn to_claude(body: &str) -> (&'static str, String) {
@@ -16,6 +16,24 @@ fn to_claude(body: &str) -> (&'static str, String) {
     let call = (has("mcp__hermit__write") && !body.contains("tool_result"))
         .then(|| ("mcp__hermit__write", json!({ "path": "made.txt", "content": "made" })));
     says_to_claude(&asked, call)
+}
+
+/// The agent while it works; it is ended with the story.
+struct Agent(Option<Child>);
+
+impl Agent {
+    fn ends(mut self) -> Output {
+        self.0.take().expect("it runs").wait_with_output().expect("it ends")
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(mut agent) = self.0.take() {
+            let _ = agent.kill();
+            let _ = agent.wait();
+        }
+    }
 }
 
 #[test]
@@ -32,15 +50,16 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let Some(claude) = fetched("claude-2.1.197", "node_modules/.bin/claude", &how) else { return };
     let stage = Stage::new();
     let (host, heard) = serves(to_claude);
-    let hermit = stage.command(&["mcp"]);
+    let work = stage.work();
+    let hermit = stage.command(&["mcp", "--workspace", work.to_str().expect("UTF-8")]);
     let environment: serde_json::Map<String, Value> = hermit
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), json!(value?.to_str()?))))
         .collect();
-    let work = stage.work();
+    let words: Vec<&str> = hermit.get_args().map(|word| word.to_str().expect("UTF-8")).collect();
     let servers = json!({ "mcpServers": { "hermit": {
         "command": hermit.get_program().to_str().expect("UTF-8"),
-        "args": ["mcp", "--workspace", work.to_str().expect("UTF-8")],
+        "args": words,
         "env": environment,
     } } });
     let own = stage.at("claude");
@@ -62,12 +81,12 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let agent = command.spawn().expect("it starts");
+    let agent = Agent(Some(command.spawn().expect("it starts")));
     let approval = stage.is_asked();
     assert!(!work.join("made.txt").exists(), "nothing before the yes");
     let (code, screen) = stage.approve(&approval);
     assert_eq!(code, 0, "{screen}");
-    let ended = agent.wait_with_output().expect("it ends");
+    let ended = agent.ends();
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(
         ended.status.success() && said.contains("It is made."),
@@ -139,7 +158,8 @@ fn codex_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let own = stage.at("codex");
     std::fs::create_dir_all(&own).expect("a folder");
     std::fs::write(own.join("config.toml"), of_codex(&stage, &host)).expect("a file");
-    let agent = std::process::Command::new(&codex)
+    let mut command = std::process::Command::new(&codex);
+    command
         .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "make a file"])
         .current_dir(&own)
         .env_clear()
@@ -149,15 +169,14 @@ fn codex_as_it_comes_from_npm_acts_through_hermit_mcp() {
         .env("TOY_KEY", "sk-of-a-test")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+        .stderr(Stdio::piped());
+    let agent = Agent(Some(command.spawn().expect("it starts")));
     // It bypasses its own questions, and Hermit asks all the same.
     let approval = stage.is_asked();
     assert!(!stage.work().join("made.txt").exists(), "nothing before the yes");
     let (code, screen) = stage.approve(&approval);
     assert_eq!(code, 0, "{screen}");
-    let ended = agent.wait_with_output().expect("it ends");
+    let ended = agent.ends();
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     let complained = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(ended.status.success() && said.contains("It is made."), "{said} {complained}");

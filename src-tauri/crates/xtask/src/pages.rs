@@ -124,12 +124,14 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
         if all_must_be_here() {
             vitest.env(ALL_MUST_BE_HERE.0, ALL_MUST_BE_HERE.1);
         }
-        let (mut suite, mut clean) = ran(vitest.env("NO_COLOR", "1"))?;
-        if (1..=SECOND_TRIES).contains(&suite.failed) {
-            say(&format!("once more: the tests of `{folder}`"));
-            (suite, clean) = ran(&mut vitest)?;
-            if clean && suite.failed == 0 {
-                count.second_try.push(format!("the tests of `{folder}`"));
+        let (mut suite, mut clean, files) = ran(vitest.env("NO_COLOR", "1"))?;
+        if (1..=SECOND_TRIES).contains(&suite.failed) && !files.is_empty() {
+            say(&format!("once more: {} of `{folder}`", files.join(", ")));
+            let (again, ended, _) = ran(vitest.args(&files))?;
+            if ended && again.failed == 0 {
+                suite.passed += suite.failed;
+                (suite.failed, clean) = (0, true);
+                count.second_try.extend(files);
             }
         }
         let broken = usize::from(!clean && suite.failed == 0);
@@ -143,7 +145,8 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
     Ok(count)
 }
 
-fn ran(vitest: &mut Command) -> Result<(Count, bool), Problem> {
+/// What was counted, whether the runner was content, and the files in which a test failed.
+fn ran(vitest: &mut Command) -> Result<(Count, bool, Vec<String>), Problem> {
     say(&format!("{} ...", spelled(vitest)));
     let mut child = vitest
         .stdin(Stdio::null())
@@ -151,14 +154,21 @@ fn ran(vitest: &mut Command) -> Result<(Count, bool), Problem> {
         .spawn()
         .map_err(|e| format!("node could not be started: {e}"))?;
     let output = child.stdout.take().ok_or("the output of the tests cannot be read")?;
-    let mut count = Count::default();
+    let (mut count, mut files) = (Count::default(), Vec::new());
     for line in BufReader::new(output).lines() {
         let line = line.map_err(|e| format!("the output of the tests broke off: {e}"))?;
         println!("{line}");
         add(&mut count, &line);
+        files.extend(file_of_failed(&line).map(str::to_owned));
     }
     let status = child.wait().map_err(|e| format!("the tests were lost: {e}"))?;
-    Ok((count, status.success()))
+    Ok((count, status.success(), files))
+}
+
+/// Reads `❯ a.test.ts (18 tests | 1 failed) 103854ms`; any other line names no file with a test that failed.
+fn file_of_failed(line: &str) -> Option<&str> {
+    let (file, rest) = line.trim_start().strip_prefix("\u{276f} ")?.split_once(" (")?;
+    rest.contains(" failed)").then_some(file)
 }
 
 /// Reads `Tests  1 failed | 36 passed (37)`; any other line counts nothing.
@@ -191,5 +201,13 @@ mod tests {
             add(&mut count, line);
         }
         assert_eq!(count, Count { passed: 64, failed: 1, skipped: 2, ..Count::default() });
+    }
+
+    #[test]
+    fn a_file_in_which_a_test_failed_is_known_by_its_name() {
+        let failed = " \u{276f} screens.test.ts (18 tests | 1 failed) 103854ms";
+        assert_eq!(file_of_failed(failed), Some("screens.test.ts"));
+        assert_eq!(file_of_failed(" \u{2713} tools.test.ts (4 tests) 55890ms"), None);
+        assert_eq!(file_of_failed(" \u{276f} tools.test.ts (4 tests | 1 skipped) 55890ms"), None);
     }
 }
