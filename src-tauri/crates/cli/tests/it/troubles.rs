@@ -123,7 +123,8 @@ fn a_person_says_how_many_reads_run_at_the_same_time_and_every_other_setting_sta
     bench.waiting();
     let file = bench.home().join("config.json");
     std::fs::write(&file, "{\"bell\":false}").unwrap();
-    let told = |words: &[&str]| bench.run(&[&["models", "reads"][..], words].concat()).ends_with(0).out.clone();
+    let told =
+        |words: &[&str]| bench.run(&[&["models", "reads"][..], words].concat()).ends_with(0).out.clone();
     assert!(told(&[]).contains("up to 10 reads of one answer run at the same time"), "{}", told(&[]));
     assert!(
         told(&["3"]).contains("up to 3 reads of one answer run at the same time; without a setting it is 10")
