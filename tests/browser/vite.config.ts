@@ -10,5 +10,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 600_000,
+    // What follows from a click is there when the host has done it, on a slow machine, too.
+    expect: { poll: { timeout: 30_000 } },
   },
 });
