@@ -18,7 +18,7 @@ use model::knowledge::{
 use model::{Body, Clock as _, Digest, MemoryId, PrincipalId, TaskId, WorkspaceId};
 use reasoning::embedding::EmbeddingModel;
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ use testkit::{Embedding, World, done, look};
 
 /// What is remembered, and the questions.
 const CORPUS: &str = include_str!("data/memory.txt");
+/// The same of other matters, by which nothing was ever chosen.
+const HELD_OUT: &str = include_str!("data/held_out.txt");
 /// Places that count.
 const FIRST: usize = 5;
 /// Goals by which a pack of the large project is timed.
@@ -35,7 +37,11 @@ const LOOKS: usize = 60;
 const LOOK_BYTES: usize = 6_000;
 
 pub fn run(asked: &Asked, board: &Board) {
-    retrieval(board);
+    let server = embeddings();
+    let address = server.as_ref().map(|(address, _)| address.as_str());
+    retrieval("", CORPUS, address, board);
+    retrieval("held out: ", HELD_OUT, address, board);
+    drop(server);
     large(asked.memories, board);
     compaction(board);
 }
@@ -47,9 +53,9 @@ struct Corpus {
 }
 
 impl Corpus {
-    fn read() -> Self {
+    fn read(text: &'static str) -> Self {
         let (mut project, mut claims, mut questions) = ("", Vec::new(), Vec::new());
-        for line in CORPUS.lines() {
+        for line in text.lines() {
             match line.split_once(' ') {
                 Some(("#", name)) if !name.contains(' ') => project = name,
                 Some(("-", claim)) => claims.push((project, claim)),
@@ -100,12 +106,18 @@ fn embeddings() -> Option<(String, Option<Server>)> {
     Some((format!("openai:http://127.0.0.1:{port}/v1#minilm"), Some(server)))
 }
 
-fn retrieval(board: &Board) {
-    let corpus = Corpus::read();
-    let said = format!("{} records of 4 projects, {} questions", corpus.claims.len(), corpus.questions.len());
-    board.figure("corpus", &said);
-    let server = embeddings();
-    let model = server.as_ref().map(|(address, _)| {
+/// What four ways find of the same records, side by side.
+fn retrieval(which: &str, text: &'static str, address: Option<&str>, board: &Board) {
+    let corpus = Corpus::read(text);
+    let projects = corpus.claims.iter().map(|(project, _)| *project).collect::<BTreeSet<_>>().len();
+    let figure = |what: &str, seen: &str| board.figure(&format!("{which}{what}"), seen);
+    let said = format!(
+        "{} records of {projects} projects, {} questions",
+        corpus.claims.len(),
+        corpus.questions.len()
+    );
+    figure("corpus", &said);
+    let model = address.map(|address| {
         let egress = host::Outbound::new(
             &host::Config::default(),
             Arc::default(),
@@ -124,42 +136,46 @@ fn retrieval(board: &Board) {
         let memory = pack.items.iter().filter(|item| item.section == Section::Memory);
         memory.filter_map(|item| ids.get(&item.source).copied()).collect()
     };
-    let plain = bm25(&corpus);
-    board.figure("recall@5 of plain BM25", &format!("{:.3}", corpus.recall(&mut |q, p| plain(q, p))));
+    figure("recall@5 of plain BM25", &format!("{:.3}", plain_recall(&corpus)));
     let words = corpus.recall(&mut |question, project| of(&pack(&world, places[project], question)));
-    board.figure(
-        "recall@5 of Hermit, words alone (a word such as `the` finds nothing)",
-        &format!("{words:.3}"),
-    );
+    figure("recall@5 of Hermit, words alone (a word such as `the` finds nothing)", &format!("{words:.3}"));
     let Some(model) = model else {
-        return board.figure(
+        return figure(
             "recall@5 with meaning",
             "no model: `cargo xtask parts minilm`, or set HERMIT_EMBEDDINGS_URL",
         );
     };
     let nearest = vectors(&corpus, &model);
     let meaning = corpus.recall(&mut |q, p| nearest(q, p));
-    board.figure("recall@5 of plain vectors", &format!("{meaning:.3}"));
+    figure("recall@5 of plain vectors", &format!("{meaning:.3}"));
     model.2.store(true, Ordering::SeqCst);
     let (took, made) = timed(|| world.kernel().make_vectors(usize::MAX, &|| true).expect("made"));
-    board.figure("vectors made of the corpus", &format!("{} in {took:.1?}", made.made));
+    figure("vectors made of the corpus", &format!("{} in {took:.1?}", made.made));
     let (mut by, mut found, mut alone) = (BTreeMap::<FoundBy, u32>::new(), 0, 0);
+    let mut missed = Vec::new();
     let fused = corpus.recall(&mut |question, project| {
         let pack = pack(&world, places[project], question);
         pack.items.iter().filter_map(|item| item.found_by).for_each(|one| *by.entry(one).or_default() += 1);
         alone += u32::from(pack.meaning.as_ref().is_none_or(|meaning| meaning.words_alone.is_some()));
         found += 1;
-        of(&pack)
+        let ours = of(&pack);
+        let answer = corpus.questions.iter().find(|(asked, _)| *asked == question).map(|(_, answer)| *answer);
+        let is_in = |all: &[usize]| all.iter().take(FIRST).any(|at| Some(*at) == answer);
+        if !is_in(&ours) && is_in(&nearest(question, project)) {
+            missed.push(question.to_owned());
+        }
+        ours
     });
     let by: Vec<String> =
         by.iter().map(|(by, times)| format!("{by} {:.1}", f64::from(*times) / f64::from(found))).collect();
     let detail = format!("of a pack: {}; {alone} packs by words alone", by.join(", "));
     board.at_least(
-        "recall@5 of Hermit, words and meaning",
+        &format!("{which}recall@5 of Hermit, words and meaning"),
         fused,
         meaning.max(plain_recall(&corpus)),
         &detail,
     );
+    figure("found by plain vectors and not by Hermit", &format!("{}: {missed:?}", missed.len()));
 }
 
 fn plain_recall(corpus: &Corpus) -> f64 {
@@ -308,7 +324,7 @@ fn pack(world: &World, workspace_id: WorkspaceId, goal: &str) -> ContextPack {
 
 /// A pack from a project of many memories.
 fn large(memories: u64, board: &Board) {
-    let corpus = Corpus::read();
+    let corpus = Corpus::read(CORPUS);
     let words: Vec<&str> = corpus.claims.iter().flat_map(|(_, claim)| claim.split_whitespace()).collect();
     let claim = |n: u64| -> String {
         let word = |k: u64| words[((n * 7_919 + k * 104_729 + n * n % 977) % words.len() as u64) as usize];

@@ -4,8 +4,10 @@
 
 mod audit;
 mod disk;
+mod history_read;
 mod images;
 mod killed;
+mod killed_beside;
 mod points;
 mod recorded;
 mod seeds;

@@ -6,13 +6,20 @@ use serde::{Deserialize, Deserializer};
 
 /// Reads a path as a model writes it: as listings spell it (percent-encoded), or plain; `./a/`, `.` and nothing too.
 pub fn inside<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let mut bare = if text.starts_with('/') { text.as_str() } else { text.trim_end_matches('/') };
+    as_written(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The path of a text that a model wrote, in the spelling of listings or plain.
+///
+/// # Errors
+/// [`model::Error::Path`] when absolute, climbing, or malformed.
+pub fn as_written(text: &str) -> Result<RelPath, model::Error> {
+    let mut bare = if text.starts_with('/') { text } else { text.trim_end_matches('/') };
     while let Some(rest) = bare.strip_prefix("./") {
         bare = rest;
     }
     let bare = if bare == "." { "" } else { bare };
-    bare.parse().or_else(|_| RelPath::from_bytes(bare.as_bytes())).map_err(D::Error::custom)
+    bare.parse().or_else(|_| RelPath::from_bytes(bare.as_bytes()))
 }
 
 /// Reads a text that says something.

@@ -79,7 +79,7 @@ mod tools;
 mod vcs;
 mod visible;
 
-pub use arguments::{file, files, inside, said};
+pub use arguments::{as_written, file, files, inside, said};
 pub use call::Call;
 pub use change::Change;
 pub use command::{Command, parts as command_parts};

@@ -20,6 +20,10 @@ pub struct Remember {
     pub promotion_reason: String,
     /// What supports it.
     pub evidence_refs: Vec<EvidenceRef>,
+    /// What each piece of it is, in words and in its order; nothing is said of pieces behind the last. Words of a source stand
+    /// here, where they can be erased, and in no [`EvidenceRef`], which the log keeps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// The belief it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub belief_id: Option<BeliefId>,
@@ -53,6 +57,7 @@ impl Remember {
             scope: one.scope,
             promotion_reason: one.promotion_reason,
             evidence_refs: one.evidence_refs,
+            sources: one.sources,
             project: one.project,
             memory_type: one.memory_type,
         });
@@ -66,6 +71,7 @@ impl Remember {
             scope: one.scope.clone(),
             promotion_reason: one.promotion_reason.clone(),
             evidence_refs: one.evidence_refs.clone(),
+            sources: one.sources.clone(),
             belief_id: None,
             project: one.project.clone(),
             memory_type: one.memory_type,
@@ -93,9 +99,17 @@ impl Remember {
             },
         ];
         lines.extend(self.memory_type.iter().map(|kind| Line::effect(format!("{number}. it is a {kind}"))));
+        lines.extend(self.support().map(|line| Line::effect(format!("{number}. {line}"))));
         lines
-            .extend(self.evidence_refs.iter().map(|one| Line::effect(format!("{number}. {}", support(one)))));
-        lines
+    }
+
+    /// A line for each piece of evidence, with the words for what it is.
+    fn support(&self) -> impl Iterator<Item = String> {
+        let sources = self.sources.iter().map(Some).chain(std::iter::repeat(None));
+        self.evidence_refs.iter().zip(sources).map(|(one, source)| match source {
+            Some(source) => format!("{}; its source: {}", support(one), visible(source)),
+            None => support(one),
+        })
     }
 
     /// Where it would hold, in words.
@@ -200,7 +214,7 @@ impl Tool for Remember {
             Line::effect(format!("it takes the place of \"{}\" (`{}`)", visible(&old.claim), old.memory_id))
         }));
         lines.extend(self.belief_id.iter().map(|id| Line::effect(format!("it comes from belief `{id}`"))));
-        lines.extend(self.evidence_refs.iter().map(|evidence| Line::effect(support(evidence))));
+        lines.extend(self.support().map(Line::effect));
         lines
     }
 }

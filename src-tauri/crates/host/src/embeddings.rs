@@ -3,12 +3,14 @@
 
 use crate::logs::OrLogged as _;
 use crate::notices::Notices;
-use crate::{Config, Error, Home, Local};
+use crate::{Config, Error, Home, Local, SystemClock};
 use kernel::Kernel;
 use kernel::ports::{Embedder, Unembedded};
+use model::{Clock as _, UnixMs};
 use projections::Vectors;
 use reasoning::ModelHttp;
 use reasoning::embedding::{EmbeddingError, EmbeddingModel};
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,12 +32,46 @@ const AGAIN: Duration = Duration::from_secs(5 * 60);
 pub struct LocalEmbedder {
     home: Home,
     egress: Arc<dyn ModelHttp>,
-    /// What was named when the settings could last be read.
-    last: Mutex<Option<String>>,
+    last: Mutex<Named>,
+}
+
+/// What was named when the settings could last be read.
+#[derive(Default)]
+struct Named {
+    model: Option<String>,
+    /// Of which file it was read; none of one that may still be written to without its looking otherwise.
+    of: Option<Stamp>,
+    /// How often the settings were read.
+    reads: u64,
+}
+
+/// How a file looks from outside. Whoever writes to it, or puts another in its place, changes one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    bytes: u64,
+    changed: (i64, i64),
+}
+
+/// A file that was changed within so many milliseconds is read again each time: two changes within one tick of its file
+/// system's clock look alike.
+const SETTLED_MS: i64 = 2_000;
+
+impl Stamp {
+    /// The settings as they lie there; none where there are none.
+    fn of(home: &Home) -> Option<Self> {
+        let found = std::fs::metadata(home.path(crate::config::FILE)).ok()?;
+        Some(Self { inode: found.ino(), bytes: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
+    }
+
+    fn is_settled(&self, now: UnixMs) -> bool {
+        let changed = self.changed.0.saturating_mul(1_000).saturating_add(self.changed.1 / 1_000_000);
+        now.0.saturating_sub(changed) >= SETTLED_MS
+    }
 }
 
 impl LocalEmbedder {
-    /// Reads the settings each time, so that what a person names counts at once.
+    /// Reads the settings when they were changed, so that what a person names counts at once: a turn asks several times.
     pub fn new(home: Home, egress: Arc<dyn ModelHttp>) -> Self {
         Self { home, egress, last: Mutex::default() }
     }
@@ -44,11 +80,19 @@ impl LocalEmbedder {
 impl Embedder for LocalEmbedder {
     fn named(&self) -> Option<String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = Stamp::of(&self.home);
+        if stamp.is_some() && last.of == stamp {
+            return last.model.clone();
+        }
+        last.of = None;
+        last.reads = last.reads.saturating_add(1);
         // Settings that cannot be read name none, and take none away.
         if let Ok(config) = Config::load(&self.home) {
-            *last = config.embedding_model;
+            last.model = config.embedding_model;
+            // One that was put in its place meanwhile has another stamp, and is read the next time.
+            last.of = stamp.filter(|stamp| stamp.is_settled(SystemClock.now()));
         }
-        last.clone()
+        last.model.clone()
     }
 
     fn embed(
@@ -166,5 +210,58 @@ impl Local {
         kernel.try_embeddings().map_err(api::of_kernel)?;
         self.notices.memories_changed();
         self.embeddings_now()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+    use super::*;
+    use reasoning::{Head, HttpReply, ModelHttpError};
+
+    struct Nobody;
+
+    impl ModelHttp for Nobody {
+        fn post(
+            &self,
+            _: &str,
+            _: &Head<'_>,
+            _: &[u8],
+            _: u64,
+            _: &mut dyn FnMut(&[u8]) -> bool,
+        ) -> Result<HttpReply, ModelHttpError> {
+            Err(ModelHttpError::Unreachable("nobody".to_owned()))
+        }
+    }
+
+    #[test]
+    fn settings_are_read_when_they_change_and_not_with_each_look() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let home = Home::find(Some(dir.path())).unwrap();
+        let embedder = LocalEmbedder::new(home.clone(), Arc::new(Nobody));
+        let reads = || embedder.last.lock().unwrap().reads;
+        let name = |model: &str| {
+            let text = format!("{{\"embedding_model\":\"openai:http://127.0.0.1:8080/v1#{model}\"}}");
+            std::fs::write(home.path(crate::config::FILE), text).unwrap();
+        };
+        assert_eq!(embedder.named(), None);
+        name("a");
+        assert!(embedder.named().unwrap().ends_with("#a"));
+        // Changed at once, in place, at the same length: it counts at once.
+        name("b");
+        assert!(embedder.named().unwrap().ends_with("#b"));
+        std::thread::sleep(Duration::from_millis(SETTLED_MS.unsigned_abs() + 100));
+        let before = reads();
+        for _ in 0..50 {
+            assert!(embedder.named().unwrap().ends_with("#b"));
+        }
+        assert_eq!(reads(), before + 1, "a turn reads them once at most");
+        name("c");
+        assert!(embedder.named().unwrap().ends_with("#c"));
+        std::fs::write(home.path(crate::config::FILE), "this is no JSON").unwrap();
+        assert!(embedder.named().unwrap().ends_with("#c"), "what cannot be read takes none away");
+        std::fs::remove_file(home.path(crate::config::FILE)).unwrap();
+        assert_eq!(embedder.named(), None);
     }
 }

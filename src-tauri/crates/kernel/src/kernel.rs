@@ -94,7 +94,7 @@ pub struct Kernel {
     /// Memory by its meaning.
     pub(crate) meaning: crate::meaning::Meaning,
     /// The historian looks once at a time.
-    pub(crate) looking: Mutex<()>,
+    pub(crate) looking: Mutex<crate::command::historian::Glanced>,
     /// Roots of state are stated once at a time.
     pub(crate) rooting: Mutex<()>,
     /// Money set aside for a call of a task whose commit may still be under way.

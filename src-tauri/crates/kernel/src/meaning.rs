@@ -5,18 +5,18 @@
 //! is erased, or its record has ended.
 
 mod asked;
+mod scan;
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::ports::Unembedded;
 use crate::query::view;
 use knowledge::meaning::{self, PROBES, Vector};
-use model::context::MeaningUsed;
+use model::context::{MeaningUsed, VectorsThere};
 use model::knowledge::MemoryStatus;
 use model::{Digest, MemoryId};
 use projections::rows::MemoryRow;
 use projections::{NewVector, Vectors, VectorsOf};
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -34,8 +34,6 @@ const REST_MS: u64 = 30_000;
 const AT_USE_MAX: u32 = 8;
 /// Records of one batch beside the work.
 const BATCH: u32 = 8;
-/// Records that one context may find by meaning.
-const NEAR_MAX: usize = 24;
 /// Texts whose vectors are remembered, so that a task does not ask for those of its goal with each turn.
 const ASKED_MAX: usize = 32;
 
@@ -95,12 +93,15 @@ impl Kernel {
         project: Option<Digest>,
     ) -> (Vec<MemoryRow>, Option<MeaningUsed>) {
         let Some(model) = self.ports.embedder.named() else { return (Vec::new(), None) };
-        let used = |key, words_alone| Some(MeaningUsed { model: model.clone(), key, words_alone });
         match self.near(&model, texts, project) {
-            Ok((key, rows)) => (rows, used(Some(key), None)),
+            Ok((key, rows, vectors)) => {
+                let used = MeaningUsed { model, key: Some(key), words_alone: None, vectors: Some(vectors) };
+                (rows, Some(used))
+            }
             Err(failure) => {
                 tracing::warn!(model, why = failure.why, "memory is found by words alone");
-                (Vec::new(), used(None, Some(failure.why)))
+                let used = MeaningUsed { model, key: None, words_alone: Some(failure.why), vectors: None };
+                (Vec::new(), Some(used))
             }
         }
     }
@@ -110,7 +111,7 @@ impl Kernel {
         model: &str,
         texts: &[&str],
         project: Option<Digest>,
-    ) -> Result<(Digest, Vec<MemoryRow>), Failure> {
+    ) -> Result<(Digest, Vec<MemoryRow>, VectorsThere), Failure> {
         self.is_rested(model)?;
         let wanted: Vec<String> =
             texts.iter().map(|text| meaning::embedded(text)).filter(|text| !text.is_empty()).collect();
@@ -145,7 +146,8 @@ impl Kernel {
                 }
             }
         }
-        Ok((key, self.nearest(model, key, &asked, project)?))
+        let (rows, vectors) = self.nearest(model, key, &asked, project)?;
+        Ok((key, rows, vectors))
     }
 
     /// Makes the vectors of records that have none, so many batches at most, while `goes_on` says so, and forgets those of records that
@@ -367,41 +369,6 @@ impl Kernel {
             }
         }
         Ok(opened(&kept)?.keep(&new, last.seq)?)
-    }
-
-    fn nearest(
-        &self,
-        model: &str,
-        key: Digest,
-        asked: &[Vector],
-        project: Option<Digest>,
-    ) -> Result<Vec<MemoryRow>, Failure> {
-        let (kept, of) = self.vectors_of(model)?;
-        if key_of(model, &of) != Some(key) {
-            return Err(Failure::of("the model was changed meanwhile".to_owned()));
-        }
-        let mut near: Vec<(Reverse<i64>, MemoryId)> = Vec::new();
-        opened(&kept)?.each(project, &mut |id, numbers| {
-            let Some(own) = Vector::from_bytes(numbers) else { return };
-            let likeness = asked.iter().map(|asked| asked.likeness(&own)).max().unwrap_or_default();
-            if meaning::is_near(likeness, 0, of.common)
-                && let Ok(id) = id.parse()
-            {
-                near.push((Reverse(likeness), id));
-            }
-        })?;
-        drop(kept);
-        near.sort_unstable();
-        let (query, now) = (self.query()?, self.ports.clock.now());
-        let mut rows = Vec::new();
-        for (Reverse(likeness), id) in near {
-            if rows.len() == NEAR_MAX || !meaning::is_near(likeness, rows.len(), of.common) {
-                break;
-            }
-            let row = query.memory(id)?;
-            rows.extend(row.filter(|row| is_held(row) && row.expires_at.is_none_or(|at| at > now)));
-        }
-        Ok(rows)
     }
 
     /// Forgets the vectors of records that have ended or whose words were erased, and what tasks asked for.

@@ -9,7 +9,7 @@ use model::proposal::Answer;
 use model::{Body, TaskId};
 use projections::query::Ask;
 use serde_json::{Value, json};
-use testkit::{World, done, look, say};
+use testkit::{World, done, look, say, write};
 
 fn believe(claim: &str, confidence: u16, more: Value) -> Answer {
     let mut arguments = json!({ "claim": claim, "confidence": confidence, "evidence": ["a.txt"] });
@@ -138,4 +138,80 @@ fn both_sides_of_a_contradiction_are_told_as_contested_until_one_of_them_is_take
     let left = line(&world, task, "it listens at 81").unwrap();
     assert!(!left.contains("contested"), "{left}");
     assert!(line(&world, task, "it listens at 82").is_none());
+}
+
+/// What a person is asked about, with the choices.
+fn asked(world: &World, task: TaskId) -> Vec<(String, Vec<String>)> {
+    let questions = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::ClarificationRequested(b) => {
+            let choices = b.clarification.choices.iter().map(|one| one.shown().unwrap().clone()).collect();
+            Some((b.clarification.question.shown().unwrap().clone(), choices))
+        }
+        _ => None,
+    });
+    questions.collect()
+}
+
+#[conforms::conforms("HK-15.4-5")]
+#[test]
+fn a_person_reviews_a_contradiction_where_the_tiers_call_for_it_and_no_other() {
+    let world = World::new(3_209);
+    world.file("a.txt", "port 80");
+    world.file("b.txt", "port 81");
+    let of = |claim: &str, path: &str, more: Value| {
+        let mut arguments = json!({ "claim": claim, "confidence": 400, "evidence": [path] });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        say("believe", arguments)
+    };
+    let hash = |path: &str| say("hash", json!({ "path": path }));
+    let against = |claim: &str| json!({ "contradicts": claim });
+    // Both are as trusted as each other: nobody is asked.
+    let alike = vec![
+        hash("a.txt"),
+        hash("b.txt"),
+        of("it listens at 80", "a.txt", json!({})),
+        of("it listens at 81", "b.txt", against("it listens at 80")),
+        done("held"),
+    ];
+    let task = world.script("alike", alike);
+    assert_eq!(world.drive(task), completed());
+    assert!(asked(&world, task).is_empty(), "both stand as contested");
+    assert!(held(&world, task, "it listens at 81").status == Contradicted);
+    // What was read in a file stands against what Hermit saw for itself: a person looks first, and nothing is done until then.
+    let second = vec![of("it listens at 81", "b.txt", against("it listens at 80")), write("out.txt", "81")];
+    let uneven = vec![
+        hash("a.txt"),
+        look("b.txt"),
+        of("it listens at 80", "a.txt", json!({})),
+        crate::several::together(second),
+    ];
+    let task = world.script("uneven", uneven);
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else {
+        panic!("a person is asked")
+    };
+    let [(words, choices)] = &asked(&world, task)[..] else { panic!("once") };
+    for said in
+        ["\"it listens at 80\" (observed)", "\"it listens at 81\" (untrusted)", "Which of them holds?"]
+    {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    assert_eq!(choices.len(), 3);
+    assert!(!world.path("out.txt").exists(), "what else the answer asked for waits for it");
+    assert!(
+        told(&world, task).iter().any(|said| said.contains("was not done: a person is asked first")),
+        "{:?}",
+        told(&world, task)
+    );
+    assert_eq!(held(&world, task, "it listens at 81").status, Contradicted, "and neither is dropped");
+    assert_eq!(held(&world, task, "it listens at 80").status, Active);
+    // The answer is the person's word, and the task goes on with it.
+    world.kernel().answer(task, question, "it listens at 80", model::ingress::Channel::App).unwrap();
+    let rest = vec![
+        say("retract", json!({ "belief": "it listens at 81", "reason": "a person said so" })),
+        done("held"),
+    ];
+    world.reasoners.script("uneven", rest);
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(held(&world, task, "it listens at 81").status, Revoked);
+    assert_eq!(asked(&world, task).len(), 1);
 }

@@ -27,7 +27,7 @@ const GOAL: &str = "Find the staging port and write it into out.txt";
 const FACT: &str = "The staging port of the old machine is 8443.";
 
 /// A folder of long files, the fact in the first of them.
-fn world(seed: u64) -> World {
+pub fn world(seed: u64) -> World {
     let world = World::new(seed);
     for n in 0..40 {
         let filler: String =
@@ -46,12 +46,12 @@ fn reads(files: std::ops::Range<usize>) -> impl Iterator<Item = (&'static str, V
     files.map(|n| ("read", json!({ "path": format!("f{n:02}.txt") })))
 }
 
-fn write(path: &str, text: &str) -> (&'static str, Value) {
+pub fn write(path: &str, text: &str) -> (&'static str, Value) {
     ("write", json!({ "path": path, "content": text }))
 }
 
 /// A task that reads these many files and then wants to write: it waits for a person there.
-fn reading(world: &World, files: usize, more: Vec<(&'static str, Value)>) -> (Arc<Wire>, TaskId) {
+pub fn reading(world: &World, files: usize, more: Vec<(&'static str, Value)>) -> (Arc<Wire>, TaskId) {
     let script = reads(0..files).chain(more).collect();
     let wire = Wire::new(script);
     let task = give(world, &wire, GOAL, small());

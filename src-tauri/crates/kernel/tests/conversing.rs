@@ -8,6 +8,7 @@ use kernel::command::ingest::Incoming;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
+use model::approval::ApprovalStatus;
 use model::artifact::TrustTier;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
@@ -15,8 +16,9 @@ use model::task::{Priority, TaskStatus};
 use model::{Body, ConversationId, IngressId, TaskId};
 use projections::query::{Ask, TaskFilter};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use testkit::{Edge, Mode, World, done, say};
+use testkit::{Edge, Mode, World, done, say, write};
 
 fn record(world: &World, id: IngressId) -> IngressRecord {
     let found = log(world.kernel()).into_iter().find_map(|(_, body)| match body {
@@ -302,4 +304,73 @@ fn a_key_is_one_message_whatever_it_is_said_to() {
     let to_another = Saying { task: Some(task), begins: None, ..new.clone() };
     assert!(matches!(kernel.say(&to_another), Err(Error::Conflict(_))), "nor a goal words to a task");
     assert_eq!(kernel.say(&new).unwrap().task_id, Some(made));
+}
+
+#[conforms::conforms("HK-8.1.3-1")]
+#[test]
+fn what_comes_in_is_bound_to_each_of_the_seven_outcomes() {
+    let mut world = World::new(9_601);
+    let task =
+        world.script("Write it down", vec![write("a.txt", "one"), write("a.txt", "two"), done("written")]);
+    let at = world.drive_to_approval(task);
+    let mut seen = BTreeSet::new();
+    // Words in reply to a card: they are its answer, and a yes in words allows nothing.
+    let (card, other) = (at.to_string(), world.kernel().open_conversation("apart", None).unwrap());
+    let reply = Saying { reply_to: Some(&card), ..Saying::of("yes, do it", Channel::App, "approval") };
+    let said = world.kernel().say(&reply).unwrap();
+    assert_eq!((said.resolution, said.task_id), (IngressResolution::Approval, Some(task)), "{said:?}");
+    assert_eq!(world.kernel().say(&reply).unwrap().ingress_id, said.ingress_id, "once");
+    seen.insert(said.resolution);
+    let again = world.drive_to_approval(task);
+    assert_ne!(again, at, "the card is asked anew with what was said");
+    assert!(!world.path("a.txt").exists());
+    let status = |at| state(&world, task).approvals[&at].approval.status;
+    assert_ne!(status(at), ApprovalStatus::Granted);
+    let late =
+        world.kernel().say(&Saying { reply_to: Some(&card), ..Saying::of("and this", Channel::App, "late") });
+    assert_eq!(late.unwrap().resolution, IngressResolution::AppendNote, "that card waits no more");
+    // More input; a command; a part of it.
+    let named = Saying { task: Some(task), ..Saying::of("shorter, please", Channel::App, "note") };
+    seen.insert(world.kernel().say(&named).unwrap().resolution);
+    let command = Saying::of("/pause", Channel::App, "control");
+    let commanded = world.kernel().commanded(&command, Some(task), "it names a command").unwrap();
+    assert_eq!(commanded.about, Some(task));
+    world.reasoners.script("Write it down", vec![done("1"), done("2"), done("3")]);
+    let part = Saying { part_of: Some(task), ..Saying::of("only the title", Channel::App, "part") };
+    let part = world.kernel().say(&part).unwrap();
+    assert_eq!(state(&world, part.task_id.unwrap()).task.parent_task_id, Some(task));
+    seen.insert(part.resolution);
+    // The first words of a conversation begin a task of its own.
+    let begins = work(&world);
+    let first = Saying {
+        conversation_id: Some(other),
+        begins: Some(&begins),
+        ..Saying::of("Sort the letters", Channel::App, "root")
+    };
+    let root = world.kernel().say(&first).unwrap();
+    assert_eq!(state(&world, root.task_id.unwrap()).task.parent_task_id, None);
+    seen.insert(root.resolution);
+    // Nobody can tell what it is about; then a person says that it is talk.
+    let here = state(&world, task).task.conversation_id;
+    let _another = world.script("Another matter", vec![done("it")]);
+    world.kernel().turn_to(here, None).unwrap();
+    let open = world.kernel().say(&Saying::of("and the others?", Channel::App, "open")).unwrap();
+    seen.insert(open.resolution);
+    let left = world.kernel().say(&Saying::of("and those?", Channel::App, "left")).unwrap();
+    assert_eq!(left.resolution, IngressResolution::PendingDisambiguation);
+    seen.insert(world.kernel().bind_message(open.ingress_id, About::Talk).unwrap().resolution);
+    // All of it is on record, as the views tell it, also when they are folded anew.
+    let query = world.kernel().query().unwrap();
+    let mut told: BTreeSet<IngressResolution> = BTreeSet::new();
+    for status in [IngressStatus::Bound, IngressStatus::PendingDisambiguation] {
+        let rows = query.ingress_by_status(status, Ask::ALL).unwrap().rows;
+        told.extend(rows.iter().map(|row| row.resolution));
+    }
+    drop(query);
+    let all: BTreeSet<IngressResolution> = IngressResolution::ALL.iter().copied().collect();
+    assert_eq!(told, all, "each of the outcomes");
+    seen.insert(IngressResolution::Control);
+    assert_eq!(seen, all);
+    let (views, fresh) = rebuilt(&mut world);
+    assert_eq!(views, fresh);
 }

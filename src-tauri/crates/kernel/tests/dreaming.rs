@@ -24,7 +24,7 @@ fn readme(part: &str) -> String {
 }
 
 /// A task that begins a part: two files, in one act.
-fn began(world: &World, part: &str) -> TaskId {
+pub fn began(world: &World, part: &str) -> TaskId {
     finished(world, &format!("Begin {part}"), vec![beginning(part), done("Begun.")])
 }
 
@@ -63,10 +63,11 @@ fn read(world: &World) -> Looked {
         let next = world.kernel().read_history(0).unwrap();
         looked = Looked { drafts: looked.drafts + next.drafts, ..next };
     }
+    looked.events = 0;
     looked
 }
 
-fn drafts(world: &World) -> Vec<DraftStanding> {
+pub fn drafts(world: &World) -> Vec<DraftStanding> {
     world.kernel().drafts().unwrap()
 }
 

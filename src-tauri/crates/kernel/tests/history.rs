@@ -44,7 +44,7 @@ fn asked_and_answered(
 }
 
 /// A task to which a person says something while it waits for them.
-fn corrected(world: &World, goal: &str, words: &str, channel: Channel) -> TaskId {
+pub fn corrected(world: &World, goal: &str, words: &str, channel: Channel) -> TaskId {
     let question = format!("go on with \"{goal}\"?");
     let task = world.script(goal, vec![say("ask", json!({ "question": question }))]);
     let DriveOutcome::Waiting(Waiting::Answer(id)) = world.drive(task) else { panic!("it asks") };
@@ -59,7 +59,12 @@ fn corrected(world: &World, goal: &str, words: &str, channel: Channel) -> TaskId
 }
 
 fn read(world: &World) -> Looked {
-    world.kernel().read_history(0).unwrap()
+    without_events(world.kernel().read_history(0).unwrap())
+}
+
+/// How many events were read is looked at where that is the question.
+fn without_events(looked: Looked) -> Looked {
+    Looked { events: 0, ..looked }
 }
 
 /// The card of what was proposed.
@@ -93,7 +98,7 @@ fn a_correction_given_once_is_proposed_when_its_task_has_ended_and_stands_in_the
     let task = corrected(&world, "Install the parts", "No, use pnpm and never npm here", Channel::App);
     // Its project has to be at rest for a while, and until then nothing is proposed.
     assert_eq!(
-        world.kernel().read_history(QUIET_MS).unwrap(),
+        without_events(world.kernel().read_history(QUIET_MS).unwrap()),
         Looked { waiting: 1, ..Looked::default() },
         "it has only just ended"
     );

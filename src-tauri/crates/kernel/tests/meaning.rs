@@ -10,19 +10,20 @@ use projections::Vectors;
 use projections::query::Ask;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use testkit::{Embedding, Mood, World, done, look, say};
 
 /// What means the same.
-const SAME: &[&[&str]] = &[
+pub const SAME: &[&[&str]] = &[
     &["prices", "money", "amounts"],
     &["whole", "decimals", "floating"],
     &["refunds", "repaid"],
     &["approval", "permission"],
 ];
 
-const CLAIMS: [&str; 3] = [
+pub const CLAIMS: [&str; 3] = [
     "prices never have floating point",
     "refunds need approval from Karen",
     "the harbour opens on Sunday mornings",
@@ -47,7 +48,7 @@ fn learn(world: &World, goal: &str, claims: &[&str]) {
 }
 
 /// A world that knows [`CLAIMS`].
-fn learnt(seed: u64, embedding: &Arc<Embedding>) -> World {
+pub fn learnt(seed: u64, embedding: &Arc<Embedding>) -> World {
     let world = world(seed, embedding);
     // Named only now: a task that is told of memory makes vectors of what is new.
     let named = embedding.named.lock().unwrap().take();
@@ -57,13 +58,13 @@ fn learnt(seed: u64, embedding: &Arc<Embedding>) -> World {
 }
 
 /// The first pack of a task with this goal.
-fn pack(world: &World, goal: &str) -> ContextPack {
+pub fn pack(world: &World, goal: &str) -> ContextPack {
     let task = world.script(goal, vec![done("ok")]);
     assert_eq!(world.drive(task), completed());
     packs(world.kernel(), task).remove(0)
 }
 
-fn found(pack: &ContextPack) -> Vec<(&str, Option<FoundBy>)> {
+pub fn found(pack: &ContextPack) -> Vec<(&str, Option<FoundBy>)> {
     let of_memory = pack.items.iter().filter(|item| item.section == Section::Memory);
     let told =
         |item: &ContextItem| CLAIMS.into_iter().find(|claim| item.text.contains(claim)).unwrap_or("another");
@@ -74,7 +75,7 @@ fn alone(pack: &ContextPack) -> String {
     pack.meaning.clone().unwrap().words_alone.unwrap_or_default()
 }
 
-fn vectors(world: &World) -> u64 {
+pub fn vectors(world: &World) -> u64 {
     Vectors::reading(world.store.path()).map_or(0, |kept| kept.count().unwrap())
 }
 
@@ -94,7 +95,7 @@ fn leaves(world: &World, task: TaskId) -> BTreeMap<MemoryId, Digest> {
 }
 
 /// Erases a claim, as a person does.
-fn erase(world: &World, claim: &str) -> MemoryId {
+pub fn erase(world: &World, claim: &str) -> MemoryId {
     let rows = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows;
     let row = rows.into_iter().find(|row| row.claim.shown().is_some_and(|said| said == claim)).unwrap();
     let values = vec![leaves(world, row.task_id)[&row.memory_id]];
@@ -203,7 +204,12 @@ fn no_vector_outlives_its_text() {
     let mut numbers = BTreeMap::new();
     let kept = Vectors::reading(world.store.path()).unwrap();
     let project = world.kernel().store_state().projects.values().next().map(|(hash, _)| *hash);
-    kept.each(project, &mut |id, bytes| drop(numbers.insert(id.to_owned(), bytes.to_vec()))).unwrap();
+    let _ = kept
+        .each(project, &mut |id, bytes| {
+            numbers.insert(id.to_owned(), bytes.unwrap().to_vec());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     assert_eq!(numbers.len(), 3);
     drop(kept);
     let has = |bytes: &[u8]| {
@@ -322,4 +328,75 @@ fn who_is_named_no_more_gets_no_text_and_nobody_gets_what_looks_like_a_secret() 
     pack(&world, &format!("light the lantern with {key}"));
     assert!(embedding.asked.lock().unwrap().iter().flatten().all(|text| !text.contains(&key)));
     assert!(embedding.asked.lock().unwrap().iter().flatten().any(|text| text.contains("light the lantern")));
+}
+
+#[test]
+fn a_context_reads_through_vectors_for_so_long_and_goes_on_with_words() {
+    let embedding = Arc::new(Embedding::of(SAME));
+    let world = learnt(4_407, &embedding);
+    assert_eq!(make(&world).made, 3);
+    // A machine on which half a second is gone with each look at the clock.
+    world.clock.slow(500);
+    let told = pack(&world, "refunds of slow machines");
+    assert!(alone(&told).contains("could not be read through within 400 ms"), "{:?}", told.meaning);
+    assert_eq!(found(&told), [(CLAIMS[1], Some(FoundBy::Words))]);
+    assert_eq!(told.meaning.unwrap().vectors, None);
+    world.clock.slow(1);
+    // The next contexts do not wait for as little.
+    let times = embedding.times();
+    assert!(alone(&pack(&world, "refunds of others")).contains("could not be read through"));
+    assert_eq!(embedding.times(), times);
+    world.clock.count(31_000);
+    let told = pack(&world, "money and decimals");
+    assert_eq!((found(&told), alone(&told)), (vec![(CLAIMS[0], Some(FoundBy::Meaning))], String::new()));
+}
+
+#[test]
+fn a_pack_says_how_far_vectors_were_made() {
+    let embedding = Arc::new(Embedding::of(SAME));
+    let world = world(4_408, &embedding);
+    let named = embedding.named.lock().unwrap().take();
+    for part in 0..4 {
+        let claims: Vec<String> =
+            (0..5).map(|n| format!("lantern {part}{n} hangs in cellar {part}{n}")).collect();
+        learn(&world, &format!("learn {part}"), &claims.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    *embedding.named.lock().unwrap() = named;
+    let far = |goal: &str| {
+        let there = pack(&world, goal).meaning.unwrap().vectors.unwrap();
+        (there.made, there.records)
+    };
+    assert_eq!(far("where is the lantern"), (0, 20), "more than a context makes by itself");
+    embedding.set(Mood::Refuses("lantern 03"));
+    assert_eq!(world.kernel().make_vectors(1, &|| true).unwrap().made, 7);
+    assert_eq!(far("where are lanterns"), (7, 20), "the one that is refused is a record without a vector");
+    embedding.set(Mood::Well);
+    make(&world);
+    assert_eq!(far("where were lanterns"), (19, 20));
+}
+
+#[test]
+fn a_file_of_vectors_that_others_may_read_is_closed_to_them_or_made_anew() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let embedding = Arc::new(Embedding::of(SAME));
+    let mut world = learnt(4_409, &embedding);
+    make(&world);
+    let file = world.store.path().join(projections::vectors::FILE);
+    let mode = || std::fs::metadata(&file).unwrap().mode() & 0o777;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    world.reopen();
+    make(&world);
+    assert_eq!((mode(), vectors(&world)), (0o600, 3), "closed");
+    // One that cannot be opened, and neither be removed: a folder in its place. It is told, and words go on.
+    world.crash();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    std::fs::write(file.join("kept"), "x").unwrap();
+    world.take_up().unwrap();
+    let told = pack(&world, "refunds today");
+    let why = alone(&told);
+    assert!(why.contains("rights cannot be narrowed") && why.contains("remove it"), "{why}");
+    assert_eq!(found(&told), [(CLAIMS[1], Some(FoundBy::Words))]);
+    std::fs::remove_dir_all(&file).unwrap();
+    assert_eq!((make(&world).made, mode()), (3, 0o600));
 }

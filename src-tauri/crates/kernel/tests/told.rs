@@ -16,6 +16,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use testkit::{Server, Spoken, World};
 
+/// In the place of a tool: the arguments are a list of calls, which are one answer.
+pub const SEVERAL: &str = "several calls";
+
 /// A model's server that says the calls of a script, in the form in which it is asked, and keeps what it was sent.
 pub struct Wire {
     script: Mutex<VecDeque<(&'static str, Value)>>,
@@ -24,6 +27,8 @@ pub struct Wire {
     refusals: Mutex<VecDeque<(u16, Value)>>,
     finish: &'static str,
     api: ModelApi,
+    /// Is called before each answer, while nobody holds the task.
+    before: Mutex<Box<dyn FnMut() + Send>>,
 }
 
 impl Wire {
@@ -38,7 +43,13 @@ impl Wire {
             refusals: Mutex::default(),
             finish: "stop",
             api,
+            before: Mutex::new(Box::new(|| ())),
         })
+    }
+
+    /// This is done before each answer, while nobody holds the task.
+    pub fn before_each(&self, then: impl FnMut() + Send + 'static) {
+        *self.before.lock().unwrap() = Box::new(then);
     }
 
     /// The next answer is this instead: status and body.
@@ -63,6 +74,7 @@ impl ModelHttp for Wire {
         let text = String::from_utf8(body.to_vec()).unwrap();
         let asked: Value = serde_json::from_str(&text).unwrap();
         self.sent.lock().unwrap().push(text);
+        (self.before.lock().unwrap())();
         if let Some((status, body)) = self.refusals.lock().unwrap().pop_front() {
             on_chunk(body.to_string().as_bytes());
             return Ok(HttpReply { status, ..HttpReply::default() });
@@ -75,7 +87,10 @@ impl ModelHttp for Wire {
             on_chunk(spoken.stream(self.api).as_bytes());
             return Ok(HttpReply { status: 200, ..HttpReply::default() });
         }
-        let message = if asked.get("tools").is_some() {
+        let message = if let (true, Some(calls)) = (tool == SEVERAL, arguments.as_array()) {
+            let call = |call: &Value| json!({ "function": { "name": call["tool"], "arguments": call["arguments"].to_string() } });
+            json!({ "tool_calls": calls.iter().map(call).collect::<Vec<_>>() })
+        } else if asked.get("tools").is_some() {
             json!({ "tool_calls": [{ "function": { "name": tool, "arguments": arguments.to_string() } }] })
         } else {
             json!({ "content": json!({ "tool": tool, "arguments": arguments }).to_string() })
@@ -419,6 +434,7 @@ fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_l
         refusals: Mutex::default(),
         finish: "length",
         api: ModelApi::Openai,
+        before: Mutex::new(Box::new(|| ())),
     });
     let task = give(&world, &wire, "write a long text", settings(ToolMode::Tools, &[]));
     let end = through(&world, world.kernel(), task, 0);

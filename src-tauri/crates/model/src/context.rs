@@ -71,6 +71,18 @@ pub struct MeaningUsed {
     /// Why words alone were used, when they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_alone: Option<String>,
+    /// How far the vectors of its project were made; absent where words alone were used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<VectorsThere>,
+}
+
+/// How far the vectors of a project's memory, and of what holds in every one, were made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VectorsThere {
+    /// Records that have a vector.
+    pub made: u64,
+    /// Records that are held, those that a model refuses among them.
+    pub records: u64,
 }
 
 /// A picture that a model is shown. Its bytes are content of the store, or stand in the result that it is of.

@@ -136,6 +136,9 @@ pub struct AlsoRemembered {
     pub promotion_reason: String,
     /// What supports it.
     pub evidence_refs: Vec<EvidenceRef>,
+    /// What each piece of it is, in words and in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// The project it holds in; everywhere when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Project>,

@@ -6,6 +6,7 @@
 use crate::Error;
 use model::{Digest, MemoryId};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -57,14 +58,16 @@ impl Vectors {
     /// or where its vectors are of another log.
     ///
     /// # Errors
-    /// [`Error::Database`].
+    /// [`Error::Database`]; [`Error::Asked`] for a file that others may read and that can be neither narrowed nor removed.
     pub fn open(dir: &Path, log_id: &str) -> Result<Self, Error> {
         let path = dir.join(FILE);
+        close_to_others(dir, &path)?;
         match Self::writing(&path, log_id) {
             Ok(open) => Ok(open),
             // Nothing in it is worth keeping.
             Err(Error::Database(error)) if is_unusable(&error) => {
                 Self::remove(dir)?;
+                close_to_others(dir, &path)?;
                 Self::writing(&path, log_id)
             }
             Err(error) => Err(error),
@@ -89,7 +92,6 @@ impl Vectors {
     }
 
     fn writing(path: &Path, log_id: &str) -> Result<Self, Error> {
-        close_to_others(path);
         let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         // No write-ahead log, and zeros where something was: a vector tells about a text that may be erased.
         conn.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))?;
@@ -240,12 +242,17 @@ impl Vectors {
         ids.map(|id| id.map_err(Error::from).and_then(|id| of_id(&id))).collect()
     }
 
-    /// Hands over every vector of a project, and of what holds in every one.
+    /// Hands over every record of a project, and of what holds in every one, with its vector, or none where the model refuses its
+    /// text; ends where it is told to break off, and says whether it was.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub fn each(&self, project: Option<Digest>, with: &mut dyn FnMut(&str, &[u8])) -> Result<(), Error> {
-        let text = "SELECT memory_id, numbers FROM vectors WHERE project = ?1 AND numbers IS NOT NULL";
+    pub fn each(
+        &self,
+        project: Option<Digest>,
+        with: &mut dyn FnMut(&str, Option<&[u8]>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let text = "SELECT memory_id, numbers FROM vectors WHERE project = ?1";
         let mut found = self.conn.prepare_cached(text)?;
         let own = project.map(|project| of_project(Some(project)));
         for project in std::iter::once(String::new()).chain(own) {
@@ -253,10 +260,12 @@ impl Vectors {
             while let Some(row) = rows.next()? {
                 let (id, numbers) = (row.get_ref(0)?, row.get_ref(1)?);
                 let read = |e: rusqlite::types::FromSqlError| rusqlite::Error::from(e);
-                with(id.as_str().map_err(read)?, numbers.as_blob().map_err(read)?);
+                if with(id.as_str().map_err(read)?, numbers.as_blob_or_null().map_err(read)?).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -282,11 +291,31 @@ fn is_unusable(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Nobody but its owner reads it.
-fn close_to_others(path: &Path) {
+/// Nobody but its owner reads it. One that others may read, and whose rights cannot be narrowed, is taken away and made anew:
+/// vectors tell about texts, and nothing in the file is worth keeping.
+fn close_to_others(dir: &Path, path: &Path) -> Result<(), Error> {
+    let failed = |e: std::io::Error| Error::Asked {
+        why: format!(
+            "`{}` may be readable by others, and its rights cannot be narrowed: {e}; remove it, and it is made anew",
+            path.display()
+        ),
+    };
+    match narrowed(path) {
+        Ok(()) => Ok(()),
+        Err(first) if path.exists() => {
+            Vectors::remove(dir).map_err(|_| failed(first))?;
+            narrowed(path).map_err(failed)
+        }
+        Err(e) => Err(Error::Asked { why: format!("cannot make `{}`: {e}", path.display()) }),
+    }
+}
+
+fn narrowed(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     let mut options = std::fs::File::options();
-    let opened = options.write(true).create(true).truncate(false).mode(0o600).open(path);
-    // Where it cannot be made, opening it as a database says why.
-    let _ = opened.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)));
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
 }

@@ -6,17 +6,22 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// A clock that moves a millisecond with every look, and as far as a test says.
 #[derive(Debug)]
-pub struct FakeClock(AtomicI64, AtomicU64);
+pub struct FakeClock(AtomicI64, AtomicU64, AtomicU64);
 
 impl FakeClock {
     /// Begins at a time of the present decade.
     pub const fn new() -> Self {
-        Self(AtomicI64::new(1_790_000_000_000), AtomicU64::new(0))
+        Self(AtomicI64::new(1_790_000_000_000), AtomicU64::new(0), AtomicU64::new(1))
     }
 
     /// Counts on, as time that goes by does.
     pub fn count(&self, ms: u64) {
         self.1.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    /// Counts on by so much with every look, as on a machine that is slow.
+    pub fn slow(&self, ms: u64) {
+        self.2.store(ms, Ordering::SeqCst);
     }
 
     /// Moves on, or back.
@@ -37,7 +42,7 @@ impl Clock for FakeClock {
     }
 
     fn monotonic_ms(&self) -> u64 {
-        self.1.fetch_add(1, Ordering::SeqCst)
+        self.1.fetch_add(self.2.load(Ordering::SeqCst), Ordering::SeqCst)
     }
 }
 

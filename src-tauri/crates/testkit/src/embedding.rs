@@ -31,6 +31,8 @@ pub enum Mood {
     Zeros,
     /// With vectors of more numbers than a model has.
     TooLong,
+    /// The process dies while it is asked.
+    Dies,
 }
 
 /// The model.
@@ -106,10 +108,13 @@ impl Embedder for Embedding {
         self.asked.lock().expect("nobody panicked with it").push(all);
         (self.before.lock().expect("nobody panicked with it"))();
         let mood = *self.mood.lock().expect("nobody panicked with it");
+        if mood == Mood::Dies {
+            std::panic::panic_any("the process dies");
+        }
         let moved = if mood == Mood::Other { 17 } else { 0 };
         let mut vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text, moved)).collect();
         match mood {
-            Mood::Well | Mood::Other => {}
+            Mood::Well | Mood::Other | Mood::Dies => {}
             Mood::Gone => return Err(Unembedded::Failed("nobody answers".to_owned())),
             Mood::Refuses(word) if texts.iter().any(|text| text.contains(word)) => {
                 return Err(Unembedded::Refused("the text is too long".to_owned()));

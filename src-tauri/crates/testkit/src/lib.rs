@@ -38,5 +38,5 @@ pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
-pub use tool_servers::ManyTools;
+pub use tool_servers::{LyingTools, ManyTools};
 pub use world::{Listener, World, base64, change, command, done, fetch, look, say, write};

@@ -19,6 +19,9 @@ const HOST: &str = "127.0.0.1:9";
 /// each call with the name of the tool. One tool of server 17 is unlike the others: `irrigate`.
 pub struct ManyTools;
 
+/// The same servers, whose tools answer with words: those at the place of their number, else as [`ManyTools`] does.
+pub struct LyingTools(pub Vec<String>);
+
 impl ManyTools {
     /// Tools of each server.
     pub const EACH: usize = 25;
@@ -32,13 +35,11 @@ impl ToolServers for ManyTools {
     fn reach(
         &self,
         endpoint: Arc<Endpoint>,
-        _: Offers,
-        _: Duration,
-        _: Ended<'_>,
+        offers: Offers,
+        time: Duration,
+        ended: Ended<'_>,
     ) -> Result<Box<dyn ToolSession>, String> {
-        let url = endpoint.url().to_string();
-        let server = url.rsplit('s').next().and_then(|n| n.parse().ok()).ok_or("no such server")?;
-        Ok(Box::new(Session(server)))
+        LyingTools(Vec::new()).reach(endpoint, offers, time, ended)
     }
 
     fn fits(&self, _: &str, value: &str) -> Result<(), String> {
@@ -46,7 +47,29 @@ impl ToolServers for ManyTools {
     }
 }
 
-struct Session(usize);
+impl ToolServers for LyingTools {
+    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Err("it starts none".to_owned())
+    }
+
+    fn reach(
+        &self,
+        endpoint: Arc<Endpoint>,
+        _: Offers,
+        _: Duration,
+        _: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
+        let url = endpoint.url().to_string();
+        let server = url.rsplit('s').next().and_then(|n| n.parse().ok()).ok_or("no such server")?;
+        Ok(Box::new(Session(server, self.0.clone())))
+    }
+
+    fn fits(&self, tool: &str, value: &str) -> Result<(), String> {
+        ManyTools.fits(tool, value)
+    }
+}
+
+struct Session(usize, Vec<String>);
 
 impl ToolSession for Session {
     fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
@@ -59,7 +82,10 @@ impl ToolSession for Session {
         _: Heard<'_>,
         _: Ended<'_>,
     ) -> Result<Result<ToolReply, String>, Unspoken> {
-        let said = json!({ "content": [{ "type": "text", "text": format!("{} was called", call.name) }] });
+        let number: Option<usize> = call.name.rsplit('_').next().and_then(|n| n.parse().ok());
+        let told = number.and_then(|n| self.1.get(n).cloned());
+        let text = told.unwrap_or_else(|| format!("{} was called", call.name));
+        let said = json!({ "content": [{ "type": "text", "text": text }] });
         Ok(Ok(ToolReply { is_error: false, result: said }))
     }
 }

@@ -88,6 +88,7 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
   const text = sent.bytes === null ? null : asText(sent.bytes);
   const items = isPack && text !== null ? itemsOf(text) : [];
   const alone = isPack && text !== null ? wordsAlone(text) : "";
+  const far = isPack && text !== null ? vectorsMade(text) : "";
   return (
     <>
       <div className={styles.heading}>
@@ -98,6 +99,7 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
       </div>
       {sent.bytes === null && <Empty title="These bytes are no longer kept" small>Their digest above still tells what they were.</Empty>}
       {alone !== "" && <p className={styles.faint} role="status">Memory was found by words alone: <Words of={alone} />.</p>}
+      {far !== "" && <p className={styles.faint} role="status">{far}</p>}
       {text === null && sent.bytes !== null && <Empty title="These bytes are no text" small />}
       {text !== null && (exactly || items.length === 0
         ? <pre className={styles.raw}><Words of={text} /></pre>
@@ -118,6 +120,17 @@ const FOUND: Readonly<Record<string, string>> = { words: "its words", meaning: "
 function wordsAlone(text: string): string {
   try {
     return word(record(record(JSON.parse(text))["meaning"])["words_alone"]);
+  } catch {
+    return "";
+  }
+}
+
+/** How far the vectors of a project's memory were made when a pack was compiled; empty where all were. */
+function vectorsMade(text: string): string {
+  try {
+    const there = record(record(record(JSON.parse(text))["meaning"])["vectors"]);
+    const [made, records] = [number(there["made"]), number(there["records"])];
+    return made < records ? `Memory was searched by meaning in ${made} of ${count(records, "record")}; the others had no vector yet.` : "";
   } catch {
     return "";
   }

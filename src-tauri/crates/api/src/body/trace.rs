@@ -7,9 +7,12 @@ use crate::{Host, Wire as _, fold, not_found, usage};
 use kernel::StoreState;
 use kernel::skill_registry::SkillRegistry;
 use lineage::{Graph, NodeId};
+use model::artifact::ArtifactKind;
 use model::receipt::Statement;
+use model::task::Origin;
 use model::{ArtifactId, MemoryId, ReceiptId, TaskId};
 use projections::rows::ReceiptRow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use wire::receipts::Explanation;
 use wire::trace::{Edge, Explain, Explained, Graph as Drawing, Line, Node, Recall, Recalled, Step};
@@ -181,7 +184,8 @@ pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
     let (sources, task) = sources(host, &store.skills, p.source.trim())?;
     let (graph, reach) = around(&host.query()?, task)?;
     let found = graph.recall(&sources);
-    let mut plan = super::suggestions::to_deny(host, &graph, &found.artifacts)?;
+    let mut plan = at_work(host, &graph, &found.artifacts)?;
+    plan.extend(super::suggestions::to_deny(host, &graph, &found.artifacts)?);
     for id in found.order.iter().chain(&sources) {
         if let Some(step) = step(host, &graph, &store, *id)? {
             plan.push(step);
@@ -198,6 +202,29 @@ pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
         receipts: links(&graph, found.receipts),
         plan,
     })
+}
+
+/// How to end the tasks that go on with a context, or a summary of one, which derives from the source: as long as they are at
+/// work, more comes to rest on it.
+fn at_work(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Result<Vec<Step>, Error> {
+    let holds = |kind: ArtifactKind| matches!(kind, ArtifactKind::ContextPack | ArtifactKind::ContextSummary);
+    let nodes = derived.iter().filter_map(|id| graph.node(*id));
+    let told: BTreeSet<TaskId> =
+        nodes.filter(|node| node.artifact_kind.is_some_and(holds)).map(|node| node.task_id).collect();
+    let (query, mut plan) = (host.query()?, Vec::new());
+    for task in told {
+        let Some(row) = query.task(task).wire()? else { continue };
+        // What Hermit itself proposed is taken back by its card.
+        if row.status.is_terminal() || row.origin == Origin::Service {
+            continue;
+        }
+        plan.push(Step {
+            subject: link(graph, NodeId::Task(task)),
+            command: Some(format!("hermit cancel {task}")),
+            why: "it continues with a context that derives from the source".to_owned(),
+        });
+    }
+    Ok(plan)
 }
 
 /// The nodes a person means, and a task of one of them.

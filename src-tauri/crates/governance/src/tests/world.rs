@@ -116,6 +116,7 @@ pub(crate) fn remember(claim: &str) -> Action {
             confidence: 900,
             trust_tier: TrustTier::Observed,
         }],
+        sources: Vec::new(),
         belief_id: Some(id!(BeliefId, 61)),
         project: None,
         memory_type: None,

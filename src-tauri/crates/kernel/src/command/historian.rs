@@ -99,6 +99,16 @@ pub struct Looked {
     pub more: bool,
     /// Playbooks that were drafted.
     pub drafts: usize,
+    /// Events that it read for this: of the log, and of the tasks that ended.
+    pub events: u64,
+}
+
+/// How far the log was read by looks of this process that came to nothing, behind what is on record: it is not read again.
+#[derive(Debug, Default)]
+pub(crate) struct Glanced {
+    /// Looks that are on record.
+    looks: u64,
+    through: u64,
 }
 
 /// What a task of the historian is made of: its lines, and what the event says that comes behind it.
@@ -135,6 +145,8 @@ struct Since {
     waiting: Vec<TaskId>,
     /// Whether the log was read to its end.
     is_end: bool,
+    /// Events that were read.
+    events: u64,
 }
 
 impl Kernel {
@@ -145,7 +157,7 @@ impl Kernel {
     /// [`Error::Halted`] while nothing executes; when the log cannot be read or written.
     pub fn read_history(&self, quiet_ms: i64) -> Result<Looked, Error> {
         // Two looks at once would each say how far they read, and the marks of one would be lost.
-        let _one = lock(&self.looking);
+        let mut glanced = lock(&self.looking);
         if self.halted().is_some() {
             return Err(Error::Halted);
         }
@@ -154,15 +166,20 @@ impl Kernel {
         if let Some((stored, record)) = record {
             return self.finish_look(&before, &stored, &record);
         }
-        let Since { through, waiting, is_end } = self.ended_since(&before, u64::MAX)?;
+        let from = if glanced.looks == before.looks { glanced.through } else { 0 };
+        let Since { through, waiting, is_end, events } = self.ended_since(&before, (from, u64::MAX))?;
+        // What is told is read again by the next process; this one knows by now.
+        if waiting == before.waiting {
+            *glanced = Glanced { looks: before.looks, through };
+        }
         let Some(group) = self.at_rest(&waiting, quiet_ms)? else {
             let (count, goes_on) = (waiting.len(), !is_end && waiting.len() < WAITING_MAX);
             // A long way without an end is not gone again.
             let is_told = waiting != before.waiting || through.saturating_sub(before.through) >= EVENTS_MAX;
             let is_ours = is_told && self.push_look(&before, Suggested::nothing(through, waiting), None)?;
-            return Ok(Looked { waiting: count, more: goes_on && is_ours, ..Looked::default() });
+            return Ok(Looked { waiting: count, more: goes_on && is_ours, events, ..Looked::default() });
         };
-        let (batch, tasks) = self.batch(&before, &group, through, waiting)?;
+        let (batch, tasks, of_tasks) = self.batch(&before, &group, through, waiting)?;
         let (lines, left, drafts) = (batch.lines.len(), batch.waiting.clone(), batch.drafts.len());
         let task_id = match lines {
             0 => None,
@@ -172,7 +189,8 @@ impl Kernel {
             return Ok(Looked::default());
         }
         let more = !is_end || self.at_rest(&left, quiet_ms)?.is_some();
-        Ok(Looked { task_id, lines, tasks, waiting: left.len(), more, drafts })
+        let events = events.saturating_add(of_tasks);
+        Ok(Looked { task_id, lines, tasks, waiting: left.len(), more, drafts, events })
     }
 
     /// The key of a look's task, and what came in under it, if it did. What came from anywhere else under such a key is no
@@ -221,7 +239,7 @@ impl Kernel {
         stored: &Stored,
         record: &IngressRecord,
     ) -> Result<(u64, Vec<TaskId>), Error> {
-        let Since { through, mut waiting, .. } = self.ended_since(before, stored.log_seq)?;
+        let Since { through, mut waiting, .. } = self.ended_since(before, (0, stored.log_seq))?;
         let query = self.query()?;
         let folder = match self.bound_task(record.ingress_id)? {
             Some(task) => query.task(task).map_err(view)?.and_then(|row| row.workspace_id),
@@ -242,7 +260,7 @@ impl Kernel {
 
     /// How far the log is read now, up to a place in it, and the ended tasks that wait to be read. One that has no row or no
     /// place any more waits no longer.
-    fn ended_since(&self, before: &History, until: u64) -> Result<Since, Error> {
+    fn ended_since(&self, before: &History, (from, until): (u64, u64)) -> Result<Since, Error> {
         let has_place = |query: &Query, task: TaskId| -> Result<bool, Error> {
             let row = query.task(task).map_err(view)?;
             Ok(row.and_then(|row| self.place_of(&row)).is_some())
@@ -253,16 +271,17 @@ impl Kernel {
                 waiting.push(*task);
             }
         }
-        let mut through = before.through;
-        while through.saturating_sub(before.through) < EVENTS_MAX && waiting.len() < WAITING_MAX {
+        let from = before.through.max(from);
+        let (mut through, mut events) = (from, 0_u64);
+        while through.saturating_sub(from) < EVENTS_MAX && waiting.len() < WAITING_MAX {
             let page = self.reader.log(through, STRIDE)?;
             if page.first().is_none_or(|first| first.log_seq > until) {
-                return Ok(Since { through, waiting, is_end: true });
+                return Ok(Since { through, waiting, is_end: true, events });
             }
             // The views behind the page, not before it.
             let query = self.query()?;
             for stored in page.iter().take_while(|stored| stored.log_seq <= until) {
-                through = stored.log_seq;
+                (through, events) = (stored.log_seq, events.saturating_add(1));
                 let Some(ended) = self.end_told(stored) else { continue };
                 let again = self.behind_lapsed(&query, ended);
                 for task in std::iter::once(ended).chain(again) {
@@ -275,7 +294,7 @@ impl Kernel {
                 }
             }
         }
-        Ok(Since { through, waiting, is_end: false })
+        Ok(Since { through, waiting, is_end: false, events })
     }
 
     /// The task whose end an event tells; an event that cannot be read tells none.
@@ -352,15 +371,15 @@ impl Kernel {
         Ok(!rows.iter().any(is_busy))
     }
 
-    /// What is proposed of a group, and how many of its tasks were read for it.
+    /// What is proposed of a group, how many of its tasks were read for it, and how many events.
     fn batch(
         &self,
         before: &History,
         group: &Group,
         through: u64,
         waiting: Vec<TaskId>,
-    ) -> Result<(Suggested, usize), Error> {
-        let mut found: Vec<Found> = Vec::new();
+    ) -> Result<(Suggested, usize, u64), Error> {
+        let (mut found, mut events): (Vec<Found>, u64) = (Vec::new(), 0);
         let mut read: BTreeSet<TaskId> = BTreeSet::new();
         for task_id in &group.tasks {
             if found.len() >= LINES_MAX {
@@ -368,7 +387,10 @@ impl Kernel {
             }
             read.insert(*task_id);
             match self.found_in(*task_id) {
-                Ok(more) => found.extend(more),
+                Ok((more, count)) => {
+                    found.extend(more);
+                    events = events.saturating_add(count);
+                }
                 // One task that cannot be read is none for all later ones to wait for.
                 Err(error) => {
                     tracing::warn!(task = %task_id, %error, "the historian goes on without a task that it cannot read");
@@ -388,11 +410,11 @@ impl Kernel {
         let (shapes, drafts) = self.dreamt(before, self.project_of(group.workspace, "project"), &read_now)?;
         let batch =
             Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines, shapes, drafts };
-        Ok((batch, read.len()))
+        Ok((batch, read.len(), events))
     }
 
-    /// What the rules find in one task.
-    fn found_in(&self, task_id: TaskId) -> Result<Vec<Found>, Error> {
+    /// What the rules find in one task, and how many events were read for it.
+    fn found_in(&self, task_id: TaskId) -> Result<(Vec<Found>, u64), Error> {
         let state = self.ended_state(task_id)?;
         let mut reading = Reading::new(task_id);
         let (mut after, mut count) = (0, 0);
@@ -407,7 +429,7 @@ impl Kernel {
             }
         }
         let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
-        Ok(reading.found(seen))
+        Ok((reading.found(seen), u64::try_from(count).unwrap_or(u64::MAX)))
     }
 
     /// The look is on record; whether it is this one.

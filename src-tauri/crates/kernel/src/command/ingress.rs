@@ -15,12 +15,13 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
 use crate::writeup::Writeup;
+use model::approval::ApprovalStatus;
 use model::body::{ConversationOpened, FocusChanged, IngressBound};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
 use model::task::{Origin, TaskStatus};
-use model::{ClarificationId, ConversationId, IngressId, Sensitive, TaskId, WorkspaceId, limits};
+use model::{ApprovalId, ClarificationId, ConversationId, IngressId, Sensitive, TaskId, WorkspaceId, limits};
 use projections::Query;
 use projections::query::{Ask, TaskFilter};
 use projections::rows::TaskRow;
@@ -171,7 +172,7 @@ impl Kernel {
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
-                let resolution = IngressResolution::AppendNote;
+                let resolution = self.resolution_of(saying, task)?;
                 let (answers, with) = (saying.answers(&with), Some(&with));
                 let words = Words { text, sender, key, resolution, why: &why, answers, with };
                 self.said(task, words, |tx, as_recorded| {
@@ -214,6 +215,19 @@ impl Kernel {
                 Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
             }
         }
+    }
+
+    /// As what words to a task at work are bound: as an answer to an approval where they reply to a card that waits (HK-8.1.3-1).
+    /// They allow nothing, whatever they say: a yes is signed. The task hears them, and the card is asked anew.
+    fn resolution_of(&self, saying: &Saying<'_>, task: TaskId) -> Result<IngressResolution, Error> {
+        let Some(approval) = saying.reply_to.and_then(|id| id.parse::<ApprovalId>().ok()) else {
+            return Ok(IngressResolution::AppendNote);
+        };
+        let cell = self.cell(task)?;
+        let state = self.lock_task(&cell)?;
+        let waits =
+            state.approvals.get(&approval).is_some_and(|one| one.approval.status == ApprovalStatus::Pending);
+        Ok(if waits { IngressResolution::Approval } else { IngressResolution::AppendNote })
     }
 
     /// What the words are about, by the order of HK-8.1.3.

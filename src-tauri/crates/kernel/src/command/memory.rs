@@ -3,7 +3,7 @@
 use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
-use crate::drive::{Judged, Then, Unfit, Yes, evidence_refs};
+use crate::drive::{Judged, Then, Unfit, Yes, evidence_refs, sources_of};
 use crate::kernel::{Kernel, lock};
 use crate::query::{record, view};
 use crate::state::TaskState;
@@ -152,6 +152,7 @@ impl Kernel {
                 confidence: 1000,
                 trust_tier: artifact.trust_tier,
             }],
+            sources: Vec::new(),
             belief_id: None,
             project,
             memory_type: said.memory_type,
@@ -204,6 +205,7 @@ impl Kernel {
             claim: claim.clone(),
             scope: scope.clone(),
             promotion_reason: reason.clone(),
+            sources: sources_of(state, &evidence_refs),
             evidence_refs,
             belief_id: *belief_id,
             project,

@@ -1,6 +1,7 @@
 //! An answer in hand: parsed, what is only said taken in, one act at a time passed on.
 
 use super::Then;
+use super::beliefs::Review;
 use super::several::{Plan, with_rest};
 use super::trial::{Known, Trial};
 use crate::Error;
@@ -138,7 +139,10 @@ impl Kernel {
         known: Option<Known>,
     ) -> Result<Then, Error> {
         tx.act_as(PrincipalType::Agent)?;
-        let remarks = self.take_in(tx, &plan.said)?;
+        let (remarks, review) = self.take_in(tx, &plan.said)?;
+        if let Some(review) = review {
+            return self.ask_for_review(tx, &plan, remarks, review, answer);
+        }
         match plan.act {
             None => {
                 let error = (!remarks.is_empty()).then(|| remarks.join("; "));
@@ -180,19 +184,46 @@ impl Kernel {
         if said.trim().is_empty() { state.goal_text() } else { said }
     }
 
-    /// What is only said: working state and beliefs. Refusals become remarks for the model.
-    fn take_in(&self, tx: &mut Tx<'_>, said: &[Proposal]) -> Result<Vec<String>, Error> {
-        let mut remarks = Vec::new();
+    /// What is only said: working state and beliefs. Refusals become remarks for the model; the first contradiction that a
+    /// person has to look at is handed back.
+    fn take_in(&self, tx: &mut Tx<'_>, said: &[Proposal]) -> Result<(Vec<String>, Option<Review>), Error> {
+        let (mut remarks, mut review) = (Vec::new(), None);
         for one in said {
             match one {
                 Proposal::Note(note) => remarks.extend(self.note(tx, note)?.err()),
-                Proposal::Believe { .. } | Proposal::Retract { .. } => {
-                    remarks.extend(self.take_in_belief(tx, one)?.err());
-                }
+                Proposal::Believe { .. } | Proposal::Retract { .. } => match self.take_in_belief(tx, one)? {
+                    Ok(found) => review = review.or(found),
+                    Err(why) => remarks.push(why),
+                },
                 _ => {}
             }
         }
-        Ok(remarks)
+        Ok((remarks, review))
+    }
+
+    /// A person is asked which of two claims holds before anything else of this answer is done: what it asks for may rest on
+    /// the one that does not (HK-15.4-5).
+    fn ask_for_review(
+        &self,
+        tx: &mut Tx<'_>,
+        plan: &Plan,
+        mut remarks: Vec<String>,
+        review: Review,
+        answer: &Answer,
+    ) -> Result<Then, Error> {
+        tx.at(Point::ClarificationAsk);
+        if let Some(act) = &plan.act {
+            remarks.push(format!(
+                "`{}` was not done: a person is asked first which of two claims holds",
+                act.tool()
+            ));
+        }
+        let error = (!remarks.is_empty()).then(|| remarks.join("; "));
+        let record = self.record(tx, &plan.said, answer, None, error)?;
+        let about_attempt_id = self.attempt_id(tx)?;
+        tx.push(IterationCompleted { about_attempt_id, record });
+        let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        self.wait_for_answer(tx, clarification_id, review.question, review.choices)
     }
 
     /// The turn is complete, and the next one begins.

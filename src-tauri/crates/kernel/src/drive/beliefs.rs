@@ -1,6 +1,6 @@
 //! Beliefs of a task, as its agent holds, revises and takes them back, and as time ends them (HK-8.6, HK-15.3).
 
-use super::normalise::evidence_refs;
+use super::evidence::evidence_refs;
 use crate::Error;
 use crate::command::memory::DAY_MS;
 use crate::kernel::Kernel;
@@ -11,28 +11,68 @@ use knowledge::belief::{self, Claim, Holding};
 use model::knowledge::Belief;
 use model::{BeliefId, Body};
 
+/// Letters of a claim in a question.
+const ASKED_CHARS: usize = 300;
+
+/// A contradiction that a person has to look at before the task goes on (HK-15.4-5).
+pub(super) struct Review {
+    /// What they are asked.
+    pub(super) question: String,
+    /// What they can answer, beside words of their own.
+    pub(super) choices: Vec<String>,
+}
+
+impl Review {
+    fn of(new: &Belief, other: &Belief) -> Self {
+        let said = |belief: &Belief| {
+            let claim = belief.claim.shown().map(String::as_str).unwrap_or("(erased)");
+            acts::visible(&claim.chars().take(ASKED_CHARS).collect::<String>())
+        };
+        let (new_claim, old_claim) = (said(new), said(other));
+        let question = format!(
+            "Two claims contradict each other, and how far each can be trusted does not settle it: \"{old_claim}\" ({}) and \
+             \"{new_claim}\" ({}). Which of them holds?",
+            other.trust_tier, new.trust_tier
+        );
+        Self { question, choices: vec![old_claim, new_claim, "Neither of them".to_owned()] }
+    }
+}
+
+/// What is recorded of a belief, and what a person is asked about it.
+#[derive(Default)]
+struct Believed {
+    bodies: Vec<Body>,
+    review: Option<Review>,
+}
+
+impl From<Vec<Body>> for Believed {
+    fn from(bodies: Vec<Body>) -> Self {
+        Self { bodies, review: None }
+    }
+}
+
 impl Kernel {
-    /// Takes in what an agent says of a belief; else why not, in words for it.
+    /// Takes in what an agent says of a belief, and what a person has to look at for it; else why not, in words for the agent.
     pub(super) fn take_in_belief(
         &self,
         tx: &mut Tx<'_>,
         said: &Proposal,
-    ) -> Result<Result<(), String>, Error> {
-        let bodies = match said {
+    ) -> Result<Result<Option<Review>, String>, Error> {
+        let believed = match said {
             Proposal::Retract { belief, reason } => held(tx, belief)
                 .and_then(|belief| belief::revoke(&belief, reason).map_err(reason_of))
-                .map(|body| vec![body]),
+                .map(|body| vec![body].into()),
             Proposal::Believe { .. } => self.believed(tx, said)?,
-            _ => Ok(Vec::new()),
+            _ => Ok(Believed::default()),
         };
-        let bodies = match bodies {
-            Ok(bodies) => bodies,
+        let Believed { bodies, review } = match believed {
+            Ok(believed) => believed,
             Err(why) => return Ok(Err(why)),
         };
         for body in bodies {
             self.push_belief(tx, body)?;
         }
-        Ok(Ok(()))
+        Ok(Ok(review))
     }
 
     /// A change of a belief, and the end of the memory that came from it.
@@ -53,11 +93,11 @@ impl Kernel {
     }
 
     /// What a belief that is held now comes to: one event, or two where it is about another.
-    fn believed(&self, tx: &Tx<'_>, said: &Proposal) -> Result<Result<Vec<Body>, String>, Error> {
+    fn believed(&self, tx: &Tx<'_>, said: &Proposal) -> Result<Result<Believed, String>, Error> {
         let Proposal::Believe { claim, scope, confidence, evidence, revises, supersedes, contradicts, days } =
             said
         else {
-            return Ok(Ok(Vec::new()));
+            return Ok(Ok(Believed::default()));
         };
         let evidence = match evidence_refs(self, tx, evidence)? {
             Ok(evidence) => evidence,
@@ -69,7 +109,7 @@ impl Kernel {
         }
         if let Some(old) = revises {
             let revise = |old: Belief| belief::revise(&old, *confidence, &evidence, claim).map_err(reason_of);
-            return Ok(held(tx, old).and_then(revise).map(|body| vec![body]));
+            return Ok(held(tx, old).and_then(revise).map(|body| vec![body].into()));
         }
         let claim = Claim {
             claim: claim.clone(),
@@ -81,16 +121,19 @@ impl Kernel {
         let all: Vec<Belief> = tx.beliefs.values().cloned().collect();
         let asserted = belief::assert(&claim, &self.holding(tx), &all).map_err(reason_of);
         Ok(asserted.and_then(|body| {
-            let Body::BeliefAsserted(new) = &body else { return Ok(vec![body]) };
+            let Body::BeliefAsserted(new) = &body else { return Ok(vec![body].into()) };
+            let mut review = None;
             let also = match (supersedes, contradicts) {
                 (Some(old), _) => Some(belief::supersede(&held(tx, old)?, &new.belief).map_err(reason_of)?),
                 (None, Some(other)) => {
                     let (other, note) = (held(tx, other)?, "the agent found otherwise");
-                    Some(belief::contradict(&new.belief, &other, note).map_err(reason_of)?.body)
+                    let found = belief::contradict(&new.belief, &other, note).map_err(reason_of)?;
+                    review = found.needs_review.then(|| Review::of(&new.belief, &other));
+                    Some(found.body)
                 }
                 (None, None) => None,
             };
-            Ok(std::iter::once(body).chain(also).collect())
+            Ok(Believed { bodies: std::iter::once(body).chain(also).collect(), review })
         }))
     }
 

@@ -4,18 +4,16 @@ use super::trial::Known;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::ports::Executors;
-use crate::state::{AttemptState, ObservedRef, TaskState};
+use crate::state::{AttemptState, ObservedRef};
 use crate::tx::Tx;
 use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
-use knowledge::trust;
 use model::action::{ChangeItem, Prior};
-use model::artifact::{Artifact, EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
 use model::receipt::ItemOutcome;
 use model::witness::{Fingerprint, Found};
-use model::{ActionRequestId, ArtifactId, Digest, RelPath, ResourceId, WorkspaceId};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{ActionRequestId, Digest, RelPath, ResourceId, WorkspaceId};
+use std::collections::BTreeMap;
 
 /// Why a proposal cannot become a request, in words for the model.
 pub(crate) struct Unfit(pub(crate) String);
@@ -373,65 +371,4 @@ fn prior_of_write(path: &RelPath, there: Option<&Found>, seen: Option<&Digest>) 
 
 fn not_a_file(path: &RelPath, found: &Found) -> Unfit {
     Unfit(format!("`{path}` is {}; only regular files are changed", governance::witness::in_words(found)))
-}
-
-/// Evidence named by the model: artifact identifiers of this task, or paths that this run has read.
-pub(crate) fn evidence_refs(
-    kernel: &Kernel,
-    state: &TaskState,
-    named: &[String],
-) -> Result<Result<Vec<EvidenceRef>, Unfit>, Error> {
-    if named.is_empty() {
-        return Ok(Ok(Vec::new()));
-    }
-    let mut refs = Vec::new();
-    let looks = looks(kernel, state)?;
-    let seen = state.attempt().map(AttemptState::seen).unwrap_or_default();
-    let own: BTreeSet<_> = seen.iter().map(|look| look.artifact.artifact_id).collect();
-    for name in named {
-        let id: Option<ArtifactId> = name.parse().ok();
-        let known = id.and_then(|id| state.artifacts.get(&id));
-        let latest = || {
-            looks.iter().rev().find(|(id, paths)| own.contains(id) && paths.contains(name)).map(|(id, _)| *id)
-        };
-        let Some(artifact) = known.or_else(|| latest().and_then(|id| state.artifacts.get(&id))) else {
-            return Ok(Err(Unfit(format!(
-                "`{name}` is no evidence this run has seen; name a path you have read"
-            ))));
-        };
-        let trust_tier = weakest_look(state, &looks, artifact);
-        refs.push(EvidenceRef {
-            artifact_id: artifact.artifact_id,
-            selector: Selector::Whole,
-            excerpt_hash: artifact.content_hash,
-            capture_method: "observed by executor".to_owned(),
-            confidence: if trust_tier == TrustTier::Untrusted { 500 } else { 900 },
-            trust_tier,
-        });
-    }
-    Ok(Ok(refs))
-}
-
-/// What the task has looked at in any of its attempts, oldest first, with the paths that each look names.
-fn looks(kernel: &Kernel, state: &TaskState) -> Result<Vec<(ArtifactId, BTreeSet<String>)>, Error> {
-    let mut looks = Vec::new();
-    for look in state.attempts.values().flat_map(|attempt| &attempt.observed) {
-        let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
-        // What is no such list names no path.
-        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let results = value.get("results").and_then(|results| results.as_array());
-        let paths =
-            results.into_iter().flatten().filter_map(|one| one.get("path")?.as_str().map(str::to_owned));
-        looks.push((look.artifact.artifact_id, paths.collect()));
-    }
-    Ok(looks)
-}
-
-/// The trust of what was looked at: the lowest of all looks at any of its paths. Who has read what a file says knows more of it
-/// than its digest, whatever is named as evidence.
-fn weakest_look(state: &TaskState, looks: &[(ArtifactId, BTreeSet<String>)], of: &Artifact) -> TrustTier {
-    let paths = looks.iter().find(|(id, _)| *id == of.artifact_id).map(|(_, paths)| paths);
-    let same = looks.iter().filter(|(_, others)| paths.is_some_and(|paths| !paths.is_disjoint(others)));
-    let tiers = same.filter_map(|(id, _)| state.artifacts.get(id)).map(|artifact| artifact.trust_tier);
-    tiers.fold(of.trust_tier, trust::weaker)
 }

@@ -62,6 +62,11 @@ fn heed(sections: &[(Section, Vec<Candidate>)], tokens: u32, shares: &mut [u32])
     }
 }
 
+/// The tokens below which a part of a candidate says too little.
+pub(super) fn least_of(candidate: &Candidate) -> u32 {
+    candidate.frame().saturating_add(PART_TOKENS_MIN)
+}
+
 /// What goes in, with the candidate it came from, and what does not. Candidates come the most wanted first: what
 /// is needed takes its place before anything else, and a long text may take at most half of what is then left, so
 /// that it does not push out everything behind it; in a second pass those that were cut grow into what remains.
@@ -72,7 +77,7 @@ pub(super) fn fill(
     let mut left = tokens;
     let mut given: Vec<Option<u32>> = vec![None; candidates.len()];
     for (candidate, given) in candidates.iter().zip(&mut given).filter(|(c, _)| c.needed) {
-        let least = candidate.cost().min(candidate.frame().saturating_add(PART_TOKENS_MIN));
+        let least = candidate.cost().min(least_of(candidate));
         *given = (least <= left).then_some(least);
         left -= given.unwrap_or(0);
     }
@@ -81,7 +86,7 @@ pub(super) fn fill(
         let most =
             if candidate.divisible { (left / 2).saturating_add(has) } else { left.saturating_add(has) };
         let want = candidate.cost();
-        let least = candidate.frame().saturating_add(PART_TOKENS_MIN);
+        let least = least_of(candidate);
         // Half, but never so little that it would say nothing: a lone text is not lost to those that are not there.
         let fair = most.max(least).max(has);
         let take = if want <= left.saturating_add(has) && want <= fair {

@@ -313,9 +313,12 @@ fn summary(input: &PackInput, basket: &mut Basket<'_>) -> Option<Candidate> {
     Some(candidate)
 }
 
+/// Messages that are always weighed against each other, the newest.
+const MESSAGES_MIN: usize = 64;
+
 /// The newest take their place first; they stand in the order in which they came.
 fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
-    let delta = |d: &super::Delta| {
+    let mut delta = |d: &super::Delta| {
         let with: Vec<String> = d.encloses.iter().map(ToString::to_string).collect();
         let title = match with.is_empty() {
             true => "New message".to_owned(),
@@ -328,7 +331,26 @@ fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
         candidate.place = d.order;
         candidate
     };
-    input.ingress.iter().rev().map(delta).collect()
+    // Of thousands of messages, those that cannot find room whatever is left out are told by their number alone.
+    let (mut newest, mut least) = (Vec::new(), 0_u32);
+    for (at, message) in input.ingress.iter().rev().enumerate() {
+        if at >= MESSAGES_MIN && least > input.tokens_max {
+            break;
+        }
+        let candidate = delta(message);
+        least = least.saturating_add(candidate.cost().min(super::budget::least_of(&candidate)));
+        newest.push(candidate);
+    }
+    let older = input.ingress.len().saturating_sub(newest.len());
+    if older > 0 {
+        let oldest = input.ingress.first().map(|message| message.ingress_id.to_string()).unwrap_or_default();
+        basket.omit(
+            Section::Ingress,
+            &oldest,
+            &format!("{older} older messages, from this one on, find no room"),
+        );
+    }
+    newest
 }
 
 fn session(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {

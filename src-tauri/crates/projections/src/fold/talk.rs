@@ -223,11 +223,11 @@ const fn is_personal(channel: Channel) -> bool {
 /// Whether a message so bound is about a task the person now has in mind.
 const fn turns_to(resolution: IngressResolution) -> bool {
     match resolution {
-        IngressResolution::AppendNote | IngressResolution::ForkChild | IngressResolution::StartNewRoot => {
-            true
-        }
-        IngressResolution::Control
+        IngressResolution::AppendNote
         | IngressResolution::Approval
+        | IngressResolution::ForkChild
+        | IngressResolution::StartNewRoot => true,
+        IngressResolution::Control
         | IngressResolution::ChatOnly
         | IngressResolution::PendingDisambiguation => false,
     }

@@ -82,6 +82,17 @@ impl Query {
         self.number("SELECT count(*) FROM view_memories WHERE status = 'active'", &[])
     }
 
+    /// How many memory records of a project, or of every one, are held behind a place in the log.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn count_memories_behind(&self, seq: u64, project: Option<Digest>) -> Result<u64, Error> {
+        let text = "SELECT count(*) FROM view_memories WHERE status = 'active' AND seq > ?1 \
+                    AND (project_hash IS NULL OR project_hash = ?2)";
+        let after = Value::Integer(i64::try_from(seq).unwrap_or(i64::MAX));
+        self.number(text, &[after, hex(project)])
+    }
+
     /// Every memory record that is held and whose words can be read.
     ///
     /// # Errors

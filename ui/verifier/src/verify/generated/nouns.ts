@@ -90,7 +90,7 @@ export const project = object({ hash: digest, name: string });
 export const memoryType = names("decision", "pattern", "correction", "architecture", "preference");
 export const memoryRetention = names("pinned", "kept", "dated");
 export const replaced = object({ memory_id: id("mem"), claim: string });
-export const alsoRemembered = object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), project: nullable(project), memory_type: nullable(memoryType) });
+export const alsoRemembered = object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), sources: defaulted(array(string)), project: nullable(project), memory_type: nullable(memoryType) });
 export const leftAsIs = object({ receipt_id: id("rcp"), resource: resource, why: string, beside: nullable(relPath) });
 export const serverPart = names("resource", "prompt");
 export const program = object({ name: string, path: string, sha256: digest }, "closed");
@@ -135,7 +135,7 @@ export const action = tagged("tool", {
   command: object({ argv: array(string), cwd: relPath, network: boolean, timeout_ms: u64, hosts: defaulted(array(string)), secrets: defaulted(array(string)) }),
   fetch: fetch,
   vcs: object({ change: vcsChange }),
-  remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced), also: defaulted(array(alsoRemembered)) }),
+  remember: object({ claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), sources: defaulted(array(string)), belief_id: nullable(id("blf")), project: nullable(project), memory_type: nullable(memoryType), retention: nullable(memoryRetention), days: nullable(u32), replaces: nullable(replaced), also: defaulted(array(alsoRemembered)) }),
   rollback: object({ receipt_id: id("rcp"), also: defaulted(array(id("rcp"))), partly: defaulted(array(id("rcp"))), left: defaulted(array(leftAsIs)), items: array(changeItem) }),
   call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)), amounts: defaulted(array(string)) }),
   register: register,

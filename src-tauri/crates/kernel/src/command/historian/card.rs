@@ -40,6 +40,11 @@ impl Kernel {
                 scope: "project".to_owned(),
                 promotion_reason: format!("{} (found by the rule \"{}\")", line.reason, line.rule),
                 evidence_refs: evidence(line, at.artifact_id),
+                sources: line
+                    .grounds
+                    .iter()
+                    .map(|ground| format!("{}: \"{}\"", ground.what, ground.quote))
+                    .collect(),
                 belief_id: None,
                 project: Some(project.clone()),
                 memory_type: Some(line.memory_type),
@@ -62,7 +67,8 @@ fn evidence(line: &Suggestion, artifact_id: ArtifactId) -> Vec<EvidenceRef> {
             artifact_id,
             selector: Selector::Record { id },
             excerpt_hash: Digest::of(ground.quote.as_bytes()),
-            capture_method: format!("{}: \"{}\" (task {})", ground.what, ground.quote, ground.task_id),
+            // No word of it: this is told by the event of what is remembered, from which nothing can be erased.
+            capture_method: format!("{} (task {})", ground.what, ground.task_id),
             confidence: 1000,
             trust_tier: line.trust_tier,
         }
