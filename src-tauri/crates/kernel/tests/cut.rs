@@ -36,7 +36,8 @@ fn cut(make: &dyn Fn() -> World, job: &dyn Fn(&World), whole: &dyn Fn(&mut World
         let mut world = make();
         world.faults.plan(point, edge, Mode::Abort, nth);
         let died = catch_unwind(AssertUnwindSafe(|| job(&world)));
-        assert!(died.is_err() && world.faults.fired(), "{place} was not reached");
+        // A boundary whose failure is no failure of the job lets it go on.
+        assert!(world.faults.fired(), "{place} was not reached: {died:?}");
         world.faults.clear();
         world.reopen();
         job(&world);
@@ -47,7 +48,7 @@ fn cut(make: &dyn Fn() -> World, job: &dyn Fn(&World), whole: &dyn Fn(&mut World
 }
 
 /// Cuts of each job in the suite, spread over all places; with `HERMIT_CUTS=all` every place is cut.
-const CUTS: usize = 5;
+const CUTS: usize = 4;
 
 fn chosen(all: usize) -> BTreeSet<usize> {
     if std::env::var("HERMIT_CUTS").is_ok_and(|said| said == "all") {

@@ -205,7 +205,7 @@ impl Kernel {
             claim: claim.clone(),
             scope: scope.clone(),
             promotion_reason: reason.clone(),
-            sources: sources_of(state, &evidence_refs),
+            sources: sources_of(state, evidence, &evidence_refs),
             evidence_refs,
             belief_id: *belief_id,
             project,

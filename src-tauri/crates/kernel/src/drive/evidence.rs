@@ -52,22 +52,32 @@ pub(crate) fn evidence_refs(
     Ok(Ok(refs))
 }
 
-/// What each piece of evidence is, in words for a person: what was read, asked for or called.
-pub(crate) fn sources_of(state: &TaskState, evidence: &[EvidenceRef]) -> Vec<String> {
-    let named = |one: &EvidenceRef| {
-        let seen = state.attempts.values().flat_map(|attempt| &attempt.observed);
-        let mut looks = seen.filter(|look| look.artifact.artifact_id == one.artifact_id);
-        let about = looks.next().map(|look| look.about.clone()).filter(|about| !about.is_empty());
-        let kept = || {
-            let artifact = state.artifacts.get(&one.artifact_id)?;
-            let alias = artifact.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned());
-            Some(alias.unwrap_or_else(|| artifact.kind.as_str().replace('_', " ")))
+/// What each piece of evidence is, in words for a person: the path by which it was `named`, else what was asked for or called.
+pub(crate) fn sources_of(state: &TaskState, named: &[String], evidence: &[EvidenceRef]) -> Vec<String> {
+    let words = |(name, one): (&String, &EvidenceRef)| {
+        // One look may be at many things: of those, this one was named.
+        let path = || Some(format!("{}, as it was seen", acts::visible_path(&acts::as_written(name).ok()?)));
+        let source = match name.parse::<ArtifactId>() {
+            Ok(id) => about(state, id),
+            Err(_) => path().unwrap_or_else(|| about(state, one.artifact_id)),
         };
-        let name = about.or_else(kept).unwrap_or_else(|| "not known any more".to_owned());
-        let short: String = name.chars().take(SOURCE_CHARS_MAX).collect();
-        if short.len() < name.len() { format!("{short}…") } else { short }
+        let short: String = source.chars().take(SOURCE_CHARS_MAX).collect();
+        if short.len() < source.len() { format!("{short}…") } else { short }
     };
-    evidence.iter().map(named).collect()
+    named.iter().zip(evidence).map(words).collect()
+}
+
+/// What an artifact is of: the look, request or call that it came of, else its own name or kind.
+fn about(state: &TaskState, id: ArtifactId) -> String {
+    let seen = state.attempts.values().flat_map(|attempt| &attempt.observed);
+    let mut looks = seen.filter(|look| look.artifact.artifact_id == id);
+    let about = looks.next().map(|look| look.about.clone()).filter(|about| !about.is_empty());
+    let kept = || {
+        let artifact = state.artifacts.get(&id)?;
+        let alias = artifact.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned());
+        Some(alias.unwrap_or_else(|| artifact.kind.as_str().replace('_', " ")))
+    };
+    about.or_else(kept).unwrap_or_else(|| "not known any more".to_owned())
 }
 
 /// What the task has looked at in any of its attempts, oldest first, with the paths that each look names.
