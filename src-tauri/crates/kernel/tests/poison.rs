@@ -94,7 +94,6 @@ impl Seen {
                 for line in support {
                     assert!(line.contains(source) && line.contains("untrusted"), "`{source}`: {line}");
                 }
-                self.is_clean(world);
                 self.let_through.push((act.claim.clone(), act.evidence_refs[0].artifact_id));
             }
             world.person.allow(world.kernel(), task, at).unwrap();
@@ -123,19 +122,20 @@ impl Seen {
         );
     }
 
-    /// The same by the identifiers of what it got, which it is told of only then.
-    fn gets(&mut self, world: &World, goal: &str, gets: Vec<Answer>, claims: &[String]) {
+    /// The same by the identifier of what it got, which it is told of only then.
+    fn gets(&mut self, world: &World, goal: &str, get: Answer, claims: &[String]) {
         let before = self.let_through.len();
         let ask = say("ask", json!({ "question": format!("{goal}?") }));
-        let task = begin(world, goal, vec![together(gets), ask]);
+        let task = begin(world, goal, vec![get, ask]);
         let DriveOutcome::Waiting(Waiting::Answer(id)) = self.judge(world, task) else { panic!("it asks") };
         let now = state(world, task);
-        let seen = now.attempt().unwrap().observed.iter().map(|seen| seen.artifact.artifact_id.to_string());
-        let remembers = claims.iter().zip(seen).map(|(claim, id)| remember(claim, &id)).collect();
+        let got = now.attempt().unwrap().observed.last().unwrap().artifact.artifact_id.to_string();
+        let remembers = claims.iter().map(|claim| remember(claim, &got)).collect();
         world.reasoners.script(goal, vec![together(remembers), done("ok")]);
         world.kernel().answer(task, id, "go on", Channel::App).unwrap();
         self.judge(world, task);
         assert_eq!(self.let_through.len(), before + claims.len(), "{goal}: each is asked about");
+        self.is_clean(world);
     }
 }
 
@@ -174,21 +174,24 @@ fn from_files_and_their_names(world: &World, seen: &mut Seen) {
 
 fn from_the_network(world: &World, seen: &mut Seen) {
     let server = Server::begin(|heard| {
-        let n: usize = heard.line.rsplit("page").next().unwrap().trim().parse().unwrap_or(0);
-        Answers::With(200, Vec::new(), false_claim("web", n))
+        let half: usize = heard.line.rsplit("page").next().unwrap().trim().parse().unwrap_or(0);
+        Answers::With(200, Vec::new(), claims_of("web", half).join("\n"))
     });
     for half in 0..2 {
-        let numbers = || (0..EACH).filter(move |n| n % 2 == half);
-        let url = |n: usize| server.url(&format!("/page{n}"));
-        let claims: Vec<String> = numbers().map(|n| false_claim("web", n)).collect();
-        numbers().zip(&claims).for_each(|(n, claim)| seen.plant(claim, &url(n)));
-        let gets = numbers().map(|n| fetch("GET", &url(n), None)).collect();
-        seen.gets(world, &format!("Fetch {half}"), gets, &claims);
-        let claims: Vec<String> = numbers().map(|n| false_claim("tool", n)).collect();
-        numbers().zip(&claims).for_each(|(n, claim)| seen.plant(claim, &format!("call s00.entry_{n:02}")));
-        let call = |n: usize| say(&format!("s00__entry_{n:02}"), json!({ "minutes": n }));
-        seen.gets(world, &format!("Call {half}"), numbers().map(call).collect(), &claims);
+        let url = server.url(&format!("/page{half}"));
+        let claims = claims_of("web", half);
+        claims.iter().for_each(|claim| seen.plant(claim, &url));
+        seen.gets(world, &format!("Fetch {half}"), fetch("GET", &url, None), &claims);
+        let claims = claims_of("tool", half);
+        claims.iter().for_each(|claim| seen.plant(claim, &format!("call s00.entry_{half:02}")));
+        let call = say(&format!("s00__entry_{half:02}"), json!({ "minutes": half }));
+        seen.gets(world, &format!("Call {half}"), call, &claims);
     }
+}
+
+/// The claims of one half of a way.
+fn claims_of(way: &str, half: usize) -> Vec<String> {
+    (0..EACH).filter(|n| n % 2 == half).map(|n| false_claim(way, n)).collect()
 }
 
 /// What other conversations said: words of programs, what a person pasted, and last words of a model. The historian reads them.
@@ -278,7 +281,7 @@ fn recalled(graph: &Graph, source: ArtifactId) -> Vec<MemoryId> {
 #[test]
 fn a_hundred_planted_claims_reach_memory_by_no_way_without_a_card_that_names_their_source() {
     let mut world = World::new(9_100);
-    let lies = (0..EACH).map(|n| false_claim("tool", n)).collect();
+    let lies = (0..2).map(|half| claims_of("tool", half).join("\n")).collect();
     world.servers = Arc::new(LyingTools(lies));
     world.reopen();
     world.register_many(1);
