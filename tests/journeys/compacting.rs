@@ -4,9 +4,6 @@
 use super::stage::Stage;
 use super::tool_servers::{asked, put, work, yes};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
 
 const FACT: &str = "The staging port of the old machine is 8443.";
@@ -61,58 +58,5 @@ fn a_task_that_reads_more_than_its_model_holds_goes_on_with_a_summary_that_unfol
     assert!(last.contains("Summary of turns 1 to") && last.contains(FACT), "{last}");
     assert!(last.matches("entry 30 says nothing new").count() < FILES, "what is summed up is not sent whole");
     assert_eq!(stage.count(&task, "attempt.iteration_completed"), FILES + 2);
-    stage.is_sound();
-}
-
-/// `kill -9` again and again while a long task is at work and its context is summed up beside it: each turn is summed up once.
-#[test]
-fn hosts_that_are_killed_while_they_sum_up_have_summed_up_each_result_once() {
-    let stage = Stage::new();
-    let filler: String = (0..90).map(|line| format!("entry {line} says nothing new\n")).collect();
-    for n in 0..20 {
-        put(&stage, &format!("f{n:02}.txt"), &format!("{filler}{n}\n{filler}"));
-    }
-    let mut says: Vec<Value> =
-        (0..20).map(|n| json!({ "tool": "read", "arguments": { "path": format!("f{n:02}.txt") } })).collect();
-    says.push(json!({ "tool": "done", "arguments": { "summary": "all is read" } }));
-    let chat = Chat::saying(Large::STRONG, says);
-    stage.hermit(&["models", "set", &chat.address(), "--context", "12000", "--output", "1000"]).ends(0);
-    let (folder, address) = (work(&stage), chat.address());
-    let begins = ["run", "--goal", "Read every ledger", "--workspace", &folder, "--model", &address];
-    let mut kills = 0;
-    for round in 0..5 {
-        let words: &[&str] = if round == 0 { &begins } else { &["resume"] };
-        let before = chat.requests().len();
-        let mut command = stage.command(words);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-        // Somewhere in one of its turns, at another place each time.
-        let until = Instant::now() + Duration::from_secs(60);
-        while chat.requests().len() < before + 3 && child.try_wait().expect("a child").is_none() {
-            assert!(Instant::now() < until, "it asks nobody");
-            std::thread::yield_now();
-        }
-        std::thread::sleep(Duration::from_millis(round * 7));
-        child.kill().expect("killed");
-        kills += u32::from(child.wait().expect("a child").code().is_none());
-    }
-    stage.hermit(&["resume"]).ends(0);
-    let tasks = stage.hermit(&["task", "list"]).ends(0).json();
-    let task = tasks["rows"][0]["task_id"].as_str().expect("a task").to_owned();
-    let events = stage.events(&task);
-    let of = |kind: &str| events.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
-    let through: Vec<u64> = of("attempt.context_compacted")
-        .iter()
-        .map(|e| e["body"]["through"].as_u64().expect("a turn"))
-        .collect();
-    assert!(
-        !through.is_empty() && through.is_sorted_by(|a, b| a < b),
-        "each goes on from the last: {through:?}"
-    );
-    let folded: Vec<String> =
-        of("artifact.compacted").iter().map(|e| e["body"]["artifact_id"].to_string()).collect();
-    let once: BTreeSet<&String> = folded.iter().collect();
-    assert_eq!(once.len(), folded.len(), "no result is folded twice");
-    println!("kill -9: {kills} kills, {} summaries of {} results", through.len(), folded.len());
-    assert!(kills >= 3, "{kills}");
     stage.is_sound();
 }

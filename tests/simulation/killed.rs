@@ -42,7 +42,7 @@ fn allowed(round: usize) -> (Sim, TaskId) {
 }
 
 /// The fake clock says what the program's real one says.
-pub fn to_this_moment(sim: &Sim) {
+fn to_this_moment(sim: &Sim) {
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time").as_millis();
     let real = i64::try_from(real).expect("a time");
     sim.world.clock.advance(real - sim.world.clock.now().0);
@@ -57,7 +57,7 @@ fn resume(hermit: &Path, sim: &Sim) -> Child {
 }
 
 /// Lets it work for a while, then kills it; whether it was still at work.
-pub fn kill_after(mut child: Child, time: Duration) -> bool {
+fn kill_after(mut child: Child, time: Duration) -> bool {
     let began = Instant::now();
     while began.elapsed() < time {
         if child.try_wait().expect("a child").is_some() {

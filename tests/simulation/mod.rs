@@ -7,7 +7,6 @@ mod disk;
 mod history_read;
 mod images;
 mod killed;
-mod killed_beside;
 mod points;
 mod recorded;
 mod seeds;
