@@ -122,9 +122,9 @@ fn a_persons_note_moves_the_focus_and_idle_talk_does_not() {
         (IngressResolution::ChatOnly, None, second),
         (IngressResolution::PendingDisambiguation, None, second),
         (IngressResolution::Control, Some(first), second),
-        (IngressResolution::Approval, Some(first), second),
-        (IngressResolution::AppendNote, Some(first), first),
-        (IngressResolution::ForkChild, Some(second), second),
+        (IngressResolution::Approval, Some(first), first),
+        (IngressResolution::AppendNote, Some(second), second),
+        (IngressResolution::ForkChild, Some(first), first),
     ] {
         let (ingress_id, received) = scene.world.ingress(scene.conversation, scene.inbox, Channel::App);
         let bound = scene.world.bound(ingress_id, scene.inbox, how, to);
