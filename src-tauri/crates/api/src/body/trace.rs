@@ -220,7 +220,7 @@ fn at_work(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Result<Vec<Ste
         }
         plan.push(Step {
             subject: link(graph, NodeId::Task(task)),
-            command: Some(format!("hermit cancel {task}")),
+            command: Some(format!("hermit task cancel {task}")),
             why: "it continues with a context that derives from the source".to_owned(),
         });
     }

@@ -122,7 +122,7 @@ fn a_recall_names_the_tasks_that_go_on_with_what_derives_from_the_source() {
     let path = home.world.folder.path().canonicalize().unwrap().join("bad notes.txt");
     let source = path.to_str().unwrap().to_owned();
     let plan = home.must("trace.recall", json!({ "source": source }))["plan"].clone();
-    assert_eq!(plan[0]["command"], format!("hermit cancel {at_work}"), "{plan}");
+    assert_eq!(plan[0]["command"], format!("hermit task cancel {at_work}"), "{plan}");
     let told = plan.to_string();
     assert!(
         !told.contains(&format!("cancel {over}")) && !told.contains(&format!("cancel {apart}")),
@@ -131,5 +131,5 @@ fn a_recall_names_the_tasks_that_go_on_with_what_derives_from_the_source() {
     home.must("task.cancel", json!({ "task": at_work.to_string() }));
     home.world.drive(at_work);
     let after = home.must("trace.recall", json!({ "source": source }))["plan"].to_string();
-    assert!(!after.contains("hermit cancel"), "{after}");
+    assert!(!after.contains("hermit task cancel"), "{after}");
 }
