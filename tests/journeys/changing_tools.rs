@@ -4,12 +4,11 @@
 use super::attached::Served;
 use super::programs::root;
 use super::server;
-use super::stage::Stage;
+use super::stage::{Stage, until};
 use super::tool_servers::{alive, asked, calls, card, classify, furnished, put, register, work, yes};
 use super::tree;
 use serde_json::{Value, json};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 const CLASS: &str = "write_local";
 
@@ -136,14 +135,6 @@ fn a_tool_that_hangs_in_its_copy_is_ended_with_its_host_and_leaves_nothing() {
 fn views(stage: &Stage) -> usize {
     let entries = std::fs::read_dir(stage.home().join("spool")).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("stage-")).count()
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let by = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < by, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// The official server of files, which tests fetch; none where it is not here.

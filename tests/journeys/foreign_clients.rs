@@ -6,7 +6,10 @@ use super::foreign_agents::{fetched, serves};
 use super::foreign_presets::says_to_claude;
 use super::stage::Stage;
 use serde_json::{Value, json};
-use std::process::{Child, Output, Stdio};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::Receiver;
 
 /// What a model says to Claude Code that has the tools of Hermit: it writes a file with one of them, then that it is done.
 fn to_claude(body: &str) -> (&'static str, String) {
@@ -36,6 +39,47 @@ impl Drop for Agent {
     }
 }
 
+/// How `hermit mcp` of a stage is started: the program, its arguments and its variables.
+fn mcp_of(stage: &Stage) -> (String, Vec<String>, BTreeMap<String, String>) {
+    let work = stage.work();
+    let hermit = stage.command(&["mcp", "--workspace", work.to_str().expect("UTF-8")]);
+    let text = |text: &OsStr| text.to_str().expect("UTF-8").to_owned();
+    let variables = hermit.get_envs().filter_map(|(name, value)| Some((text(name), text(value?))));
+    (text(hermit.get_program()), hermit.get_args().map(text).collect(), variables.collect())
+}
+
+/// The agent makes a file through Hermit, which asks first; what it is told of the call, in the part of its request that is named
+/// `results`, names the receipt. Who proposed, as the task says.
+fn makes_a_file(
+    stage: &Stage,
+    command: &mut Command,
+    heard: &Receiver<(String, String)>,
+    results: &str,
+) -> String {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let agent = Agent(Some(command.spawn().expect("it starts")));
+    let approval = stage.is_asked();
+    let made = stage.work().join("made.txt");
+    assert!(!made.exists(), "nothing before the yes");
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let ended = agent.ends();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.contains("It is made."), "{said} {complained}");
+    assert_eq!(std::fs::read_to_string(made).expect("a file"), "made");
+
+    let task = task(stage);
+    let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
+    let told: Vec<String> =
+        heard.try_iter().map(|(_, body)| body).filter(|body| body.contains(results)).collect();
+    assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
+    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
+    stage.is_sound();
+    stage.prove(&task);
+    shown["reasoner"].as_str().expect("who proposed").to_owned()
+}
+
 #[test]
 fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let how: [&[&str]; 1] = [&[
@@ -50,22 +94,12 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let Some(claude) = fetched("claude-2.1.197", "node_modules/.bin/claude", &how) else { return };
     let stage = Stage::new();
     let (host, heard) = serves(to_claude);
-    let work = stage.work();
-    let hermit = stage.command(&["mcp", "--workspace", work.to_str().expect("UTF-8")]);
-    let environment: serde_json::Map<String, Value> = hermit
-        .get_envs()
-        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), json!(value?.to_str()?))))
-        .collect();
-    let words: Vec<&str> = hermit.get_args().map(|word| word.to_str().expect("UTF-8")).collect();
-    let servers = json!({ "mcpServers": { "hermit": {
-        "command": hermit.get_program().to_str().expect("UTF-8"),
-        "args": words,
-        "env": environment,
-    } } });
+    let (command, args, env) = mcp_of(&stage);
+    let servers = json!({ "mcpServers": { "hermit": { "command": command, "args": args, "env": env } } });
     let own = stage.at("claude");
     std::fs::create_dir_all(&own).expect("a folder");
     std::fs::write(own.join("servers.json"), servers.to_string()).expect("a file");
-    let mut command = std::process::Command::new(&claude);
+    let mut command = Command::new(&claude);
     command
         .args(["-p", "make a file", "--strict-mcp-config", "--allowedTools", "mcp__hermit", "--mcp-config"])
         .arg(own.join("servers.json"))
@@ -77,34 +111,9 @@ fn claude_code_as_it_comes_from_npm_acts_through_hermit_mcp() {
         .env("ANTHROPIC_BASE_URL", format!("http://{host}"))
         .env("ANTHROPIC_API_KEY", "sk-of-a-test")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-        .env("DISABLE_AUTOUPDATER", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let agent = Agent(Some(command.spawn().expect("it starts")));
-    let approval = stage.is_asked();
-    assert!(!work.join("made.txt").exists(), "nothing before the yes");
-    let (code, screen) = stage.approve(&approval);
-    assert_eq!(code, 0, "{screen}");
-    let ended = agent.ends();
-    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(
-        ended.status.success() && said.contains("It is made."),
-        "{said} {}",
-        String::from_utf8_lossy(&ended.stderr)
-    );
-    assert_eq!(std::fs::read_to_string(work.join("made.txt")).expect("a file"), "made");
-
-    // What it was told of the call names the receipt, and the task says whose it is.
-    let task = task(&stage);
-    let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
-    let told: Vec<String> =
-        heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("tool_result")).collect();
-    assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
-    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
-    assert!(shown["reasoner"].as_str().is_some_and(|name| name.contains("claude-code")), "{shown}");
-    stage.is_sound();
-    stage.prove(&task);
+        .env("DISABLE_AUTOUPDATER", "1");
+    let who = makes_a_file(&stage, &mut command, &heard, "tool_result");
+    assert!(who.contains("claude-code"), "{who}");
 }
 
 /// What a model says to Codex that has the tools of Hermit: it writes a file with one of them, then that it is done.
@@ -128,19 +137,15 @@ fn to_codex(body: &str) -> (&'static str, String) {
 
 /// The configuration of Codex: this model, and `hermit mcp` of this stage.
 fn of_codex(stage: &Stage, host: &str) -> String {
-    let hermit = stage.command(&["mcp"]);
-    // A string of JSON is one of TOML.
-    let text = |text: &str| json!(text).to_string();
-    let variable = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
-        Some(format!("{} = {}", name.to_str()?, text(value?.to_str()?)))
-    };
-    let variables: Vec<String> = hermit.get_envs().filter_map(variable).collect();
-    let program = text(super::hermit().to_str().expect("UTF-8"));
-    let work = text(stage.work().to_str().expect("UTF-8"));
+    let (command, args, env) = mcp_of(stage);
+    // A string of JSON is one of TOML, and so is a list of them.
+    let (command, args) = (json!(command), json!(args));
+    let variables: Vec<String> =
+        env.iter().map(|(name, value)| format!("{name} = {}", json!(value))).collect();
     format!(
         "model = \"toy\"\nmodel_provider = \"toy\"\n[model_providers.toy]\nname = \"toy\"\nbase_url = \"http://{host}/v1\"\n\
-         env_key = \"TOY_KEY\"\nwire_api = \"responses\"\n[mcp_servers.hermit]\ncommand = {program}\n\
-         args = [\"mcp\", \"--workspace\", {work}]\nrequired = true\nstartup_timeout_sec = 60\ntool_timeout_sec = 300\n\
+         env_key = \"TOY_KEY\"\nwire_api = \"responses\"\n[mcp_servers.hermit]\ncommand = {command}\n\
+         args = {args}\nrequired = true\nstartup_timeout_sec = 60\ntool_timeout_sec = 300\n\
          env = {{ {} }}\n",
         variables.join(", ")
     )
@@ -158,7 +163,7 @@ fn codex_as_it_comes_from_npm_acts_through_hermit_mcp() {
     let own = stage.at("codex");
     std::fs::create_dir_all(&own).expect("a folder");
     std::fs::write(own.join("config.toml"), of_codex(&stage, &host)).expect("a file");
-    let mut command = std::process::Command::new(&codex);
+    let mut command = Command::new(&codex);
     command
         .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "make a file"])
         .current_dir(&own)
@@ -166,29 +171,8 @@ fn codex_as_it_comes_from_npm_acts_through_hermit_mcp() {
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", &own)
         .env("CODEX_HOME", &own)
-        .env("TOY_KEY", "sk-of-a-test")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let agent = Agent(Some(command.spawn().expect("it starts")));
+        .env("TOY_KEY", "sk-of-a-test");
     // It bypasses its own questions, and Hermit asks all the same.
-    let approval = stage.is_asked();
-    assert!(!stage.work().join("made.txt").exists(), "nothing before the yes");
-    let (code, screen) = stage.approve(&approval);
-    assert_eq!(code, 0, "{screen}");
-    let ended = agent.ends();
-    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-    let complained = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(ended.status.success() && said.contains("It is made."), "{said} {complained}");
-    assert_eq!(std::fs::read_to_string(stage.work().join("made.txt")).expect("a file"), "made");
-    let task = task(&stage);
-    let id = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
-    let told: Vec<String> =
-        heard.try_iter().map(|(_, body)| body).filter(|body| body.contains("function_call_output")).collect();
-    assert!(told.iter().any(|body| body.contains(&id)), "it was told of {id}: {told:?}");
-    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
-    let who = shown["reasoner"].as_str().unwrap_or_default();
-    assert!(who.contains("codex") && who.contains(version), "{shown}");
-    stage.is_sound();
-    stage.prove(&task);
+    let who = makes_a_file(&stage, &mut command, &heard, "function_call_output");
+    assert!(who.contains("codex") && who.contains(version), "{who}");
 }

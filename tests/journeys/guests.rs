@@ -1,12 +1,12 @@
 //! The agent of another program works as a guest: on a copy of the folder, behind walls, its work one card with one
 //! receipt, and nothing of it in the folder before the yes.
 
-use super::stage::Stage;
+use super::stage::{Stage, until};
 use super::tree;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long anything expected may take on a slow machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -91,16 +91,6 @@ pub(super) fn printed(stage: &Stage, words: &str) -> String {
         rows.iter().find(|row| row["what"].as_str().is_some_and(|what| what.contains("output of a command")));
     let id = row.unwrap_or_else(|| panic!("no output: {found}"))["id"].as_str().expect("an id").to_owned();
     stage.hermit(&["artifacts", "show", &id, "-o", "-"]).ends(0).out
-}
-
-/// Waits until something holds.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "never: {what}");
-        std::thread::yield_now();
-    }
 }
 
 /// Processes of this machine with this word among their arguments.

@@ -2,10 +2,9 @@
 //! those of one server one after the other, as many at once as `config.json` says.
 
 use super::attached::Served;
-use super::stage::Stage;
+use super::stage::{Stage, until};
 use super::tool_servers::{alive, asked, classify, furnished, put, register, work, yes};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
 
 /// When a call began and ended, as its server says.
@@ -79,15 +78,6 @@ fn calls_that_only_look_run_beside_each_other_and_those_of_one_server_in_turn() 
     stage.is_sound();
 }
 
-/// Waits until something holds.
-fn until(what: &str, holds: &dyn Fn() -> bool) {
-    let by = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < by, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn calls_that_are_left_over_when_a_person_stops_the_task_start_no_server() {
     let stage = furnished();
@@ -103,10 +93,10 @@ fn calls_that_are_left_over_when_a_person_stops_the_task_start_no_server() {
     let (status, told) = served.ask(&stage, "POST", "/v1/runs", &body);
     assert_eq!(status, 200, "{told}");
     let run = told["run_id"].as_str().expect("a run").to_owned();
-    until("the first is called", &|| stage.count(&run, "effect.dispatched") == 3 && alive(&stage) > 0);
+    until("the first is called", || stage.count(&run, "effect.dispatched") == 3 && alive(&stage) > 0);
     stage.hermit(&["task", "cancel", &run]);
     let status = || stage.hermit(&["task", "show", &run]).ends(0).json()["row"]["status"].clone();
-    until("the task has ended", &|| status() == "cancelled");
+    until("the task has ended", || status() == "cancelled");
     assert_eq!(alive(&stage), 0, "a process of a server is still there");
     let listed = stage.hermit(&["receipts", "list", "--task", &run]).ends(0).json();
     let receipts = listed["rows"].as_array().expect("rows").iter().map(|row| {

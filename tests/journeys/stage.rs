@@ -178,14 +178,12 @@ impl Stage {
 
     /// Waits until a person is asked; the approval that they are asked for.
     pub fn is_asked(&self) -> String {
-        let by = Instant::now() + Duration::from_secs(60);
-        loop {
-            if let Some(row) = self.waiting().first() {
-                return row["approval_id"].as_str().expect("an id").to_owned();
-            }
-            assert!(Instant::now() < by, "nobody is asked");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let mut asked = None;
+        until("somebody is asked", || {
+            asked = self.waiting().first().map(|row| row["approval_id"].as_str().expect("an id").to_owned());
+            asked.is_some()
+        });
+        asked.expect("it was there")
     }
 
     /// Approvals that wait.
@@ -319,6 +317,16 @@ fn powerless() -> (&'static Path, Vec<&'static str>) {
             program,
         ],
     )
+}
+
+/// Waits until something holds.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let by = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < by, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Reads the card as a person does, and says yes.
