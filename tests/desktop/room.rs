@@ -4,13 +4,14 @@ use super::bus::Panel;
 use super::driver::Driver;
 use crate::journeys::{desktop_program, hermit};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use testkit::{Lines, TO_THE_END, output};
 
 /// What opens the approval key.
 pub const APPROVAL: &str = "a yes of words";
@@ -222,14 +223,8 @@ impl Room {
 
     /// `hermit --json` on the same store: attached to the app while it runs.
     pub fn hermit(&self, words: &[&str]) -> Value {
-        let output = self
-            .command(hermit())
-            .arg("--json")
-            .args(words)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .output();
-        let output = output.expect("hermit");
+        let mut command = self.command(hermit());
+        let output = output(command.arg("--json").args(words), TO_THE_END).expect("hermit");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         serde_json::from_str(&text)
             .unwrap_or_else(|e| panic!("{words:?}: {e}: {text}{}", String::from_utf8_lossy(&output.stderr)))
@@ -237,7 +232,8 @@ impl Room {
 
     /// `xdotool` with these words; what it printed.
     pub fn xdo(&self, words: &[&str]) -> String {
-        let output = self.command("xdotool").args(words).stdout(Stdio::piped()).output().expect("xdotool");
+        // `windowactivate --sync` waits for a window that is never activated for ever.
+        let output = output(self.command("xdotool").args(words), PATIENCE).expect("xdotool");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
@@ -296,10 +292,9 @@ fn private(path: &Path) {
 /// Starts a program that says one line when it is ready.
 fn first_line(command: &mut Command, programs: &mut Vec<Child>) -> String {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("its words")).read_line(&mut line).expect("a line");
+    let mut lines = Lines::of(child.stdout.take().expect("its words"));
     programs.push(child);
-    line.trim().to_owned()
+    lines.next().expect("a line").trim().to_owned()
 }
 
 /// Waits for what comes by itself.

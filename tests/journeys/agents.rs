@@ -80,11 +80,12 @@ impl Agent {
         self.last
     }
 
-    /// The answer to a request, and what was notified before it.
+    /// The answer to a request, in a minute in all, and what was notified before it.
     pub fn answer(&mut self, id: i64) -> (Value, Vec<Value>) {
-        let mut notified = Vec::new();
+        let (mut notified, until) = (Vec::new(), Instant::now() + PATIENCE);
         loop {
-            let message = self.from.recv_timeout(PATIENCE).expect("an answer");
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.from.recv_timeout(left).expect("an answer");
             if message["id"] == json!(id) {
                 return (message, notified);
             }
@@ -106,7 +107,7 @@ impl Agent {
     /// Ends as an agent's program does: it closes standard input.
     pub fn close(mut self) {
         drop(self.to.take());
-        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+        assert_eq!(testkit::ends(&mut self.child).code(), Some(0));
     }
 
     pub fn kill(mut self) {

@@ -4,10 +4,11 @@ use super::stage::{Stage, say_yes};
 use super::tree;
 use conforms::conforms;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::Lines;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,15 +27,18 @@ impl Served {
             .stderr(Stdio::null())
             .spawn()
             .expect("it starts");
+        let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
+        // Killed also where it says nothing.
+        let mut served = Self { child, told: Value::Null };
         let mut text = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        let told = loop {
-            assert!(lines.read_line(&mut text).expect("it speaks") > 0, "it ended: {text}");
+        served.told = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
+            text.push_str(&line);
             if let Ok(told) = serde_json::from_str(&text) {
                 break told;
             }
         };
-        Self { child, told }
+        served
     }
 
     /// The process that holds the store: what was started may only have started it.
@@ -74,6 +78,7 @@ impl Served {
         let address = self.told["address"].as_str().expect("an address");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut stream = TcpStream::connect(address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
         let length = body.len();
         write!(
             stream,
@@ -90,7 +95,7 @@ impl Served {
 
     /// Waits for its end; its exit code.
     fn end(mut self) -> Option<i32> {
-        self.child.wait().expect("it ends").code()
+        testkit::ends(&mut self.child).code()
     }
 }
 

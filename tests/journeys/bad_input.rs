@@ -151,7 +151,7 @@ fn a_slow_model_is_waited_for_and_a_silent_one_can_be_left() {
     stage.hermit(&["task", "list"]).ends(0);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is there");
-    let ended = child.wait().expect("it ends");
+    let ended = testkit::ends(&mut child);
     assert_eq!(ended.code(), Some(4), "it paused");
     let rows = stage.hermit(&["task", "list", "--status", "paused"]).ends(0).json()["rows"].clone();
     assert_eq!(rows.as_array().map(Vec::len), Some(1), "{rows}");
@@ -283,7 +283,8 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
             .args(["--user", "--map-root-user", "--mount", "sh", "-c", FULL, "sh"])
             .args([&mount, &stage.home()])
             .arg(super::programs::hermit())
-            .args([stage.at("vault.txt"), stage.work(), said.clone()]),
+            .args([stage.at("vault.txt"), stage.work(), said.clone()])
+            .stdin(std::process::Stdio::null()),
     );
     if ran.code == 77 || !ran.out.contains("full ") {
         return conforms::skip(&format!(

@@ -71,6 +71,6 @@ fn without_a_network_keys_work_questions_undo_and_proofs_are_all_there() {
     let mut inside = cut_off();
     inside.arg(std::env::current_exe().expect("this program"));
     inside.args(["--exact", "journeys::cut_off::the_story_that_is_cut_off"]).env(INSIDE, "1");
-    let ran = Stage::ran(&mut inside);
+    let ran = Stage::ran(inside.stdin(std::process::Stdio::null()));
     assert!(ran.code == 0 && ran.out.contains(" 1 passed; 0 failed;"), "{}\n{}", ran.out, ran.err);
 }

@@ -79,7 +79,9 @@ impl Editor {
     }
 
     fn answer(&mut self, id: i64) -> Value {
+        let until = Instant::now() + PATIENCE * 2;
         loop {
+            assert!(Instant::now() < until, "never answered; told so far: {}", self.told);
             let heard = self.hear();
             if heard["id"] == id && heard.get("method").is_none() {
                 return heard;
@@ -114,7 +116,7 @@ impl Editor {
     /// Closes its end, and waits until the program has ended.
     fn leave(mut self) -> i32 {
         drop(self.to.take());
-        self.child.wait().expect("it ends").code().unwrap_or(-1)
+        testkit::ends(&mut self.child).code().unwrap_or(-1)
     }
 }
 

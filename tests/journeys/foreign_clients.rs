@@ -26,7 +26,7 @@ struct Agent(Option<Child>);
 
 impl Agent {
     fn ends(mut self) -> Output {
-        self.0.take().expect("it runs").wait_with_output().expect("it ends")
+        testkit::finished(self.0.take().expect("it runs"), testkit::TO_THE_END)
     }
 }
 

@@ -8,9 +8,9 @@ use super::stage::Stage;
 use super::tree;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use testkit::{Lines, TO_THE_END, output};
 
 /// What the suite requires of a server by the version of the protocol, as it stood when that came out: scenarios that Hermit is
 /// held against. Of all others somebody has said why they cannot be about Hermit.
@@ -163,7 +163,7 @@ impl Suite {
     }
 
     pub fn says(&self, words: &[&str]) -> String {
-        let ran = self.command(words).output().expect("node");
+        let ran = output(self.command(words).stdin(Stdio::null()), TO_THE_END).expect("node");
         String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned()
     }
 
@@ -206,9 +206,9 @@ fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_server() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("node");
-    let mut port = String::new();
-    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut port).expect("its port");
+    let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
     let _forward = Ended(child);
+    let port = lines.next().expect("its port");
     let url = format!("http://localhost:{}/mcp", port.trim());
     for ((version, held), (_, besides)) in HELD.iter().zip(HELD_BESIDES) {
         let others = NOT_OF_HERMIT.iter().flat_map(|(_, names)| names.iter());

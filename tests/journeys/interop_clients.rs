@@ -5,9 +5,9 @@ use super::interop::{Ended, Suite, failed};
 use super::stage::Stage;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use testkit::{Lines, TO_THE_END, finished};
 
 /// Scenarios that are held each time; `HERMIT_SUITE=all` holds everything that the suite requires, some five minutes long, and
 /// `HERMIT_SUITE=WORD` those with the word in their names.
@@ -97,9 +97,8 @@ impl Person<'_> {
         let all = ["--json", "tools", "login", "suite", "--workspace", &self.work];
         let mut child = self.stage.command(&all);
         let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("it speaks");
+        let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
+        let line = lines.next().unwrap_or_default();
         if let Some(address) =
             serde_json::from_str::<Value>(&line).ok().and_then(|at| Some(at["address"].as_str()?.to_owned()))
         {
@@ -116,7 +115,7 @@ impl Person<'_> {
                 let _ = child.kill();
             }
         }
-        let output = child.wait_with_output().expect("it ends");
+        let output = finished(child, TO_THE_END);
         self.said.push(format!("{line} {}", String::from_utf8_lossy(&output.stderr)));
         output.status.success().then_some(())
     }
@@ -217,7 +216,7 @@ fn as_client(suite: &Suite, version: &str, scenario: &str) -> (BTreeSet<String>,
     }
     let said = person.said.join("\n");
     std::fs::write(format!("{client}.done"), "").expect("a file");
-    running.0.wait().expect("it ends");
+    testkit::ends(&mut running.0);
     let said = format!("{said}\n{}", std::fs::read_to_string(said_at).expect("its words"));
     (failed(&results).into_values().flatten().collect(), said)
 }

@@ -8,9 +8,8 @@ use super::stage::{Stage, say_yes};
 use super::tool_servers::{asked, card, work, yes};
 use super::tree;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, ChildStdout, Stdio};
-use testkit::{Authority, Chat, Large, Server, got};
+use std::process::{Child, Stdio};
+use testkit::{Authority, Chat, Large, Lines, Server, TO_THE_END, finished, got};
 
 /// A server of tools that wants a log-in, and who gives tokens for it.
 struct World {
@@ -52,13 +51,12 @@ impl World {
 }
 
 /// `hermit tools login`, while it waits for the browser: the process, its words to come, and where the person goes.
-fn waiting(stage: &Stage, words: &[&str]) -> (Child, BufReader<ChildStdout>, Value) {
+fn waiting(stage: &Stage, words: &[&str]) -> (Child, Lines, Value) {
     let all = [&["--json", "tools", "login", "far"][..], words].concat();
     let mut child =
         stage.command(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-    let mut line = String::new();
-    assert!(lines.read_line(&mut line).expect("it speaks") > 0, "it says where the person goes");
+    let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
+    let line = lines.next().expect("it says where the person goes");
     (child, lines, serde_json::from_str(&line).expect("JSON"))
 }
 
@@ -73,9 +71,8 @@ fn logs_in(stage: &Stage, world: &World, more: &[&str]) -> String {
     assert_eq!(at["state"], "waiting", "{at}");
     let page = world.authority.browse(at["address"].as_str().expect("an address"));
     assert!(page.contains("You are logged in."), "{page}");
-    let mut line = String::new();
-    lines.read_line(&mut line).expect("it speaks");
-    let output = child.wait_with_output().expect("it ends");
+    let line = lines.next().expect("it speaks");
+    let output = finished(child, TO_THE_END);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let at: Value = serde_json::from_str(&line).expect("JSON");
     assert_eq!(at["state"], "logged_in", "{at}");
@@ -227,7 +224,7 @@ fn a_log_in_that_comes_to_nothing_leaves_words_and_what_there_was() {
     world.authority.is("for another");
     let (_, page) = got(back);
     assert!(page.contains("You are not logged in") && page.contains("invalid_grant"), "{page}");
-    let output = child.wait_with_output().expect("it ends");
+    let output = finished(child, TO_THE_END);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("invalid_grant"), "{told}");
     let listed = stage.hermit(&["tools", "logins"]).ends(0).json();

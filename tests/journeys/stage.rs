@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testkit::pty::Pty;
+use testkit::{TO_THE_END, finished, output};
 
 /// What opens the vault.
 pub const VAULT: &str = "a vault of words";
@@ -87,8 +88,10 @@ impl Stage {
             .arg(stage.at("approval.txt"))
             .env("HERMIT_HOME", stage.home())
             .stdin(Stdio::null())
-            .output()
-            .expect("a shell");
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let made = finished(made.expect("a shell"), TO_THE_END);
         assert!(made.status.success(), "no keys: {}", String::from_utf8_lossy(&made.stderr));
         stage
     }
@@ -151,9 +154,16 @@ impl Stage {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to its end, in time.
+    #[track_caller]
     pub fn ran(command: &mut Command) -> Ran {
-        let output = command.output().expect("it starts");
+        Self::ran_within(command, TO_THE_END)
+    }
+
+    /// The same, for a program that waits for a model.
+    #[track_caller]
+    pub fn ran_within(command: &mut Command, limit: Duration) -> Ran {
+        let output = output(command, limit).expect("it starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
     }
@@ -298,7 +308,7 @@ impl Stage {
         }
         let Some(python) = foreign::python(foreign::STATEMENTS) else { return };
         let check = root().join("src-tauri/crates/proof/tests/data/bundle_check/check.py");
-        let ran = Self::ran(Command::new(python).arg(check).args(&folders));
+        let ran = Self::ran(Command::new(python).arg(check).args(&folders).stdin(Stdio::null()));
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     }
 }
@@ -340,7 +350,7 @@ pub fn say_yes(pty: &mut Pty, risk: &str) {
 
 /// What `hermit-verify` says of a proof.
 pub fn verified(proof: &Path, words: &[&str]) -> Ran {
-    Stage::ran(Command::new(verifier()).arg(proof).args(words))
+    Stage::ran(Command::new(verifier()).arg(proof).args(words).stdin(Stdio::null()))
 }
 
 /// What both verifiers say of a proof to whoever trusts this key: the same, word for word. The second one is asked where
@@ -350,7 +360,9 @@ pub fn agreed(proof: &Path, key: &str) -> Value {
     let built = root().join("ui/verifier/dist/verify.mjs");
     let twin = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
     if twin.is_file() {
-        let ran = Stage::ran(Command::new("node").arg(twin).arg(proof).args(["--trust", key, "--json"]));
+        let mut node = Command::new("node");
+        node.arg(twin).arg(proof).args(["--trust", key, "--json"]).stdin(Stdio::null());
+        let ran = Stage::ran(&mut node);
         assert_eq!(ran.json(), said);
     } else {
         conforms::lacks("the verifier in TypeScript, which `npm run verifier:build` makes,");
@@ -363,7 +375,7 @@ fn stock(folder: &Path) {
     let readme = std::fs::read_to_string(folder.join("README.txt")).expect("a README");
     for program in ["sha256sum -c", "openssl pkeyutl", "ssh-keygen -Y verify"] {
         let line = readme.lines().find(|l| l.trim_start().starts_with(program)).expect("the README says it");
-        let ran = Stage::ran(Command::new("sh").arg("-c").arg(line).current_dir(folder));
+        let ran = Stage::ran(Command::new("sh").arg("-c").arg(line).current_dir(folder).stdin(Stdio::null()));
         assert_eq!(ran.code, 0, "`{line}`: {} {}", ran.out, ran.err);
     }
 }

@@ -30,6 +30,9 @@ pub const NOTES: [(&str, &str); 2] = [
     ),
 ];
 
+/// How long a model may take for all that it is asked.
+const LIMIT: Duration = Duration::from_secs(3_600);
+
 /// Gives the goal to a model, answers what it asks at a terminal, and checks what came of it; the summary's text.
 fn summarise(model: &str) -> String {
     let stage = Stage::new();
@@ -42,7 +45,8 @@ fn summarise(model: &str) -> String {
     let work = stage.work();
     let words =
         ["--json", "run", "--goal", GOAL, "--workspace", work.to_str().expect("UTF-8"), "--model", model];
-    let asked = Stage::ran(stage.command(&words).envs(recording.iter().copied())).ends(4).json();
+    let mut run = stage.command(&words);
+    let asked = Stage::ran_within(run.envs(recording.iter().copied()), LIMIT).ends(4).json();
     let task = asked["row"]["task_id"].as_str().expect("a task").to_owned();
     assert_eq!(tree::of(&stage.work()), before, "nothing is written before a yes");
 
@@ -170,7 +174,9 @@ pub fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Se
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let mut server = Server(serve.stderr(Stdio::null()).spawn().ok()?);
+    let begun = Instant::now();
     while !is_healthy(port) {
+        assert!(begun.elapsed() < Duration::from_secs(600), "the model's server does not get healthy");
         if !server.is_up() {
             println!("summary: the model's server ended before it answered");
             return None;
@@ -194,7 +200,8 @@ fn is_healthy(port: u16) -> bool {
     use std::io::{Read as _, Write as _};
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let mut answer = [0; 12];
-    stream.write_all(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").is_ok()
+    stream.set_read_timeout(Some(Duration::from_secs(20))).is_ok()
+        && stream.write_all(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").is_ok()
         && stream.read_exact(&mut answer).is_ok()
         && answer.ends_with(b"200")
 }

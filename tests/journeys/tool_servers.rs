@@ -455,7 +455,7 @@ fn no_process_of_a_server_is_left_when_its_host_is_killed() {
     let (work, model) = (work(&stage), chat.address());
     let words = ["--json", "run", "--goal", "count", "--workspace", &work, "--model", &model];
     let mut host = stage.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a host");
-    let waits = called.recv().expect("the second question");
+    let waits = testkit::comes(&called, "the second question");
     assert!(alive(&stage) > 1, "the server waits for its next call");
     let pid = rustix::process::Pid::from_child(&host);
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");

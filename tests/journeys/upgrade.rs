@@ -66,7 +66,8 @@ fn hermit(dir: &Path, words: &[&str]) -> Ran {
         .arg("--json")
         .args(words)
         .env("HERMIT_HOME", dir.join("store"))
-        .env_remove("HERMIT_PASSPHRASE_FILE");
+        .env_remove("HERMIT_PASSPHRASE_FILE")
+        .stdin(std::process::Stdio::null());
     Stage::ran(&mut command)
 }
 

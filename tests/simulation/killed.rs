@@ -72,7 +72,7 @@ fn kill_after(mut child: Child, time: Duration) -> bool {
 }
 
 fn finish(hermit: &Path, sim: &Sim) {
-    let output = resume(hermit, sim).wait_with_output().expect("a child");
+    let output = testkit::finished(resume(hermit, sim), testkit::TO_THE_END);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),

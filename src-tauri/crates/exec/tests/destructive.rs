@@ -65,7 +65,14 @@ impl Stage {
     fn new() -> Self {
         let template = tempfile::tempdir().unwrap();
         furnish(&template.path().join("lease"), &template.path().join("outside"));
-        let victim = Command::new("sleep").arg("3599").stdin(Stdio::null()).spawn().unwrap();
+        // With none of the test's own streams: whoever reads those to their end does not wait for it.
+        let victim = Command::new("sleep")
+            .arg("3599")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let victim_pid = victim.id();
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         port.set_nonblocking(true).unwrap();

@@ -13,6 +13,11 @@ use wire::{Code, Command, Notice};
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// A host on the same machine takes a connection at once or not at all.
 const CONNECT: Duration = Duration::from_secs(2);
+/// How long a host may take to say that it is there: all its seats may be taken, and one that was stopped takes a
+/// connection and never answers.
+const GREETED: Duration = Duration::from_secs(30);
+/// How long an answer may take: a summary waits for a model, a copy for a disk.
+const ANSWERED: Duration = Duration::from_secs(3_600);
 /// Notices that wait for whoever listens here.
 const BEHIND_MAX: usize = 4_096;
 
@@ -47,11 +52,16 @@ impl Client {
     /// A client for the host that holds the store in `dir`, with the token it left there; it has answered once.
     ///
     /// # Errors
-    /// [`Error::Token`], [`Error::NotLoopback`], and [`Error::Answer`] when it does not answer as a host.
+    /// [`Error::Token`], [`Error::NotLoopback`], and [`Error::Answer`] when it does not answer as a host, or not in half a
+    /// minute.
     pub fn attach(address: &str, dir: &Path) -> Result<Self, Error> {
         let client = Self::connect(address, Token::read(dir)?)?;
-        client.call(&wire::host::Status {}).map_err(Error::Answer)?;
+        client.greet(GREETED).map_err(Error::Answer)?;
         Ok(client)
+    }
+
+    fn greet(&self, limit: Duration) -> Result<(), wire::Error> {
+        self.call_within(&wire::host::Status {}, limit).map(drop)
     }
 
     /// Where it asks.
@@ -62,11 +72,15 @@ impl Client {
     /// Runs a command there.
     ///
     /// # Errors
-    /// What the command says; [`Code::Unavailable`] when nobody answers, with `details.sent` false when nobody can
-    /// have heard it either.
+    /// What the command says; [`Code::Unavailable`] when nobody answers in an hour, with `details.sent` false when nobody
+    /// can have heard it either.
     pub fn call<C: Command>(&self, command: &C) -> Result<C::Answer, wire::Error> {
+        self.call_within(command, ANSWERED)
+    }
+
+    fn call_within<C: Command>(&self, command: &C, limit: Duration) -> Result<C::Answer, wire::Error> {
         let params = serde_json::to_value(command).map_err(garbled)?;
-        serde_json::from_value(self.ask(C::NAME, &params)?).map_err(garbled)
+        serde_json::from_value(self.ask_within(C::NAME, &params, limit)?).map_err(garbled)
     }
 
     /// Runs a command by name.
@@ -74,7 +88,11 @@ impl Client {
     /// # Errors
     /// As [`Client::call`].
     pub fn ask(&self, name: &str, params: &Value) -> Result<Value, wire::Error> {
-        self.post(&format!("/api/{}", escaped(name)), params)
+        self.ask_within(name, params, ANSWERED)
+    }
+
+    fn ask_within(&self, name: &str, params: &Value, limit: Duration) -> Result<Value, wire::Error> {
+        self.post(&format!("/api/{}", escaped(name)), params, limit)
     }
 
     /// The address of a new link for a browser.
@@ -82,7 +100,7 @@ impl Client {
     /// # Errors
     /// As [`Client::call`].
     pub fn link(&self) -> Result<String, wire::Error> {
-        let link = self.post("/api/session/link", &json!({}))?;
+        let link = self.post("/api/session/link", &json!({}), GREETED)?;
         link.get("url")
             .and_then(serde_json::Value::as_str)
             .map(str::to_owned)
@@ -95,7 +113,9 @@ impl Client {
     /// As [`Client::call`].
     pub fn listen(&self) -> Result<Receiver<Notice>, wire::Error> {
         let url = format!("http://{}/api/notices", self.address);
-        let asked = self.agent.get(url).header("authorization", self.bearer()).call();
+        // The head comes at once; what happens may be long in coming.
+        let asked = self.agent.get(url).config().timeout_recv_response(Some(GREETED)).build();
+        let asked = asked.header("authorization", self.bearer()).call();
         let answer = asked.map_err(|e| self.silent(&e))?;
         if answer.status().as_u16() != 200 {
             return Err(wire::Error::new(Code::Unavailable, "the host has no place for another listener"));
@@ -124,10 +144,13 @@ impl Client {
         format!("Bearer {}", self.token.reveal())
     }
 
-    fn post(&self, path: &str, params: &Value) -> Result<Value, wire::Error> {
+    fn post(&self, path: &str, params: &Value, limit: Duration) -> Result<Value, wire::Error> {
         let sent = self
             .agent
             .post(format!("http://{}{path}", self.address))
+            .config()
+            .timeout_global(Some(limit))
+            .build()
             .header("authorization", self.bearer())
             .header("content-type", "application/json")
             .send(params.to_string());
@@ -165,4 +188,21 @@ fn garbled(error: serde_json::Error) -> wire::Error {
 fn escaped(name: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
     name.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_was_stopped_takes_a_connection_and_is_not_waited_for() {
+        // Nobody ever takes it from the system, as with a process that was stopped.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap().to_string();
+        let client = Client::connect(&address, Token::new([7; 32])).unwrap();
+        let error = client.greet(Duration::from_millis(200)).unwrap_err();
+        assert_eq!(error.code, Code::Unavailable, "{error:?}");
+        assert!(error.message.contains("does not answer"), "{error:?}");
+        assert_eq!(error.details["sent"], true, "it may have been heard");
+    }
 }

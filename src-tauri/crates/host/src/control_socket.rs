@@ -124,6 +124,7 @@ mod here {
     use std::path::PathBuf;
     use std::sync::{Arc, Weak};
     use std::thread::JoinHandle;
+    use std::time::Instant;
     use tokio::net::UnixListener;
     use tokio::sync::oneshot;
     use wire::Code;
@@ -221,9 +222,8 @@ mod here {
 
     fn serve(local: &Arc<Local>, mut stream: UnixStream, at_terminal: bool) -> io::Result<()> {
         stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let heard = hear(&mut stream)?;
+        let heard = hear(&mut Until { stream: &stream, by: Instant::now() + PATIENCE })?;
         let done = if at_terminal || heard.head.act == Act::Lock {
             heard.obey(local).map_err(Error::to_wire)
         } else {
@@ -238,7 +238,24 @@ mod here {
         stream.write_all(&answer)
     }
 
-    fn hear(stream: &mut UnixStream) -> io::Result<Heard> {
+    /// What is read until a moment, in however many pieces it comes.
+    struct Until<'a> {
+        stream: &'a UnixStream,
+        by: Instant,
+    }
+
+    impl Read for Until<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let left = self.by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.stream.set_read_timeout(Some(left))?;
+            self.stream.read(buffer)
+        }
+    }
+
+    fn hear(stream: &mut impl Read) -> io::Result<Heard> {
         let mut line = Vec::new();
         let mut byte = [0];
         loop {
@@ -257,7 +274,7 @@ mod here {
         Ok(Heard { head, vault, approval })
     }
 
-    fn secret(stream: &mut UnixStream, bytes: Option<usize>) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    fn secret(stream: &mut impl Read, bytes: Option<usize>) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         let Some(bytes) = bytes else { return Ok(None) };
         if bytes > PASSPHRASE_BYTES_MAX {
             return Err(io::Error::other("a passphrase is longer than any"));
@@ -317,6 +334,7 @@ mod here {
         let mut line = serde_json::to_vec(&head).map_err(io::Error::other)?;
         line.push(b'\n');
         stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&line)?;
         for words in [vault, approval].into_iter().flatten() {
             stream.write_all(words)?;
@@ -324,5 +342,27 @@ mod here {
         let mut answer = Vec::new();
         stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
         serde_json::from_slice(&answer).map_err(io::Error::other)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn an_order_that_comes_drop_by_drop_is_not_heard_for_longer_than_any() {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            let begun = Instant::now();
+            // Each piece comes long before its own time is over.
+            let drips = std::thread::spawn(move || {
+                while begun.elapsed() < Duration::from_secs(20) && theirs.write_all(b"x").is_ok() {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            });
+            let by = begun + Duration::from_millis(400);
+            assert!(hear(&mut Until { stream: &ours, by }).is_err());
+            assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+            drop(ours);
+            drips.join().unwrap();
+        }
     }
 }

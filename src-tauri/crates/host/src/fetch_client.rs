@@ -281,7 +281,7 @@ mod tests {
             call(&format!("http://nobody.invalid:{}/a?b", at.port()), at, Some("the END"), 100).unwrap();
         assert_eq!((reply.status, reply.body.as_slice(), reply.left_out), (200, &b"text"[..], None));
         assert!(reply.headers.contains(&("etag".to_owned(), "\"v1\"".to_owned())));
-        let sent = heard.recv().unwrap().to_ascii_lowercase();
+        let sent = heard.recv_timeout(Duration::from_secs(20)).unwrap().to_ascii_lowercase();
         assert!(sent.starts_with("post /a?b http/1.1\r\n"), "{sent}");
         assert!(sent.contains(&format!("host: nobody.invalid:{}\r\n", at.port())), "{sent}");
         assert!(sent.contains("x-key: value of a secret\r\n") && sent.ends_with("\r\n\r\nthe end"), "{sent}");
@@ -308,7 +308,7 @@ mod tests {
         let (at, heard) = server("");
         let lost = call(&format!("http://{at}/"), at, Some("END"), 10);
         assert!(matches!(lost, Err(NoReply::Lost(_))), "{lost:?}");
-        assert!(heard.recv().is_ok());
+        assert!(heard.recv_timeout(Duration::from_secs(20)).is_ok());
         // No TLS comes about, so no request went out.
         let patience = Duration::from_millis(200);
         let clear = call_within(patience, &format!("https://{at}/"), at, Some("END"), 10);

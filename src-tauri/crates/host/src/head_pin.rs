@@ -8,12 +8,13 @@ use ledger::{CheckpointKind, PinState, Reader};
 use model::fault::{Faults, Point};
 use seal::note::{Checkpoint, Note};
 use seal::{Digest, PublicKey};
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Its name in a vault.
 const IN_VAULT: &str = "pin";
@@ -21,6 +22,12 @@ const IN_VAULT: &str = "pin";
 const NOTES_REF: &str = "hermit";
 /// A head is a few hundred bytes; more is not ours.
 const NOTE_BYTES_MAX: u64 = 64 * 1024;
+/// How long `git` may take for a few hundred bytes, also where another holds its lock or the disk is a network's.
+const GIT: Duration = Duration::from_secs(30);
+/// How often is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long its last words may take once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A head that was kept somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,27 +211,66 @@ fn subject(home: &Home) -> String {
     format!("hermit {}\n", name.unwrap_or_default())
 }
 
+/// What `git` printed. The repository may be written by others: nothing that it names is run, neither its hooks nor a
+/// monitor of files, and nothing is fetched for it.
 fn git(repository: &Path, words: &[&str], input: &[u8]) -> Result<Vec<u8>, String> {
     let mut child = Command::new("git")
         .arg("-C")
         .arg(repository)
         // A note is written by whoever owns the store, whatever the repository is set to.
         .args(["-c", "user.name=hermit", "-c", "user.email=hermit@localhost"])
+        // No hook lies below a place that is no folder.
+        .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
         .args(words)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|e| format!("`git` does not start: {e}"))?;
+    let (out, err) = (child.stdout.take().and_then(heard), child.stderr.take().and_then(heard));
     if let Some(mut stdin) = child.stdin.take() {
         // A git that has ended already says why below.
         let _ = stdin.write_all(input);
     }
-    let output = child.wait_with_output().map_err(|e| e.to_string())?;
-    if output.status.success() {
-        Ok(output.stdout)
+    let status = ended(&mut child, GIT)?;
+    let said = |from: Option<Receiver<Vec<u8>>>| from.and_then(|from| from.recv_timeout(LAST_WORDS).ok());
+    if status.success() {
+        said(out).ok_or_else(|| "what `git` printed did not come".to_owned())
     } else {
-        Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+        Err(String::from_utf8_lossy(&said(err).unwrap_or_default()).trim().to_owned())
+    }
+}
+
+/// What comes there, and no more than a head can be: read beside whoever waits for the end. Nothing where there is no
+/// thread to be had.
+fn heard(from: impl Read + Send + 'static) -> Option<Receiver<Vec<u8>>> {
+    let (send, heard) = sync_channel(1);
+    let read = move || {
+        let mut bytes = Vec::new();
+        if from.take(NOTE_BYTES_MAX).read_to_end(&mut bytes).is_ok() {
+            let _ = send.send(bytes);
+        }
+    };
+    let begun = std::thread::Builder::new().name("git".to_owned()).spawn(read);
+    begun.ok().map(|_| heard)
+}
+
+/// How a program ended; one that takes longer is killed.
+fn ended(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
+    let until = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+            return Ok(status);
+        }
+        if Instant::now() >= until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("`git` did not end in {} seconds, and was ended", limit.as_secs()));
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -244,4 +290,45 @@ fn note(repository: &Path, subject: &str, note: &[u8]) -> Result<(), String> {
 fn noted(repository: &Path, subject: &str) -> Option<Vec<u8>> {
     let object = object(repository, subject).ok()?;
     git(repository, &["notes", "--ref", NOTES_REF, "show", &object], b"").ok()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_note_is_kept_and_no_hook_of_the_repository_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return conforms::skip("this machine has no `git`");
+        }
+        let (hooks, ran) = (folder.path().join(".git/hooks"), folder.path().join("ran"));
+        std::fs::create_dir_all(&hooks).unwrap();
+        let hook = hooks.join("reference-transaction");
+        std::fs::write(&hook, format!("#!/bin/sh\n: > '{}'\n", ran.display())).unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        note(folder.path(), "hermit log\n", b"a head\n").unwrap();
+        assert_eq!(noted(folder.path(), "hermit log\n").as_deref(), Some(&b"a head\n"[..]));
+        assert!(!ran.exists(), "what somebody wrote into a repository ran with the rights of the host");
+        // It is one that any other `git` runs for the same.
+        let object = object(folder.path(), "hermit log\n").unwrap();
+        let other = Command::new("git")
+            .arg("-C")
+            .arg(folder.path())
+            .args(["-c", "user.name=other", "-c", "user.email=other@localhost"])
+            .args(["notes", "--ref", "other", "add", "-m", "words", &object])
+            .status();
+        assert!(other.unwrap().success() && ran.exists());
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended() {
+        let mut child = Command::new("sleep").arg("600").stdout(Stdio::null()).spawn().unwrap();
+        let why = ended(&mut child, Duration::from_millis(50)).unwrap_err();
+        assert!(why.contains("did not end"), "{why}");
+        assert!(child.try_wait().unwrap().is_some(), "it is gone");
+    }
 }

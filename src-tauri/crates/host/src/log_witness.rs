@@ -15,9 +15,17 @@ pub use seal::note::VerifierKey as LogKey;
 use seal::note::{Note, VerifierKey};
 use seal::{Digest, SeedSigner, Signer as _};
 use serde::{Deserialize, Serialize};
-use std::net::TcpListener;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep};
 use zeroize::Zeroizing;
 
 const KEY_FILE: &str = "witness.key";
@@ -27,6 +35,12 @@ const LOGS: &str = "logs";
 const FORMAT: &str = "hermit-witness/1";
 /// Bytes of a request: 63 lines of a proof and a checkpoint with 16 signatures fit many times.
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
+/// How long a connection may last: it says one thing, and is answered.
+const VISIT: Duration = Duration::from_secs(30);
+/// Connections at once; more wait their turn.
+const VISITS_MAX: usize = 64;
+/// What is under way when a witness is told to end has this long.
+const ENDING: Duration = Duration::from_secs(5);
 /// The content type of a conflict's answer.
 const SIZE_TYPE: &str = "text/x.tlog.size";
 
@@ -267,16 +281,101 @@ pub fn serve(witness: Arc<Witness>, listener: TcpListener) -> Result<(), Error> 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async move {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        let listener = Visits::new(listener, VISIT);
         let routes = Router::new()
             .route("/add-checkpoint", post(answer))
             .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
             .with_state(witness);
-        let ended = async {
+        let ended = || async {
             // Without a signal handler the process ends as it always would.
             let _ = tokio::signal::ctrl_c().await;
         };
-        axum::serve(listener, routes).with_graceful_shutdown(ended).await.map_err(failed)
+        let late = async {
+            ended().await;
+            sleep(ENDING).await;
+        };
+        tokio::select! {
+            served = axum::serve(listener, routes).with_graceful_shutdown(ended()).into_future() => {
+                served.map_err(failed)
+            }
+            () = late => Ok(()),
+        }
     })
+}
+
+/// Whoever comes, so many at once and each for a while: a stranger who says half a request and waits takes no more.
+struct Visits {
+    listener: tokio::net::TcpListener,
+    places: Arc<Semaphore>,
+    limit: Duration,
+}
+
+impl Visits {
+    fn new(listener: tokio::net::TcpListener, limit: Duration) -> Self {
+        Self { listener, places: Arc::new(Semaphore::new(VISITS_MAX)), limit }
+    }
+}
+
+impl axum::serve::Listener for Visits {
+    type Io = Visit;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Visit, SocketAddr) {
+        // Nobody closes it, so a place comes free.
+        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        let (stream, from) = axum::serve::Listener::accept(&mut self.listener).await;
+        (Visit { stream, over: Box::pin(sleep(self.limit)), _place: place }, from)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+/// A connection that breaks off when its time is over.
+struct Visit {
+    stream: TcpStream,
+    over: Pin<Box<Sleep>>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Visit {
+    fn lasts(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        match self.over.as_mut().poll(context) {
+            Poll::Ready(()) => Err(io::ErrorKind::TimedOut.into()),
+            Poll::Pending => Ok(()),
+        }
+    }
+}
+
+impl AsyncRead for Visit {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.lasts(context)?;
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Visit {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.lasts(context)?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
 }
 
 async fn answer(State(witness): State<Arc<Witness>>, body: Bytes) -> Response {
@@ -284,4 +383,30 @@ async fn answer(State(witness): State<Arc<Witness>>, body: Bytes) -> Response {
     let reply = witness.add_checkpoint(&body, now);
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     (status, [(header::CONTENT_TYPE, reply.content_type)], reply.body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+
+    #[test]
+    fn who_says_half_a_request_and_waits_is_left() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            axum::serve(Visits::new(listener, Duration::from_millis(200)), Router::new()).await
+        });
+        let mut stream = std::net::TcpStream::connect(at).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(b"POST /add-checkpoint HTTP/1.1\r\nHost").unwrap();
+        let mut said = Vec::new();
+        let left = stream.read_to_end(&mut said);
+        let waited = left.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
+        assert!(!waited && !said.starts_with(b"HTTP/1.1 200"), "{left:?}");
+    }
 }

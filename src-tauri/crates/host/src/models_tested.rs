@@ -280,6 +280,7 @@ mod tests {
         let url = format!("http://{}/v1", endless.local_addr().expect("an address"));
         let sender = std::thread::spawn(move || {
             let (mut stream, _) = endless.accept().expect("somebody asks");
+            stream.set_write_timeout(Some(Duration::from_secs(20))).expect("a limit");
             stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").expect("a head");
             let mut sent = 0_u64;
             while stream.write_all(&[b' '; 64 * 1024]).is_ok() {

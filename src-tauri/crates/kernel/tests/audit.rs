@@ -10,7 +10,7 @@ use model::{Body, TaskId, UnixMs};
 use seal::Digest;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::Arc;
 use testkit::{Edge, Mode, World, done, look, say, write};
 
 fn entries(kernel: &Kernel) -> Vec<AuditEntry> {
@@ -292,25 +292,18 @@ enum When {
 
 /// Drives a task that looks and writes twice, and halts it there; how many acts were begun before.
 fn halted(world: &World, when: When) -> (TaskId, usize) {
-    let (reached, is_reached) = mpsc::channel();
-    let (go, may_go) = mpsc::channel::<()>();
-    let stop = Mutex::new(Some((reached, may_go)));
-    let wait = move || {
-        let (reached, may_go) = stop.lock().unwrap().take().expect("it stops once");
-        reached.send(()).unwrap();
-        may_go.recv().unwrap();
-    };
+    let (halted, at) = testkit::stop();
     let answers = [look("a.txt"), write("b.txt", "b"), write("c.txt", "c"), done("ok")];
     let mut turn = 0;
     let mut thinks = None;
     match when {
-        When::Executing => world.oracle.tells(move |_, _| wait()),
-        When::Thinking(_) => thinks = Some(wait),
+        When::Executing => world.oracle.tells(move |_, _| halted.waits()),
+        When::Thinking(_) => thinks = Some(halted),
         _ => {}
     }
     let model = reasoning::Scripted::with(move |_| {
         if when == When::Thinking(turn) {
-            thinks.as_ref().expect("it stops there")();
+            thinks.as_ref().expect("it stops there").waits();
         }
         turn += 1;
         Ok(answers[turn - 1].clone())
@@ -342,10 +335,10 @@ fn halted(world: &World, when: When) -> (TaskId, usize) {
                 }
             }
         });
-        is_reached.recv().unwrap();
+        at.is_reached();
         let begun = count(world.kernel(), task, "effect.dispatched");
         world.kernel().halt("stop").unwrap();
-        go.send(()).unwrap();
+        at.goes_on();
         let ended = driving.join().unwrap();
         assert!(matches!(ended, Ok(DriveOutcome::Halted)), "{when:?}: {ended:?}");
         (task, begun)

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use testkit::World;
+use testkit::{World, comes};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -28,7 +28,7 @@ impl ModelHttp for Slow {
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
         self.1.send(()).unwrap();
-        self.2.lock().unwrap().recv().unwrap();
+        comes(&self.2.lock().unwrap(), "the leave to answer");
         self.0.post(url, head, body, most, on_chunk)
     }
 }
@@ -73,7 +73,8 @@ fn two_tasks_at_once_cannot_both_take_what_is_left_of_a_day_and_the_next_day_beg
     let (one, two) = (submit(&world, "first"), submit(&world, "second"));
     std::thread::scope(|scope| {
         let first = scope.spawn(|| world.drive(one));
-        asked.recv().unwrap();
+        let let_go = let_go;
+        comes(&asked, "the question");
         let aside = reserved(&world, one);
         let query = world.kernel().query().unwrap();
         assert_eq!(query.set_aside().unwrap(), [(one, aside)]);
@@ -138,7 +139,7 @@ impl ModelHttp for Cuts {
         on_chunk(self.0.as_bytes());
         if let Some((tell, wait)) = &self.2 {
             tell.send(()).unwrap();
-            wait.lock().unwrap().recv().unwrap();
+            comes(&wait.lock().unwrap(), "the leave to go on");
         }
         self.1.clone().map_or_else(|| Ok(HttpReply { status: 200, ..HttpReply::default() }), Err)
     }
@@ -184,7 +185,7 @@ fn a_call_that_was_paused_counts_and_is_not_made_again_beyond_the_ceiling_of_a_d
     let task = submit(&world, "m");
     std::thread::scope(|scope| {
         let driven = scope.spawn(|| world.drive(task));
-        asked.recv().unwrap();
+        comes(&asked, "the question");
         world.kernel().pause(task).unwrap();
         let_go.send(()).unwrap();
         assert_eq!(driven.join().unwrap(), DriveOutcome::Waiting(Waiting::Resume));

@@ -11,7 +11,6 @@ use model::{Body, TaskId};
 use rusqlite::Connection;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use testkit::{Edge, Listener, Mode, World, done, look, say, write};
@@ -84,11 +83,9 @@ fn tasks_that_are_driven_at_once_each_count_without_gaps_and_one_path_writes_eac
     }
     assert!(tasks.iter().all(|task| last[task] > 20));
     // While one path drives a task nobody else takes it, in this process or in another.
-    let (reached, is_reached) = std::sync::mpsc::channel();
-    let (go, may_go) = std::sync::mpsc::channel::<()>();
+    let (halted, at) = testkit::stop();
     let slow = reasoning::Scripted::with(move |_| {
-        reached.send(()).unwrap();
-        may_go.recv().unwrap();
+        halted.waits();
         Ok(done("ok"))
     });
     world.reasoners.put("slow", std::sync::Arc::new(slow));
@@ -96,10 +93,10 @@ fn tasks_that_are_driven_at_once_each_count_without_gaps_and_one_path_writes_eac
     let task = world.kernel().submit(&world.submission("slow", reasoning)).unwrap().task_id;
     std::thread::scope(|scope| {
         let driving = scope.spawn(|| world.kernel().drive(task));
-        is_reached.recv().unwrap();
+        at.is_reached();
         assert!(matches!(world.kernel().drive(task), Err(Error::Conflict(_))), "a second path");
         assert!(world.try_open().is_err(), "a second host");
-        go.send(()).unwrap();
+        at.goes_on();
         assert_eq!(driving.join().unwrap().unwrap(), completed());
     });
 }
@@ -204,15 +201,14 @@ enum By {
 fn a_folder_is_changed_by_one_task_at_a_time_and_looked_at_by_any() {
     for by in [By::Person, By::StandingGrant] {
         // The first act stops in the middle, until it may go on.
-        let ((reached, is_reached), (go, may_go)) = (channel(), channel::<()>());
-        let first = Mutex::new(Some((reached, may_go)));
+        let (halted, at) = testkit::stop();
+        let first = Mutex::new(Some(halted));
         let mut world = World::bare(1_763);
         world.listener = Arc::new(Listener::aloud(move |notice| {
             let Notice::Progress { .. } = notice else { return };
             let stopped = first.lock().unwrap().take();
-            if let Some((reached, may_go)) = stopped {
-                reached.send(()).unwrap();
-                may_go.recv().unwrap();
+            if let Some(halted) = stopped {
+                halted.waits();
             }
         }));
         world.take_up().unwrap();
@@ -248,7 +244,7 @@ fn a_folder_is_changed_by_one_task_at_a_time_and_looked_at_by_any() {
                 scope.spawn(move || kernel.drive(task).unwrap())
             };
             let at_work = drive(one);
-            is_reached.recv().unwrap();
+            at.is_reached();
             let [next, cancelled] = [two, three].map(drive);
             [two, three].into_iter().for_each(waits);
             assert_eq!(world.drive(looks), completed(), "whoever only looks waits for nobody");
@@ -258,7 +254,7 @@ fn a_folder_is_changed_by_one_task_at_a_time_and_looked_at_by_any() {
                 "who waits can be cancelled"
             );
             assert_eq!(count(world.kernel(), two, "effect.dispatched"), 0, "{by:?}");
-            go.send(()).unwrap();
+            at.goes_on();
             assert_eq!([at_work, next].map(|driven| driven.join().unwrap()), [completed(), completed()]);
         });
         let files = world.files();

@@ -16,7 +16,7 @@ use model::task::TaskStatus;
 use model::{Body, IngressId, TaskId};
 use projections::query::Ask;
 use serde_json::json;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use testkit::{Edge, Mode, World, done, look, say, write};
 
 fn submit(world: &World, goal: &str, differing: impl FnOnce(&mut Submission)) -> TaskId {
@@ -327,16 +327,14 @@ fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
 fn a_note_never_reaches_what_is_already_under_way() {
     let world = World::new(106);
     world.file("a.txt", "text");
-    let (asked, is_asked) = mpsc::channel();
-    let (go, may_go) = mpsc::channel::<()>();
+    let (halted, at) = testkit::stop();
     let mut turn = 0;
     let slow = reasoning::Scripted::with(move |_| {
         turn += 1;
         if turn > 1 {
             return Ok(done("done"));
         }
-        asked.send(()).unwrap();
-        may_go.recv().unwrap();
+        halted.waits();
         Ok(look("a.txt"))
     });
     world.reasoners.put("slow", Arc::new(slow));
@@ -344,7 +342,7 @@ fn a_note_never_reaches_what_is_already_under_way() {
     let task = world.kernel().submit(&submission).unwrap().task_id;
     std::thread::scope(|scope| {
         let driving = scope.spawn(|| world.drive(task));
-        is_asked.recv().unwrap();
+        at.is_reached();
         world.kernel().append_note(task, "think of the children", Channel::App, "note").unwrap();
         let now = state(&world, task);
         assert_eq!((now.inputs.len(), now.absorbed.len()), (1, 0), "it waits as a delta");
@@ -353,7 +351,7 @@ fn a_note_never_reaches_what_is_already_under_way() {
             matches!(world.kernel().drive(task), Err(Error::Conflict(_))),
             "nobody else takes the attempt"
         );
-        go.send(()).unwrap();
+        at.goes_on();
         assert_eq!(driving.join().unwrap(), completed());
     });
     let packs = packs(world.kernel(), task);

@@ -12,6 +12,7 @@ use model::{Body, Clock, TaskId, UnixMs, limits};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use testkit::{Edge, World, command, done, write};
 
 /// What an act told, in its order.
@@ -118,14 +119,18 @@ fn a_person_who_cancels_is_heard_by_the_act_that_lasts() {
     let (world, task) = allowed(634);
     world.oracle.tells(|stop, tell| {
         tell(Progress::Checkpoint { note: "begun", bytes: b"1" });
+        let begun = Instant::now();
         while !stop() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody cancels it");
             std::thread::yield_now();
         }
         tell(Progress::Checkpoint { note: "put down", bytes: b"2" });
     });
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let begun = Instant::now();
             while count(world.kernel(), task, "effect.progressed") == 0 {
+                assert!(begun.elapsed() < Duration::from_secs(60), "it never begins");
                 std::thread::yield_now();
             }
             world.kernel().cancel(task, "enough").unwrap();

@@ -155,6 +155,8 @@ fn what_a_person_set_right_survives_summary_after_summary() {
     });
     let (mut made, mut slowest) = (0, Duration::ZERO);
     let outcome = std::thread::scope(|scope| {
+        // Owned here, so that a panic lets the model go on.
+        let go = go;
         let driving = scope.spawn(|| world.drive(task));
         while !driving.is_finished() {
             if is_thinking.recv_timeout(Duration::from_millis(50)).is_ok() {

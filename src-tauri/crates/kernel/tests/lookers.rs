@@ -16,8 +16,8 @@ use model::tool_server::{ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use testkit::{Edge, World};
 
@@ -185,21 +185,18 @@ fn a_call_that_a_person_stops_before_it_begins_starts_no_server() {
     let server = Counted::default();
     let (world, _, task) = begun_with(6_230, &server, terms(ActionClass::NetworkRead, &[]));
     let before = server.starts.load(Ordering::SeqCst);
-    let (dispatched, waits) = mpsc::channel();
-    let (go, stopped) = mpsc::channel::<()>();
-    let (dispatched, stopped) = (Mutex::new(dispatched), Mutex::new(stopped));
+    let (halted, at) = testkit::stop();
     // It is dispatched, and its executor begins when the person has stopped the task.
     world.oracle.stands_in(move |_| {
-        dispatched.lock().unwrap().send(()).unwrap();
-        stopped.lock().unwrap().recv().unwrap();
+        halted.waits();
         None
     });
     let kernel = world.kernel();
     let ended = std::thread::scope(|scope| {
         let driving = scope.spawn(|| kernel.drive(task).unwrap());
-        waits.recv().unwrap();
+        at.is_reached();
         kernel.cancel(task, "enough").unwrap();
-        go.send(()).unwrap();
+        at.goes_on();
         driving.join().unwrap()
     });
     assert!(matches!(ended, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }), "{ended:?}");

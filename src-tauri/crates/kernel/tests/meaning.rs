@@ -12,7 +12,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use testkit::{Embedding, Mood, World, done, look, say};
 
 /// What means the same.
@@ -222,18 +221,14 @@ fn no_vector_outlives_its_text() {
     assert!(numbers.iter().filter(|(_, bytes)| has(bytes)).count() == 2);
     // One that is being made while its text is erased is not kept.
     learn(&world, "learn more", &["lanterns hang in the cellar"]);
-    let (asked, is_asked) = channel();
-    let (go, goes) = channel::<()>();
-    *embedding.before.lock().unwrap() = Box::new(move || {
-        let _ = asked.send(());
-        let _ = goes.recv();
-    });
+    let (halted, at) = testkit::stop();
+    *embedding.before.lock().unwrap() = Box::new(move || halted.waits());
     std::thread::scope(|scope| {
         let kernel = world.kernel();
         let making = scope.spawn(move || kernel.make_vectors(usize::MAX, &|| true).unwrap());
-        is_asked.recv().unwrap();
+        at.is_reached();
         erase(&world, "lanterns hang in the cellar");
-        drop(go);
+        at.goes_on();
         making.join().unwrap();
     });
     *embedding.before.lock().unwrap() = Box::new(|| ());

@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use testkit::{Edge, Mode, World};
+use testkit::{Edge, Mode, World, comes};
 
 const TERMS: SamplingTerms = SamplingTerms { calls: 3, tokens: 4_000, task_tokens: 20_000 };
 const ADDRESS: &str = "http://127.0.0.1:1/v1";
@@ -352,11 +352,11 @@ fn what_a_person_takes_back_counts_at_once_and_what_they_allow_with_the_next_cal
         scope.spawn(move || {
             // While the first call is at work it is allowed, while the second is it is taken back.
             for terms in [Some(TERMS), None] {
-                at_work.recv().unwrap();
+                comes(&at_work, "the call");
                 allow(person, terms);
                 go_on.send(()).unwrap();
             }
-            at_work.recv().unwrap();
+            comes(&at_work, "the call");
             go_on.send(()).unwrap();
         });
         assert_eq!(world.drive_allowing(task).0, completed());

@@ -89,14 +89,12 @@ fn what_is_queued_leaves_a_question_alone_and_what_is_steered_has_it_asked_anew(
 #[test]
 fn words_said_while_the_last_turn_is_thought_are_heard_before_the_end() {
     let world = World::new(203);
-    let (asked, is_asked) = std::sync::mpsc::channel();
-    let (go, may_go) = std::sync::mpsc::channel::<()>();
+    let (halted, at) = testkit::stop();
     let mut turn = 0;
     let slow = reasoning::Scripted::with(move |_| {
         turn += 1;
         if turn == 1 {
-            asked.send(()).unwrap();
-            may_go.recv().unwrap();
+            halted.waits();
         }
         Ok(done("done"))
     });
@@ -105,9 +103,9 @@ fn words_said_while_the_last_turn_is_thought_are_heard_before_the_end() {
     let task = world.kernel().submit(&submission).unwrap().task_id;
     std::thread::scope(|scope| {
         let driving = scope.spawn(|| world.drive(task));
-        is_asked.recv().unwrap();
+        at.is_reached();
         world.kernel().append_note(task, "one more thing", Channel::App, "note").unwrap();
-        go.send(()).unwrap();
+        at.goes_on();
         assert_eq!(driving.join().unwrap(), completed());
     });
     let heard: Vec<bool> = packs(world.kernel(), task).iter().map(|p| shows(p, "one more thing")).collect();

@@ -32,6 +32,7 @@ type To = Arc<tokio::sync::Mutex<(DuplexStream, u64)>>;
 pub struct Conversation {
     to: To,
     waiting: Waiting,
+    server: Server,
 }
 
 impl Conversation {
@@ -40,7 +41,7 @@ impl Conversation {
         let (to, from_client) = duplex(BETWEEN);
         let (to_client, from) = duplex(BETWEEN);
         let waiting = Waiting::default();
-        let server = Server::new(hermit, options);
+        let server = Server::carried(hermit, options);
         let served = server.clone();
         tokio::spawn(async move {
             // One that never greets, or greets wrongly, is over.
@@ -48,8 +49,8 @@ impl Conversation {
                 let _ = running.waiting().await;
             }
         });
-        tokio::spawn(hear(from, Arc::clone(&waiting), server));
-        Self { to: Arc::new(tokio::sync::Mutex::new((to, 0))), waiting }
+        tokio::spawn(hear(from, Arc::clone(&waiting), server.clone()));
+        Self { to: Arc::new(tokio::sync::Mutex::new((to, 0))), waiting, server }
     }
 
     /// One message of the client, and what is answered; none for what wants no answer, or when the conversation is over.
@@ -74,7 +75,11 @@ impl Conversation {
     fn give_up(&self, message: &mut Value) -> Option<()> {
         let named = message.pointer_mut("/params/requestId")?;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = waiting.iter().rev().find(|(_, asked)| asked.id == *named).map(|(number, _)| *number)?;
+        let number = waiting.iter().rev().find(|(_, asked)| asked.id == *named).map(|(number, _)| *number);
+        let Some(number) = number else {
+            self.server.is_given_up(named);
+            return None;
+        };
         let asked = waiting.remove(&number)?;
         drop(waiting);
         *named = json!(number);
@@ -120,14 +125,9 @@ async fn hear(from: DuplexStream, waiting: Waiting, server: Server) {
         let id = message.get("id").and_then(Value::as_u64).filter(|_| message.get("method").is_none());
         let Some(id) = id else { continue };
         let asked = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        let unheard = match asked {
-            Some(asked) => asked.answer.send(message).err(),
-            None => Some(message),
-        };
-        if let Some(message) = unheard
-            && let Some(key) = message.pointer("/result/structuredContent/key").and_then(Value::as_str)
-        {
-            server.was_not_received(key);
+        // Of a call that was given up nobody waits for the answer.
+        if let Some(asked) = asked {
+            server.hand_over(message, asked.id, asked.answer);
         }
     }
     waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -138,7 +138,11 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::time::Duration;
+    use tokio::time::timeout;
     use wire::Error;
+
+    /// An answer that does not come stops nothing else than its test.
+    const LIMIT: Duration = Duration::from_secs(60);
 
     /// A store in which a call takes until it is let go, and is done then.
     struct Slow {
@@ -169,29 +173,34 @@ mod tests {
             "receipt_id": null, "approval_id": null, "clarification_id": null })
     }
 
+    fn greeting(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } } })
+    }
+
+    fn cancelled(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+    }
+
     fn call(id: u64) -> Value {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "write", "arguments": {} } })
     }
 
     #[test]
     fn a_call_that_is_cancelled_is_that_call_and_made_again_it_is_still_the_same() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let (begun, at_work) = channel();
+        // Dropped before the runtime, which waits for the calls that wait for this.
         let (go, wait) = channel();
         let hermit = Slow { begun: Mutex::new(begun), go: Mutex::new(wait) };
         let options = Options::of_a_test();
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        let story = async {
             let talk = Arc::new(Conversation::begin(Arc::new(hermit), options));
-            let greeting = json!({ "jsonrpc": "2.0", "id": 40, "method": "initialize", "params": {
-                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } } });
-            assert!(talk.say(greeting).await.is_some());
+            assert!(talk.say(greeting(40)).await.is_some());
             talk.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
             let begin = |id| {
                 let talk = Arc::clone(&talk);
                 tokio::spawn(async move { talk.say(call(id)).await })
-            };
-            let cancelled = |id: u64| {
-                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
             };
             let params = |wait: &Receiver<Value>| wait.recv_timeout(Duration::from_secs(20)).unwrap();
             // The client's numbers are its own: 2 is what the server would call this call.
@@ -200,7 +209,11 @@ mod tests {
             assert_eq!(talk.say(cancelled(2)).await, None, "that is none of its requests");
             assert_eq!(talk.say(cancelled(41)).await, None);
             let answer = first.await.unwrap().expect("the conversation goes on");
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(41), &json!(CANCELLED)), "{answer}");
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&json!(41), &json!(CANCELLED)),
+                "{answer}"
+            );
             // It was done all the same, and nobody has heard of it.
             go.send(()).unwrap();
             let again = begin(42);
@@ -208,10 +221,76 @@ mod tests {
             go.send(()).unwrap();
             let answer = again.await.unwrap().expect("an answer");
             assert_eq!(answer["result"]["structuredContent"]["key"], json!("key-1"), "{answer}");
-            let next = begin(43);
-            assert_eq!(params(&at_work)["seen"], json!(["key-1"]), "what was heard is told with the next call");
+            // Who gives a request up reads no answer to it, also not one that was on its way.
+            assert_eq!(talk.say(cancelled(42)).await, None);
+            let again = begin(43);
+            assert_eq!(params(&at_work)["seen"], json!([]), "it was given up as its answer came");
+            go.send(()).unwrap();
+            again.await.unwrap().expect("an answer");
+            let next = begin(44);
+            assert_eq!(
+                params(&at_work)["seen"],
+                json!(["key-1"]),
+                "what was heard is told with the next call"
+            );
             go.send(()).unwrap();
             next.await.unwrap().expect("an answer");
+        };
+        runtime.block_on(async { timeout(LIMIT, story).await.expect("in a minute") });
+    }
+
+    #[test]
+    fn an_answer_that_nobody_waits_for_was_not_received() {
+        let (begun, _at_work) = channel();
+        let (_go, wait) = channel();
+        let hermit = Arc::new(Slow { begun: Mutex::new(begun), go: Mutex::new(wait) });
+        let server = Server::carried(hermit, Options::of_a_test());
+        let answer = |status: &str| json!({ "id": 2, "result": { "structuredContent": called(status) } });
+        let (to, asked) = oneshot::channel();
+        drop(asked);
+        server.hand_over(answer("done"), json!(1), to);
+        let (to, _asked) = oneshot::channel();
+        server.hand_over(answer("working"), json!(2), to);
+        assert!(server.known().seen.is_empty(), "nobody listens to the one, and the other goes on");
+        let (to, _asked) = oneshot::channel();
+        server.hand_over(answer("refused"), json!("three"), to);
+        let seen: Vec<Value> = server.known().seen.iter().map(|seen| seen.request.clone()).collect();
+        assert_eq!(seen, [json!("three")]);
+    }
+
+    #[tokio::test]
+    async fn over_standard_streams_an_answer_counts_until_its_request_is_given_up() {
+        timeout(LIMIT, answered_and_given_up()).await.expect("in a minute");
+    }
+
+    async fn answered_and_given_up() {
+        let (begun, _at_work) = channel();
+        let (go, wait) = channel();
+        let hermit = Arc::new(Slow { begun: Mutex::new(begun), go: Mutex::new(wait) });
+        let server = Server::new(hermit, Options::of_a_test());
+        let ((mut to, from_client), (to_client, from)) = (duplex(BETWEEN), duplex(BETWEEN));
+        let served = server.clone();
+        tokio::spawn(async move {
+            let running = served.serve((from_client, to_client)).await.expect("it greets");
+            running.waiting().await
         });
+        let mut lines = BufReader::new(from).lines();
+        to.write_all(format!("{}\n", greeting(1)).as_bytes()).await.unwrap();
+        lines.next_line().await.unwrap().expect("a greeting");
+        for message in [json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }), call(7)] {
+            to.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        }
+        go.send(()).unwrap();
+        lines.next_line().await.unwrap().expect("an answer");
+        let seen = || server.known().seen.iter().map(|seen| seen.request.clone()).collect::<Vec<_>>();
+        assert_eq!(seen(), [json!(7)]);
+        to.write_all(format!("{}\n", cancelled(7)).as_bytes()).await.unwrap();
+        for _ in 0..4_000 {
+            if seen().is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(seen().is_empty(), "its client reads no answer to what it gave up");
     }
 }

@@ -20,6 +20,7 @@
 pub mod clients;
 pub mod edit;
 mod http;
+mod known;
 mod line;
 mod listed;
 mod person;

@@ -69,6 +69,9 @@ impl Drop for Ticket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    const LIMIT: Duration = Duration::from_secs(60);
 
     #[tokio::test]
     async fn who_came_first_goes_first_and_who_leaves_is_not_waited_for() {
@@ -90,7 +93,7 @@ mod tests {
             tasks.push(go(ticket));
         }
         for task in tasks {
-            task.await.expect("it ends");
+            tokio::time::timeout(LIMIT, task).await.expect("in a minute").expect("it ends");
         }
         assert_eq!(*went.lock().unwrap_or_else(PoisonError::into_inner), [0, 1, 2, 4, 5]);
     }

@@ -1,6 +1,7 @@
 //! Receipts of a session as resources, and the proof of each as a file.
 
-use crate::server::{Client, Server};
+use crate::known::Client;
+use crate::server::Server;
 use crate::told::receipt_uri;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

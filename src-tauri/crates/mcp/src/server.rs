@@ -1,5 +1,6 @@
 //! The server: who calls, which tools there are, and each call on its way through Hermit.
 
+use crate::known::{Client, Known, Seen, is_over, received};
 use crate::line::{Line, Ticket};
 use crate::listed::is_of_a_server;
 use crate::person::no_such_tool;
@@ -9,19 +10,20 @@ use crate::rounds::{self, Caller};
 use crate::told::{self, proof_uri, receipt_uri, waits};
 use crate::{Hermit, Options};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceTemplate, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, ContentBlock,
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wire::agent::{Called, Opened, ToolSpec};
+use tokio::sync::oneshot;
+use wire::agent::{Called, Opened};
 use words::task::CallStatus;
 
 /// How long a call is waited for before it is answered that it waits.
@@ -34,23 +36,10 @@ const IN_LINE_MAX: usize = 10;
 const TURN: Duration = Duration::from_millis(20);
 /// How long a look waits in line; anything else waits as long as for a person.
 const LOOK_WAITS: Duration = Duration::from_secs(5);
-/// Keys of received results that are kept until the next call tells them.
-const SEEN_MAX: usize = 64;
 /// The member of a request's `_meta` in which a client names a call.
 const KEY: &str = "hermit/key";
 /// Tools that only look.
 const LOOKS: [&str; 4] = ["list", "read", "search", "hash"];
-
-/// What this connection knows of its client; all that counts of it is found again in the store.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// Whose it is: on a wire without conversations each request says who asks, and another one finds nothing of it.
-    client: Option<Client>,
-    task: Option<String>,
-    pub(crate) begun: BTreeSet<String>,
-    seen: Vec<String>,
-    pub(crate) tools: Option<Vec<ToolSpec>>,
-}
 
 /// One connection.
 #[derive(Clone)]
@@ -61,19 +50,19 @@ pub struct Server {
     /// Held while the task of this connection is looked for, so that calls at once open one.
     opening: Arc<Mutex<()>>,
     line: Arc<Line>,
-}
-
-/// Who calls, by its own word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Client {
-    name: String,
-    version: String,
+    /// Whether what is answered is read: over standard streams nobody could say otherwise.
+    is_heard: bool,
 }
 
 impl Server {
     pub fn new(hermit: Arc<dyn Hermit>, options: Options) -> Self {
         let (known, opening) = (Arc::default(), Arc::default());
-        Self { hermit, options: Arc::new(options), known, opening, line: Arc::default() }
+        Self { hermit, options: Arc::new(options), known, opening, line: Arc::default(), is_heard: true }
+    }
+
+    /// One whose answers go to nobody by themselves: whoever carries them hands them over.
+    pub(crate) fn carried(hermit: Arc<dyn Hermit>, options: Options) -> Self {
+        Self { is_heard: false, ..Self::new(hermit, options) }
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
@@ -89,9 +78,19 @@ impl Server {
         known
     }
 
-    /// Nobody heard what came of the call of that key: made again, it is still that one.
-    pub(crate) fn was_not_received(&self, key: &str) {
-        self.known().seen.retain(|seen| seen != key);
+    /// Hands an answer to whoever asked. What came of its call counts as received if they still listen, and before they can
+    /// make the next one: made again by whoever did not hear of it, it is still that call.
+    pub(crate) fn hand_over(&self, answer: Value, request: Value, to: oneshot::Sender<Value>) {
+        let key = received(&answer).map(str::to_owned);
+        let mut known = self.known();
+        if let (Ok(()), Some(key)) = (to.send(answer), key) {
+            known.receives(Seen { key, request });
+        }
+    }
+
+    /// A client that gives a request up reads no answer to it, also not one that was on its way.
+    pub(crate) fn is_given_up(&self, request: &Value) {
+        self.known().seen.retain(|seen| seen.request != *request);
     }
 
     pub(crate) fn ask<T: serde::de::DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, String> {
@@ -122,7 +121,7 @@ impl Server {
 
     /// One call of a tool that acts, as far as it comes in a moment.
     fn act(&self, client: &Client, call: &Asked) -> Result<Called, String> {
-        let seen = self.known_of(client).seen.clone();
+        let seen: Vec<String> = self.known_of(client).seen.iter().map(|seen| seen.key.clone()).collect();
         let called = |task: String| -> Result<Called, String> {
             self.ask(
                 "agent.call",
@@ -137,19 +136,8 @@ impl Server {
         if answer.status == CallStatus::Ended && call.key.is_none() {
             answer = called(self.task(client, true)?)?;
         }
-        self.known_of(client).seen.retain(|key| !seen.contains(key));
+        self.known_of(client).seen.retain(|one| !seen.contains(&one.key));
         Ok(answer)
-    }
-
-    /// A call goes back to its client, which then knows what came of it.
-    fn is_answered(&self, client: &Client, answer: &Called) {
-        if waits(answer.status) || matches!(answer.status, CallStatus::Behind | CallStatus::Ended) {
-            return;
-        }
-        let mut known = self.known_of(client);
-        known.seen.push(answer.key.clone());
-        let more = known.seen.len().saturating_sub(SEEN_MAX);
-        known.seen.drain(..more);
     }
 
     /// What is looked at of this client's own: its session's task, and those that it began.
@@ -181,23 +169,6 @@ struct Asked {
     key: Option<String>,
     tool: String,
     arguments: Value,
-}
-
-fn client(context: &RequestContext<RoleServer>) -> Client {
-    let info = context.client_info();
-    let plain = |text: String, most: usize| {
-        let mut plain: String = text.chars().filter(|c| !c.is_control()).collect();
-        while plain.len() > most {
-            plain.pop();
-        }
-        plain.trim().to_owned()
-    };
-    let (name, version) = info.map(|info| (info.name, info.version)).unwrap_or_default();
-    let name = plain(name, 64);
-    Client {
-        name: if name.is_empty() { "an agent without a name".to_owned() } else { name },
-        version: plain(version, 64),
-    }
 }
 
 /// Work that waits for Hermit, beside the connection.
@@ -263,7 +234,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default());
-        let client = client(&context);
+        let client = Client::of(&context);
         if reading::ALL.iter().any(|one| one.name == name) {
             let server = self.clone();
             let read = aside(move || server.read(&client, &name, &arguments)).await;
@@ -315,10 +286,21 @@ impl ServerHandler for Server {
         };
         let answer = self.with_receipt(client.clone(), called.receipt_id.clone(), answer).await;
         // The answer to a call that its client has given up goes to nobody: made again, it is still that call.
-        if !context.ct.is_cancelled() {
-            self.is_answered(&client, &called);
+        if self.is_heard && is_over(called.status) && !context.ct.is_cancelled() {
+            let request = serde_json::to_value(&context.id).unwrap_or_default();
+            self.known_of(&client).receives(Seen { key: called.key, request });
         }
         Ok(answer)
+    }
+
+    async fn on_cancelled(
+        &self,
+        given_up: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if self.is_heard {
+            self.is_given_up(&serde_json::to_value(given_up.request_id).unwrap_or_default());
+        }
     }
 
     async fn list_resources(
@@ -326,7 +308,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let (server, client) = (self.clone(), client(&context));
+        let (server, client) = (self.clone(), Client::of(&context));
         let receipts = aside(move || server.receipts(&client)).await.map_err(internal)?;
         Ok(ListResourcesResult::with_all_items(receipts))
     }
@@ -350,7 +332,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (server, client) = (self.clone(), client(&context));
+        let (server, client) = (self.clone(), Client::of(&context));
         let read = aside(move || match request.uri.strip_prefix(&proof_uri("")) {
             Some(id) => server.proof(&client, id, &request.uri),
             None => server.receipt(&client, &request.uri),

@@ -21,6 +21,8 @@ use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 const POWERS: [Power; 4] = [Power::Editor, Power::Sums, Power::Manifest, Power::Receipt];
 
@@ -90,11 +92,16 @@ fn agree_since(zips: &[(String, Vec<u8>)], trust: &Trust, held: Option<&[u8]>) -
             input.write_all(&zip).unwrap();
         }
     });
-    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (send, answers) = channel();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
     let (bench, mut valid) = (Bench::new(), 0);
     for (what, zip) in zips {
         let ours: Report = bench.verify_since(zip, std::slice::from_ref(trust), held);
-        let answer = answers.next().unwrap_or_else(|| panic!("{what}: the twin fell silent")).unwrap();
+        let answer = answers.recv_timeout(Duration::from_secs(120)).unwrap_or_else(|e| {
+            let _ = child.kill();
+            panic!("{what}: the twin fell silent: {e}")
+        });
         let theirs: Value = serde_json::from_str(&answer).unwrap();
         let mine = serde_json::to_value(&ours).unwrap();
         if said(&mine) != said(&theirs) {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use runstream::{Envelope, Position, Reader, Resumed};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn position(kind: u8, run: TaskId, seq: u64, cursors: &[String]) -> Position {
     match kind {
@@ -121,7 +121,9 @@ fn follow(reader: &Reader, watch: &runstream::Watch, rows: u32) -> Vec<Envelope>
     let (mut all, mut known) = (Vec::<Envelope>::new(), BTreeSet::new());
     let mut forgotten = BTreeSet::new();
     let mut position = Position::Start;
+    let begun = Instant::now();
     loop {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no end was told: {} events", all.len());
         let seen = watch.count();
         let page = reader.page(run_id(), &position, rows).unwrap();
         assert!(!page.resumed.starts_over());

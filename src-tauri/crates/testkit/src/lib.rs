@@ -25,6 +25,7 @@ mod reasoners;
 mod server;
 mod spoken;
 mod tool_servers;
+mod waiting;
 mod world;
 
 pub use authority::{Authority, got};
@@ -39,4 +40,5 @@ pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
 pub use tool_servers::{LyingTools, ManyTools};
+pub use waiting::{Halted, Lines, Stop, TO_THE_END, comes, ends, finished, output, stop};
 pub use world::{Listener, World, base64, change, command, done, fetch, look, say, write};

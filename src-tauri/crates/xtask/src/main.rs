@@ -30,6 +30,7 @@ mod app;
 mod chores;
 mod claims;
 mod conformance;
+mod hung;
 mod model_box;
 mod model_server;
 mod mutants;

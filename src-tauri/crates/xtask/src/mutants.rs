@@ -352,7 +352,8 @@ fn passes(command: &mut Command, passed: &[&str], patience: Duration) -> Result<
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(lost)?;
     let output = child.stdout.take().ok_or("its output cannot be read")?;
-    let reader = std::thread::spawn(move || std::io::read_to_string(output).unwrap_or_default());
+    let (send, whole) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(std::io::read_to_string(output).unwrap_or_default()));
     while child.try_wait().map_err(lost)?.is_none() {
         if begun.elapsed() > patience {
             // What it started may hold its output open, so nobody waits for the end of that.
@@ -362,7 +363,9 @@ fn passes(command: &mut Command, passed: &[&str], patience: Duration) -> Result<
         std::thread::sleep(Duration::from_millis(20));
     }
     let is_content = child.wait().map_err(lost)?.success();
-    let said = reader.join().map_err(|_| "its output was lost".to_owned())?;
+    // What it started may hold its output open here, too.
+    let said = whole.recv_timeout(Duration::from_secs(20));
+    let said = said.map_err(|_| "its output came to no end".to_owned())?;
     Ok((is_content && passed.iter().all(|words| said.contains(words)), begun.elapsed()))
 }
 

@@ -4,6 +4,7 @@ use crate::Problem;
 use crate::app;
 use crate::claims;
 use crate::conformance;
+use crate::hung::{Running, SILENCE};
 use crate::pages;
 use crate::parts;
 use crate::place::Place;
@@ -14,6 +15,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// How many tests that failed in a run get a second try, alone. More than these failed for a reason they share.
 pub const SECOND_TRIES: usize = 3;
@@ -124,14 +127,14 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
     lend_stock_tools(&mut cargo, words.is_empty());
     cargo.args(words);
     say(&format!("{} ...", spelled(&cargo)));
-    let (mut count, failed, clean) = count_lines(&mut cargo)?;
+    let (mut count, failed, clean) = count_lines(&mut cargo, SILENCE)?;
     if clean || !words.is_empty() || failed.len() != count.failed || failed.len() > SECOND_TRIES {
         return Ok((count, clean));
     }
     // A busy machine makes a test fail that is about time; a defect fails twice. Which it was is said.
     say(&format!("once more, alone: {}", failed.join(", ")));
     cargo.args(["--", "--exact", "--test-threads=1"]).args(&failed);
-    let (again, still, clean) = count_lines(&mut cargo)?;
+    let (again, still, clean) = count_lines(&mut cargo, SILENCE)?;
     let passed = clean && still.is_empty() && again.passed >= failed.len();
     if passed {
         count.passed += failed.len();
@@ -186,18 +189,36 @@ fn build_programs(place: &Place) -> Result<(), Problem> {
     crate::shell::run(place.cargo().args(["build", "--workspace", "--bins", "--tests"]).args(app::left_out()))
 }
 
-/// The count, the names of tests that failed, and whether cargo was content.
-fn count_lines(cargo: &mut Command) -> Result<(Count, Vec<String>, bool), Problem> {
+/// The count, the names of tests that failed, and whether cargo was content. A test binary that prints nothing for that
+/// long is ended; what it was at has failed.
+fn count_lines(cargo: &mut Command, silence: Duration) -> Result<(Count, Vec<String>, bool), Problem> {
     let mut child = cargo.spawn().map_err(|e| format!("cargo could not be started: {e}"))?;
     let output = child.stdout.take().ok_or("cargo's output cannot be read")?;
-    let mut count = Count::default();
-    let mut failed = Vec::new();
+    let (tells, told) = channel();
+    std::thread::spawn(move || BufReader::new(output).split(b'\n').try_for_each(|line| tells.send(line)));
+    let (mut count, mut failed, mut running) = (Count::default(), Vec::new(), Running::default());
     let mut screen = std::io::stdout();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line.map_err(|e| format!("cargo's output broke off: {e}"))?;
+    loop {
+        let line = match told.recv_timeout(silence) {
+            Ok(line) => line.map_err(|e| format!("cargo's output broke off: {e}"))?,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                // Cargo has ended, and what a test left behind holds its output open: nobody waits for that.
+                if child.try_wait().map_err(|e| format!("cargo was lost: {e}"))?.is_some() {
+                    break;
+                }
+                if let Some(ended) = running.end(child.id()) {
+                    count.passed += ended.passed;
+                    count.failed += ended.hung.len() + ended.others;
+                    failed.extend(ended.hung);
+                }
+                continue;
+            }
+        };
         let _ = screen.write_all(&line).and_then(|()| screen.write_all(b"\n"));
         let line = String::from_utf8_lossy(&line);
         count.add(&line);
+        running.reads(&line);
         failed.extend(name_of_failed(&line).map(str::to_owned));
     }
     let status = child.wait().map_err(|e| format!("cargo was lost: {e}"))?;
@@ -281,6 +302,19 @@ mod tests {
         assert_eq!(name_of_failed("test a::b - should panic ... FAILED"), Some("a::b"));
         assert_eq!(name_of_failed("test a::b ... ok"), None);
         assert_eq!(name_of_failed("test result: FAILED. 1 passed; 1 failed"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_test_that_hangs_is_ended_and_named_and_the_next_binary_has_its_turn() {
+        let said = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'test b has been running for over 60 seconds'; \
+            (sleep 600; :); echo 'running 1 test'; echo 'test c ... ok'; echo 'test result: ok. 1 passed; 0 failed; 0 ignored'; \
+            exit 1";
+        let mut cargo = Command::new("sh");
+        cargo.args(["-c", said]).stdout(Stdio::piped());
+        let (count, failed, clean) = count_lines(&mut cargo, Duration::from_millis(500)).unwrap();
+        assert_eq!(count, Count { passed: 2, failed: 1, ..Count::default() });
+        assert_eq!((failed, clean), (vec!["b".to_owned()], false));
     }
 
     #[test]

@@ -185,21 +185,16 @@ fn steps_of_all_tasks_are_listed_by_how_they_stand_and_how_urgent_a_task_is_can_
     assert_eq!(steps("ready"), [ready.to_string()]);
     assert_eq!(steps("succeeded"), [ended.to_string()]);
     assert!(steps("running").is_empty());
-    let (asked, hears) = std::sync::mpsc::channel();
-    let (goes, on) = std::sync::mpsc::channel::<()>();
-    let on = std::sync::Mutex::new(on);
-    let waits = testkit::Model::new(vec![testkit::Say::Answer(done("ok"))]).aloud(move |_| {
-        asked.send(()).unwrap();
-        on.lock().unwrap().recv().unwrap();
-    });
+    let (halted, at) = testkit::stop();
+    let waits = testkit::Model::new(vec![testkit::Say::Answer(done("ok"))]).aloud(move |_| halted.waits());
     let running = home.world.script("at work", vec![done("ok")]);
     home.world.reasoners.put("at work", waits);
     std::thread::scope(|scope| {
         let kernel = home.world.kernel();
         let at_work = scope.spawn(move || kernel.drive(running));
-        hears.recv().unwrap();
+        at.is_reached();
         assert_eq!(steps("running"), [running.to_string()], "its model is asked, and has not answered");
-        goes.send(()).unwrap();
+        at.goes_on();
         at_work.join().unwrap().unwrap();
     });
     assert!(steps("running").is_empty());

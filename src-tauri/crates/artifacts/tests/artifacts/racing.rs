@@ -83,9 +83,11 @@ fn nothing_that_is_named_is_ever_lost_to_a_collection_beside_its_writers() {
             }
             rounds
         });
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        // Also where a writer panics, the collector comes to its end.
+        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         ended.store(true, Ordering::SeqCst);
         assert!(collector.join().unwrap() >= 3);
+        written.into_iter().for_each(|written| written.unwrap());
     });
     let named = named.into_inner().unwrap();
     assert!(named.len() >= 18, "{}", named.len());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use testkit::pty::Pty;
+use testkit::{TO_THE_END, output};
 
 pub const VAULT: &str = "vault passphrase";
 pub const APPROVAL: &str = "approval passphrase";
@@ -172,7 +173,7 @@ print(json.dumps([[text(v) for v in row] for row in rows]))";
     fn finish(&self, mut command: Command, environment: &[(&str, &str)]) -> Ran {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", self.home());
         command.envs(environment.iter().copied()).stdin(Stdio::null());
-        let output = command.output().unwrap();
+        let output = output(&mut command, TO_THE_END).unwrap();
         Ran {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),

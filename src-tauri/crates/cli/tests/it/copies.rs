@@ -138,7 +138,7 @@ fn wide_open(bench: &Bench, bound: &str, words: &[&str]) -> std::process::Output
     let mut command = Command::new("bash");
     command.arg("-c").arg(script).arg(program()).args(words).current_dir(bench.path(""));
     command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
-    command.output().unwrap()
+    testkit::output(command.stdin(std::process::Stdio::null()), testkit::TO_THE_END).unwrap()
 }
 
 #[test]
@@ -189,7 +189,8 @@ fn read_only(bench: &Bench, words: &[&str]) -> std::process::Output {
         .arg(&scratch)
         .arg(program());
     command.args(words).env("HERMIT_HOME", bench.home()).env("TMPDIR", &scratch);
-    let ran = command.output().unwrap();
+    command.stdin(std::process::Stdio::null());
+    let ran = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
     assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0, "the private copy is gone");
     ran
 }

@@ -5,11 +5,12 @@
 
 use crate::bench::{APPROVAL, Bench, VAULT, program, text};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::Lines;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,8 +20,6 @@ const NOBODY: &str = "65534";
 /// A host that serves a store; it is killed where it is dropped.
 pub struct Served {
     process: Child,
-    /// What it goes on to say has to go somewhere.
-    _out: BufReader<ChildStdout>,
     address: String,
     link: String,
     pub token: String,
@@ -33,13 +32,16 @@ impl Served {
         // Which fault is on, where `cargo xtask mutants` asks this test: it is one of the program that serves.
         command.envs(std::env::var_os("HERMIT_MUTANT").map(|on| ("HERMIT_MUTANT", on)));
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut out = BufReader::new(process.stdout.take().unwrap());
-        let line = out.by_ref().lines().map_while(Result::ok).find(|line| line.contains("/#token="));
-        let line = line.expect("a link");
+        let mut lines = Lines::of(process.stdout.take().unwrap());
+        // Killed also where it does not say what is waited for.
+        let (address, link, token) = (String::new(), String::new(), String::new());
+        let mut served = Self { process, address, link, token };
+        let line = lines.find(|line| line.contains("/#token=")).expect("a link");
         let url = line.trim().strip_prefix("http://").unwrap();
         let (address, link) = url.split_once("/#token=").unwrap();
-        let token = std::fs::read_to_string(bench.home().join("gateway.token")).unwrap();
-        Self { process, _out: out, address: address.to_owned(), link: link.to_owned(), token }
+        (served.address, served.link) = (address.to_owned(), link.to_owned());
+        served.token = std::fs::read_to_string(bench.home().join("gateway.token")).unwrap();
+        served
     }
 
     pub fn new(bench: &Bench) -> Self {
@@ -107,7 +109,7 @@ impl Served {
     fn end(mut self) {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        self.process.wait().unwrap();
+        testkit::ends(&mut self.process);
     }
 }
 

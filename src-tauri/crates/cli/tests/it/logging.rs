@@ -2,8 +2,9 @@
 
 use crate::bench::{Bench, program};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+use testkit::Lines;
 
 fn log(bench: &Bench, text: &[u8]) -> std::path::PathBuf {
     let folder = bench.home().join("logs");
@@ -47,6 +48,16 @@ fn of_a_long_log_only_the_end_is_read_and_no_log_says_where_it_would_be() {
     assert!(none.err.contains(path.to_str().unwrap()) && none.err.contains("hint:"), "{}", none.err);
 }
 
+/// A program that runs until it is killed, also where its test panics.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_log_is_followed_also_where_it_is_begun_anew() {
     let bench = Bench::new();
@@ -54,8 +65,9 @@ fn a_log_is_followed_also_where_it_is_begun_anew() {
     let mut command = Command::new(program());
     command.args(["logs", "--follow", "-n", "1", "--json"]).env_clear().env("HERMIT_HOME", bench.home());
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = || out.next().unwrap().unwrap();
+    let mut out = Lines::of(child.stdout.take().unwrap());
+    let _killed = Killed(child);
+    let mut next = || out.next().unwrap();
     assert!(next().contains("\"path\""));
     assert_eq!(next(), r#"{"line":"first"}"#);
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -66,8 +78,6 @@ fn a_log_is_followed_also_where_it_is_begun_anew() {
     File::create(&path).unwrap().write_all(b"anew\n").unwrap();
     assert_eq!(next(), r#"{"line":"last"}"#);
     assert_eq!(next(), r#"{"line":"anew"}"#);
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn add(bench: &Bench, url: &str, secret: &str) -> Ran {
     command.args(["models", "add", url, "--secret", secret]);
     command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
     command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = command.output().unwrap();
+    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
     std::fs::remove_file(bench.path("key")).unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),
@@ -141,7 +141,7 @@ fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_w
     assert_eq!((&ours["name"], &ours["models"][0]["id"]), (&json!("llama.cpp"), &json!("tiny")));
     assert_eq!(text(&ours["models"][0]["address"]), server.model());
     assert_eq!(listed["standard"], Value::Null);
-    let asked = server.heard.recv().unwrap();
+    let asked = testkit::comes(&server.heard, "the request");
     assert_eq!((asked.line.as_str(), asked.bearer), ("GET /v1/models HTTP/1.1", None));
     let shown = bench.run(&["models", "list", "--port", &server.port.to_string()]).ends_with(0);
     assert!(shown.out.contains(&server.model()) && shown.out.contains("llama.cpp"), "{}", shown.out);
@@ -390,9 +390,9 @@ fn a_model_is_told_what_its_command_printed_and_its_words_are_marked_as_its_own(
     let run = ["run", "--goal", "say it", "--workspace", folder.to_str().unwrap(), "--model", &model];
     let shown = bench.run(&run).ends_with(0).out;
     assert!(shown.contains("The model says (UNVERIFIED"), "{shown}");
-    let first = heard.recv().unwrap();
+    let first = testkit::comes(&heard, "the question");
     assert!(first.contains("\"edit\"") && first.contains("\"command\""), "all tools are offered: {first}");
-    let second = heard.recv().unwrap();
+    let second = testkit::comes(&heard, "the question");
     for said in ["XYZZY-12346", "OOPS-42", "exit status: 7", "exit 7"] {
         assert!(second.contains(said), "`{said}` is not in {second}");
     }

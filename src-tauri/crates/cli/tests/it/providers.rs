@@ -56,7 +56,7 @@ fn add(bench: &Bench, url: &str) {
     command.args(["models", "add", url, "--secret", "its-key"]);
     command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
     command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = command.output().unwrap();
+    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -110,7 +110,7 @@ fn a_provider_alone_names_its_own_server_and_its_key() {
     command.args(["models", "add", "anthropic"]);
     command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
     command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = command.output().unwrap();
+    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.success() && said.contains("`secret:anthropic` is sent to api.anthropic.com:443"),

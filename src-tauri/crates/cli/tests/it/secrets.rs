@@ -12,7 +12,7 @@ fn set(bench: &Bench, words: &[&str], value: &str) -> Ran {
     let mut command = Command::new("sh");
     command.arg("-c").arg(script).arg(program()).arg(bench.path("value")).args(words);
     command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
-    let output = command.stdin(Stdio::null()).output().unwrap();
+    let output = testkit::output(command.stdin(Stdio::null()), testkit::TO_THE_END).unwrap();
     std::fs::remove_file(bench.path("value")).unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),

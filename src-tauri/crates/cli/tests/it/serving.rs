@@ -1,9 +1,9 @@
 //! A host that goes on: after a full disk, after it was killed, and with keys that are opened and locked at a terminal.
 
 use crate::bench::{APPROVAL, Bench, VAULT, allow, before, program};
-use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::Lines;
 
 /// Nothing here takes longer, also on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,14 +26,13 @@ impl Served {
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", bench.home());
         command.envs(environment.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut said = String::new();
-        while !said.contains("Ctrl-C ends it") {
-            said += &lines.next().expect("it serves").unwrap();
+        let mut lines = Lines::of(child.stdout.take().unwrap());
+        // Killed also where it does not say what is waited for.
+        let mut served = Self(child, String::new());
+        while !served.1.contains("Ctrl-C ends it") {
+            served.1 += &lines.next().expect("it serves");
         }
-        // Whatever else it says goes nowhere; a closed pipe would be no matter to it.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self(child, said)
+        served
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::bench::{Bench, program, text};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use testkit::Lines;
 
 /// A witness at work; it ends with the test.
 struct Serving {
@@ -43,16 +44,19 @@ fn serve(bench: &Bench, log: &str, fault: &str) -> Serving {
         .stderr(Stdio::inherit())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
-    Serving { child, url: text(&said["url"]), key: text(&said["key"]) }
+    let mut lines = Lines::of(child.stdout.take().unwrap());
+    // Killed also where it says nothing.
+    let mut serving = Serving { child, url: String::new(), key: String::new() };
+    let said: Value = serde_json::from_str(&lines.next().expect("where it listens")).unwrap();
+    (serving.url, serving.key) = (text(&said["url"]), text(&said["key"]));
+    serving
 }
 
 /// Status, content type and body of a request.
 fn post(url: &str, body: &[u8]) -> (u16, String, String) {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     let head = format!(
         "POST /add-checkpoint HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()

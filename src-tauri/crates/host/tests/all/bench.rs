@@ -143,6 +143,8 @@ impl Bench {
             .proxy(None)
             .max_redirects(0)
             .max_idle_connections(0)
+            // Also a stream: what keeps it alive would put a limit for one read off for ever.
+            .timeout_global(Some(PATIENCE * 2))
             .build();
         let agent = ureq::Agent::new_with_config(config);
         let address = self.local().address().expect("served");

@@ -142,6 +142,7 @@ impl Front {
     fn ask(&self, method: &str, path: &str, body: &str) -> Value {
         let config =
             ureq::Agent::config_builder().http_status_as_error(false).proxy(None).max_idle_connections(0);
+        let config = config.timeout_global(Some(std::time::Duration::from_secs(120)));
         let agent = ureq::Agent::new_with_config(config.build());
         let request = ureq::http::Request::builder()
             .method(method)

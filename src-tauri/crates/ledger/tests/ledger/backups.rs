@@ -6,6 +6,15 @@ use model::UnixMs;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Ends whoever works beside a test, also where the test panics.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_copy_made_under_load_is_one_moment_of_the_log_and_can_be_restored() {
     let world = World::new();
@@ -15,6 +24,7 @@ fn a_copy_made_under_load_is_one_moment_of_the_log_and_can_be_restored() {
     writer.checkpoint_task(id, &signer(), UnixMs(1)).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _over = SetOnDrop(&done);
         for _ in 0..2 {
             scope.spawn(|| {
                 let own = task();
@@ -33,7 +43,6 @@ fn a_copy_made_under_load_is_one_moment_of_the_log_and_can_be_restored() {
             let report = crate::world::verify_at(back.path());
             assert_eq!(report.verdict, Verdict::Valid, "{}", report.reason);
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 

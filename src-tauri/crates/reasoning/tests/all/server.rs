@@ -3,21 +3,26 @@
 use crate::bench::pack;
 use crate::post::Post;
 use reasoning::{Address, Error, Input, ModelServer, Reasoner, Reply, Settings, ToolMode};
-use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Answers one request with these bytes and closes the connection.
 pub fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("openai:http://{}/v1#m", listener.local_addr().unwrap());
     let handle = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
+        let mut stream = accepted(&listener);
         let mut seen = Vec::new();
         let mut piece = [0; 4096];
         loop {
             let n = stream.read(&mut piece).unwrap();
+            if n == 0 {
+                // Who asked has gone before all of it was said.
+                break;
+            }
             seen.extend_from_slice(&piece[..n]);
             let text = String::from_utf8_lossy(&seen).into_owned();
             let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
@@ -32,6 +37,23 @@ pub fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
         seen
     });
     (address, handle)
+}
+
+/// Who comes first, in a minute.
+fn accepted(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    let looked = (0..30_000).find_map(|_| match listener.accept() {
+        Ok((stream, _)) => Some(stream),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            std::thread::sleep(Duration::from_millis(2));
+            None
+        }
+        Err(error) => panic!("{error}"),
+    });
+    let stream = looked.expect("somebody connects");
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream
 }
 
 pub fn stream(body: &str) -> Vec<u8> {

@@ -118,9 +118,10 @@ fn whoever_waits_for_its_turn_can_be_cancelled_while_another_is_answered() {
                 !over.load(Ordering::SeqCst)
             })
         });
-        while !taken.load(Ordering::SeqCst) {
+        while !taken.load(Ordering::SeqCst) && !first.is_finished() {
             std::thread::yield_now();
         }
+        assert!(taken.load(Ordering::SeqCst), "it ended before it was asked");
         assert_eq!(bench.ask("second", &|_| false), (Err(ModelHttpError::Stopped), String::new()));
         over.store(true, Ordering::SeqCst);
         assert_eq!(first.join().unwrap().0, Err(ModelHttpError::Stopped));
