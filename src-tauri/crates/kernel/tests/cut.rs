@@ -174,7 +174,9 @@ fn compaction_is_cut_everywhere() {
         });
         created.unwrap()
     };
-    let job = |world: &World| drop(world.kernel().compact(task_of(world), false).unwrap());
+    let job = |world: &World| {
+        world.kernel().compact(task_of(world), false).unwrap();
+    };
     let whole = |world: &mut World, place: &str| {
         let task = task_of(world);
         assert_eq!(count(world.kernel(), task, "attempt.context_compacted"), 1, "{place}: once");

@@ -361,10 +361,10 @@ fn a_recall_of_a_source_finds_the_summaries_that_hold_it_and_what_was_told_of_th
     assert!(found.artifacts.contains(&NodeId::Artifact(made.summary.artifact_id)), "the summary");
     let after = packs(world.kernel(), task).pop().unwrap();
     assert!(shows(&after, &claim), "the summary told it on");
-    let compiled = log(world.kernel()).into_iter().filter_map(|(_, body)| match body {
+    let mut compiled = log(world.kernel()).into_iter().filter_map(|(_, body)| match body {
         model::Body::ContextCompiled(b) => Some(b.pack.artifact_id),
         _ => None,
     });
-    let last = compiled.last().unwrap();
+    let last = compiled.next_back().unwrap();
     assert!(found.artifacts.contains(&NodeId::Artifact(last)), "and the context that was told of it");
 }

@@ -10,6 +10,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+/// What looks at each text and its vector, until it has seen enough.
+type Looks<'a> = dyn FnMut(&str, Option<&[u8]>) -> ControlFlow<()> + 'a;
+
 /// Name of the database within the store's folder.
 pub const FILE: &str = "vectors.db";
 
@@ -250,7 +253,7 @@ impl Vectors {
     pub fn each(
         &self,
         project: Option<Digest>,
-        with: &mut dyn FnMut(&str, Option<&[u8]>) -> ControlFlow<()>,
+        with: &mut Looks<'_>,
     ) -> Result<ControlFlow<()>, Error> {
         let text = "SELECT memory_id, numbers FROM vectors WHERE project = ?1";
         let mut found = self.conn.prepare_cached(text)?;

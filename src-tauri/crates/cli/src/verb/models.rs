@@ -69,7 +69,7 @@ fn embeddings(context: &Context, address: Option<String>) -> Came {
         }
     };
     let code = if told.trouble.is_none() { exit::DONE } else { exit::OTHER };
-    context.out.answer(&told, |out, told| by_meaning(out, told))?;
+    context.out.answer(&told, by_meaning)?;
     Ok(code)
 }
 

@@ -267,7 +267,7 @@ fn shown_in_words(out: &Output, shown: &Shown) {
         out.line(format!("  may ask the model of a task, {}", plain(words)));
     }
     if shown.passed_on {
-        out.line("  its classified tools are passed on to agents of other programs".to_owned());
+        out.line("  its classified tools are passed on to agents of other programs");
     }
     note(out, server);
     for (tool, words) in server.tools.iter().zip(&shown.words) {

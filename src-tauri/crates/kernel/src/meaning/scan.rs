@@ -65,7 +65,7 @@ impl Kernel {
         let clock = &self.ports.clock;
         let until = clock.monotonic_ms().saturating_add(SCAN_MS_MAX);
         let read = opened(&kept)?.each(project, &mut |id, numbers| {
-            if found.there.records % SCANNED_AT_ONCE == 0 && clock.monotonic_ms() > until {
+            if found.there.records.is_multiple_of(SCANNED_AT_ONCE) && clock.monotonic_ms() > until {
                 return ControlFlow::Break(());
             }
             found.there.records += 1;
