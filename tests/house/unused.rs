@@ -98,10 +98,9 @@ fn public_names(text: &str) -> Vec<String> {
 
 /// Names of the events, as the registry spells them.
 fn events() -> BTreeSet<String> {
-    let registry =
-        sources().iter().find(|source| source.path.ends_with("model/src/body.rs")).expect("the registry");
-    let events = registry.text.lines().filter_map(|line| {
-        let (name, rest) = line.strip_prefix("    ")?.split_once(" (\"")?;
+    let registry = sources().iter().filter(|source| source.path.contains("model/src/body"));
+    let events = registry.flat_map(|source| source.text.lines()).filter_map(|line| {
+        let (name, rest) = line.trim_start().split_once(" (\"")?;
         (name.starts_with(char::is_uppercase) && rest.contains('.')).then(|| name.to_owned())
     });
     let events: BTreeSet<String> = events.collect();

@@ -54,6 +54,7 @@ mod remote_tools;
 mod remote_wires;
 mod rug_pulls;
 mod sampling;
+mod scheduled;
 mod server;
 mod server_parts;
 mod side_by_side;

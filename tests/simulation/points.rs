@@ -14,7 +14,7 @@ use std::sync::{Mutex, OnceLock};
 use testkit::{Edge, Mode};
 
 /// Boundaries that no code passes today, each with its reason.
-const NOT_PASSED: [(Point, &str); 20] = [
+const NOT_PASSED: [(Point, &str); 22] = [
     (Point::PrincipalRegister, "principals are made known within the store's first commit"),
     (Point::AttemptLease, "a new attempt and its lease are one commit, `task.start`"),
     (Point::LeaseRenew, "a lease is renewed within the commit that closes a turn"),
@@ -32,6 +32,8 @@ const NOT_PASSED: [(Point, &str); 20] = [
     (Point::KeyPromote, "the host rotates keys; its own tests stop it there"),
     (Point::KeyMark, "the host rotates keys; its own tests stop it there"),
     (Point::KeyRevoke, "only a key that was rotated is revoked"),
+    (Point::ScheduleSettle, "no story is scheduled; the kernel's own tests stop it there"),
+    (Point::ScheduleFire, "no story is scheduled; the kernel's own tests stop it there"),
     (Point::DisclosureErase, "only a person erases, at a terminal"),
     (Point::ChainReanchor, "only a person anchors anew, and only what is broken"),
     (Point::PinAccept, "only a person accepts an older store"),

@@ -88,7 +88,7 @@ function Rail() {
       <div className={styles.brand}><Shell /> Hermit</div>
       <ul className={styles.places}>
         {PLACES.map((place) => (
-          <li key={place.path}>
+          <li key={place.path} className={place.isWide ? styles.wide : undefined}>
             <Link to={place.path} aria-current={isHere(place.path) ? "page" : undefined}>
               <Icon name={place.icon} />
               <span className={place.short === undefined ? undefined : styles.long}>{place.label}</span>

@@ -10,6 +10,7 @@ import { Knowledge } from "~/features/knowledge/Knowledge";
 import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
+import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
 import { FirstRun } from "~/features/first/FirstRun";
 import { Layout } from "./Layout";
@@ -57,6 +58,10 @@ const tools = createRoute({
   getParentRoute: () => frame, path: "/tools", component: () => <Tools of={tools.useSearch().of} at={tools.useSearch().tab} />,
   validateSearch: (search: Record<string, unknown>): { of?: string; tab?: string } => ({ of: text(search["of"]), tab: text(search["tab"]) }),
 });
+const schedules = createRoute({
+  getParentRoute: () => frame, path: "/schedules", component: () => <Schedules of={schedules.useSearch().of} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+});
 const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
@@ -65,7 +70,7 @@ const settings = createRoute({ getParentRoute: () => frame, path: "/settings", c
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, lineage, knowledge, policy, tools, proof, settings]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, lineage, knowledge, policy, tools, proof, settings]),
   first,
 ]);
 

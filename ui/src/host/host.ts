@@ -53,7 +53,7 @@ export interface Seat {
   readonly word: string | null;
 }
 
-export type Scope = "task" | "project" | "user";
+export type Scope = "task" | "project" | "user" | "schedule";
 
 /** What could be allowed from now on, and what it would have meant so far. */
 export interface Offer { words: string; days: number; uses: number; rehearsed: Rehearsed }

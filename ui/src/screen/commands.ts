@@ -8,6 +8,8 @@ export interface Go {
   keys: string;
   /** Its name where there is little room. */
   short?: string;
+  /** Whether there is no room for it on a phone, where another place leads to it. */
+  isWide?: true;
 }
 
 /** Places, in the order of the rail. `g` and then the letter goes there. */
@@ -15,6 +17,7 @@ export const PLACES: readonly Go[] = [
   { path: "/", label: "Inbox", icon: "inbox", keys: "g i" },
   { path: "/conversations", label: "Conversations", icon: "talk", keys: "g c", short: "Talk" },
   { path: "/tasks", label: "Tasks", icon: "task", keys: "g t" },
+  { path: "/schedules", label: "Schedules", icon: "clock", keys: "g h", isWide: true },
   { path: "/lineage", label: "Lineage", icon: "lineage", keys: "g l" },
   { path: "/knowledge", label: "Knowledge", icon: "knowledge", keys: "g k" },
   { path: "/policy", label: "Policy", icon: "policy", keys: "g p" },

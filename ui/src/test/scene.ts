@@ -1,9 +1,11 @@
 // One small world for tests of screens: a task that waits, one that is done, and everything behind them.
 import { FakeHost } from "~/host/fake";
+import { Refused } from "~/host/host";
 import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
 import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
+import type { Schedule } from "~/ipc/generated/schedules";
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
@@ -55,6 +57,14 @@ export const approval: Approval = {
 
 const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });
 type Shown = Omit<Changes, "total" | "sum" | "groups" | "from">;
+/** A schedule that stands. */
+export const SCHEDULE: Schedule = {
+  name: "morning", version: 1, state: "active", why: null, said: "every weekday at 8:30", rule: "30 8 * * 1-5", zone: "Europe/Berlin", goal: "Tell me what changed",
+  folder: "/home/you/atlas-billing", worker: "playbook:changes", profile: "local_edit_allowed", next: [{ at: AT + 86_400_000, text: "Monday, 23 November 2026, 08:30" }, { at: AT + 2 * 86_400_000, text: "Tuesday, 24 November 2026, 08:30" }],
+  catch_up: "newest", catch_up_most: null, grace_minutes: null, since: AT, fired: 3, passed_over: 1, runs: [{ slot_at: AT, task_id: DONE, status: "completed" }],
+  last_passed_over: { until: AT, why: "still_running" }, artifact_id: ART,
+};
+
 /** Answers with the part that is asked for, as a host does; `groups` are those it would tell of. */
 export const changesOf = (all: Shown, groups: Group[] = []) => ({ from, limit, find, brief }: { from?: number | null; limit?: number | null; find?: string | null; brief?: boolean }): Changes => {
   const found = find == null ? all.files : all.files.filter((file) => file.path.includes(find));
@@ -189,6 +199,11 @@ export function sceneAnswers(): Answers {
     "receipts.list": page([receiptRow]),
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
+    "schedules.list": { schedules: [SCHEDULE] },
+    "schedules.preview": ({ said }) => {
+      if (said === "whenever") throw new Refused({ code: "usage", message: "`whenever` is not understood as a time" });
+      return { rule: "30 8 * * 1-5", zone: "Europe/Berlin", next: [{ at: AT, text: "Monday, 23 November 2026, 08:30" }] };
+    },
     "grants.list": page([]),
     "grants.standing": { rows: [] },
     "knowledge.beliefs": page([{ belief_id: "blf_1", task_id: DONE, claim: "The notice period is 90 days", scope: "vendor", confidence: 870, trust: "observed", status: "active", revision: 1, evidence: [{ artifact_id: ART, part: "whole", excerpt_sha256: HASH, trust: "untrusted", confidence: 500 }], created_at: AT, updated_at: AT, superseded_by: null, contradicts: [], reason: null }]),

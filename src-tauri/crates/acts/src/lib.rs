@@ -70,6 +70,7 @@ mod remember;
 mod request;
 mod rollback;
 mod rules;
+mod schedule;
 pub mod sensitive_paths;
 pub mod shell;
 mod skill;

@@ -9,6 +9,7 @@ use model::login::LoginTerms;
 use model::playbook::AdoptPlaybook;
 use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
+use model::schedule::KeepSchedule;
 use model::skill::TrustSkill;
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{ResourceId, WorkspaceId};
@@ -86,6 +87,11 @@ pub enum Register {
         /// The draft, with every word of it.
         adopt: AdoptPlaybook,
     },
+    /// A schedule is kept: a task begins by itself from now on.
+    Schedule {
+        /// The schedule, with all that it does.
+        keep: Box<KeepSchedule>,
+    },
 }
 
 impl Register {
@@ -103,7 +109,8 @@ impl Register {
             | Self::PassOn { .. }
             | Self::Rules { .. }
             | Self::Skill { .. }
-            | Self::Playbook { .. } => Vec::new(),
+            | Self::Playbook { .. }
+            | Self::Schedule { .. } => Vec::new(),
         }
     }
 }
@@ -123,6 +130,7 @@ impl Tool for Register {
             Self::Rules { .. } => ResourceId::Rules,
             Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
             Self::Playbook { adopt } => ResourceId::Skill(adopt.draft.name.clone()),
+            Self::Schedule { keep } => ResourceId::Schedule(keep.schedule.name.clone()),
         }])
     }
 
@@ -155,6 +163,7 @@ impl Tool for Register {
             Self::Rules { .. } => Ok(()),
             Self::Skill { trust } => trust.check(),
             Self::Playbook { adopt } => adopt.check(),
+            Self::Schedule { keep } => keep.check(),
         }
     }
 
@@ -177,6 +186,7 @@ impl Tool for Register {
             }
             Self::Skill { .. } => "can be taken back: `hermit skills untrust`; what was done with it stays",
             Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
+            Self::Schedule { .. } => "can be taken back: `hermit schedule rm`; what its tasks did stays",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -227,6 +237,7 @@ impl Tool for Register {
             Self::Rules { rules, was } => crate::rules::title(was, rules),
             Self::Skill { trust } => trust.title(),
             Self::Playbook { adopt } => adopt.title(),
+            Self::Schedule { keep } => keep.title(),
         }
     }
 
@@ -240,6 +251,7 @@ impl Tool for Register {
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
             Self::Skill { trust } => trust.lines(),
             Self::Playbook { adopt } => adopt.lines(),
+            Self::Schedule { keep } => keep.lines(),
         }
     }
 
@@ -251,6 +263,7 @@ impl Tool for Register {
             }
             Self::Skill { .. } => "the skill's files are as they were when this was proposed".to_owned(),
             Self::Playbook { .. } => "the draft is as it was when this was proposed".to_owned(),
+            Self::Schedule { .. } => "the schedule is as it was when this was proposed".to_owned(),
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }

@@ -15,7 +15,7 @@ use model::artifact::{ArtifactKind, ArtifactRef};
 use model::context::ContextPack;
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
-use model::standing::StandingGrant;
+use model::standing::{StandingGrant, StandingScope};
 use model::task::StepContract;
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, Body, Digest, Event, StepId, TaskId, UnixMs,
@@ -54,6 +54,8 @@ pub(crate) struct History {
     contracts: BTreeMap<StepId, Digest>,
     contract_bytes: BTreeMap<ArtifactId, Digest>,
     approvals: BTreeMap<ApprovalId, ActionRequestId>,
+    /// The schedule that began a task, where one did.
+    schedules: BTreeMap<TaskId, String>,
 }
 
 impl History {
@@ -79,6 +81,7 @@ impl History {
         let speaks = matches!(
             event.event_type.as_str(),
             "artifact.created"
+                | "task.created"
                 | "step.created"
                 | "attempt.context_compiled"
                 | "action.requested"
@@ -93,6 +96,9 @@ impl History {
         match fold::body(reader, event)? {
             Body::ArtifactCreated(b) if b.artifact.kind == ArtifactKind::StepContract => {
                 self.contract_bytes.insert(b.artifact.artifact_id, b.artifact.content_hash);
+            }
+            Body::TaskCreated(b) => {
+                self.schedules.extend(b.task.scheduled_by.map(|by| (b.task.task_id, by.name)));
             }
             Body::StepCreated(b) => {
                 if let Some(digest) = self.contract_bytes.get(&b.step.contract_ref) {
@@ -309,6 +315,11 @@ pub(crate) fn rehearse(
     let mut found = Rehearsed { answered: 0, refused: 0, questions: 0, rows: Vec::new() };
     for id in history.order.iter().rev() {
         let Some(asked) = history.find(*id) else { continue };
+        // A request does not say which schedule began its task.
+        let elsewhere = matches!(&grant.scope, StandingScope::Schedule { name, .. } if history.schedules.get(&asked.task_id) != Some(name));
+        if elsewhere {
+            continue;
+        }
         // What was answered by another standing grant is no question that a person was asked.
         let Ok(again) = asked.again(store, engine, None, Some(grant)) else { continue };
         if again.was.verdict != Verdict::RequireApproval {

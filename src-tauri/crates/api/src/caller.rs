@@ -248,6 +248,14 @@ impl Host for Through<'_> {
         self.host.skill_book()
     }
 
+    fn zone(&self) -> String {
+        self.host.zone()
+    }
+
+    fn rouse(&self) {
+        self.host.rouse();
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         self.host.playbooks()
     }

@@ -182,6 +182,14 @@ pub trait Host: Send + Sync {
     /// Now.
     fn now(&self) -> UnixMs;
 
+    /// The time zone of this machine, by its name in the IANA database; UTC where it has none.
+    fn zone(&self) -> String {
+        "UTC".to_owned()
+    }
+
+    /// Has the clock look anew at what is due.
+    fn rouse(&self) {}
+
     /// A text nobody has drawn before: an idempotency key for a request that came without one.
     fn fresh_key(&self) -> String;
 

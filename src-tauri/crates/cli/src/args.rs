@@ -10,6 +10,7 @@ mod models;
 mod playbooks;
 mod policy;
 mod rest;
+mod schedule;
 mod secret;
 mod skills;
 mod standing;
@@ -31,6 +32,7 @@ pub use rest::{
     HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
     RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
+pub use schedule::{ScheduleAdd, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
 pub use skills::SkillsVerb;
 pub use standing::GrantsAllow;
@@ -157,6 +159,9 @@ pub enum Verb {
         #[command(subcommand)]
         verb: Option<PlaybooksVerb>,
     },
+    /// Schedules: tasks that begin by themselves, each morning or whenever you say.
+    #[command(subcommand)]
+    Schedule(ScheduleVerb),
     /// Skills: folders of instructions (SKILL.md) that models follow once you trust them.
     #[command(subcommand)]
     Skills(SkillsVerb),

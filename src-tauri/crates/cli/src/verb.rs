@@ -30,6 +30,7 @@ mod proof;
 mod receipts;
 mod rollback;
 mod run;
+mod schedule;
 mod secret;
 mod serve;
 mod severed;
@@ -83,6 +84,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Playbooks { name, verb: None } => playbooks::playbooks(context, name.as_deref()),
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Tools(verb) => tools::tools(context, verb),
+        Verb::Schedule(verb) => schedule::schedule(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),

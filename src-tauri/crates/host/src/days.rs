@@ -29,6 +29,11 @@ impl Days for LocalDays {
     }
 }
 
+/// The zone of this machine as it is set now, by its name; UTC where it has none.
+pub(crate) fn zone() -> String {
+    TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
+}
+
 /// The day that an instant lies in, in a zone. Its first instant is not always midnight, and it may have 23 hours or 25.
 fn day_in(at: UnixMs, zone: &TimeZone) -> Result<Day, jiff::Error> {
     let there: Zoned = Timestamp::from_millisecond(at.0)?.to_zoned(zone.clone());

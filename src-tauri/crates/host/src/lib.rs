@@ -80,6 +80,7 @@ mod reanchor;
 mod reasoners;
 mod run_stream;
 mod run_stream_thread;
+mod scheduler;
 pub mod secrets;
 mod session;
 mod small_artifacts;

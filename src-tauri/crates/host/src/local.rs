@@ -28,7 +28,7 @@ use projections::Query;
 use seal::{Digest, PublicKey};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
@@ -420,6 +420,14 @@ impl api::Host for Local {
         Some(self.executors.book())
     }
 
+    fn zone(&self) -> String {
+        crate::days::zone()
+    }
+
+    fn rouse(&self) {
+        self.owned.iter().for_each(|owned| owned.bell.ring());
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         playbooks(&self.adopted_playbooks(None))
     }
@@ -457,17 +465,7 @@ impl api::Host for Local {
     }
 
     fn journal(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {
-        self.owned()?;
-        let run_stream = self.run_stream.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let run_stream = run_stream.ok_or_else(|| {
-            wire::Error::new(wire::Code::Unavailable, "this host keeps no run stream")
-                .hint("its log says why; what was done is still in the ledger")
-        })?;
-        if let Some(run) = run {
-            run_stream.catch_up(run);
-        }
-        let reader = runstream::Reader::open(self.home.dir()).map_err(api::failed)?;
-        Ok(api::Journal { reader, watch: run_stream.watch() })
+        self.journal_of(run)
     }
 
     fn rebuild(&self) -> Result<u64, wire::Error> {

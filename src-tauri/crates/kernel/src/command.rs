@@ -43,6 +43,8 @@ pub mod revoke;
 pub mod rollback;
 pub mod rotate_keys;
 pub mod rules;
+pub mod schedules;
+mod firing;
 pub mod secret;
 pub mod skills;
 pub mod standing;

@@ -9,7 +9,7 @@ use crate::{Error, open};
 use gate::Gate;
 use governance::{PolicyEngine, RuleScope};
 use ledger::{Placed, Reader, Writer};
-use model::event::Actor;
+use model::event::{Actor, EntityType};
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
 use model::tool_server::ServerRegistration;
@@ -99,6 +99,8 @@ pub struct Kernel {
     pub(crate) rooting: Mutex<()>,
     /// Money set aside for a call of a task whose commit may still be under way.
     pub(crate) promised: Mutex<BTreeMap<model::TaskId, u64>>,
+    /// Schedules that could not be looked after just now, and until when each is left alone.
+    pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.
@@ -306,8 +308,15 @@ impl Kernel {
         let is_store = |task_id| Some(task_id) == system || system.is_none();
         let of_store: Vec<Body> =
             batch.drafts.iter().filter(|d| is_store(d.task_id)).map(|d| d.body.clone()).collect();
+        let of_slots =
+            |d: &&model::event::Draft| d.body.entity().0 == EntityType::Schedule && !is_store(d.task_id);
+        let of_slots: Vec<Body> = batch.drafts.iter().filter(of_slots).map(|d| d.body.clone()).collect();
         let placed = self.writer.commit(batch)?.placed;
         self.take_note(system, &placed, &of_store);
+        if !of_slots.is_empty() {
+            let schedules = &mut lock(&self.store).schedules;
+            of_slots.iter().for_each(|body| Arc::make_mut(schedules).apply_slots(body));
+        }
         Ok(placed)
     }
 

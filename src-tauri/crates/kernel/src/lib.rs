@@ -37,6 +37,7 @@ pub mod playbook_registry;
 pub mod ports;
 mod query;
 mod redaction;
+pub mod schedule_registry;
 pub mod sender;
 pub mod skill_registry;
 pub mod state;

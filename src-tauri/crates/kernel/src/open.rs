@@ -97,6 +97,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         looking: Mutex::default(),
         rooting: Mutex::default(),
         promised: Mutex::default(),
+        slots_held: Mutex::default(),
         folders: Arc::default(),
         began,
     })
@@ -177,7 +178,9 @@ impl Kernel {
         let (mut after, mut chain) = (0, Chain::default());
         loop {
             let page = self.reader.events(task_id, after, 1_000)?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else {
+                return Arc::make_mut(&mut lock(&self.store).schedules).read_slots(&self.reader);
+            };
             after = last.task_seq;
             for stored in &page {
                 let read = match whole {

@@ -38,6 +38,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::GuestLaunch
         | K::PolicyRules
         | K::Skill
+        | K::Schedule
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ActionResult

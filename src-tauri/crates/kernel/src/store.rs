@@ -6,6 +6,7 @@ use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::logins::Logins;
 use crate::playbook_registry::PlaybookRegistry;
+use crate::schedule_registry::ScheduleRegistry;
 use crate::skill_registry::SkillRegistry;
 use crate::tool_registry::ToolRegistry;
 use model::artifact::ArtifactRef;
@@ -15,6 +16,7 @@ use model::secret::SecretTerms;
 use model::{ConversationId, GrantId, PrincipalId, TaskId, WorkspaceId};
 use seal::{Digest, PublicKey};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The label of the service that does Hermit's own work in the background; the other service stands for programs.
 pub(crate) const BACKGROUND: &str = "background";
@@ -61,6 +63,8 @@ pub struct StoreState {
     pub rules: Option<ArtifactRef>,
     /// Playbooks that were adopted.
     pub playbooks: PlaybookRegistry,
+    /// Schedules. What became of their slots stands in streams of their own, which [`ScheduleRegistry::read_slots`] reads.
+    pub schedules: Arc<ScheduleRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -125,6 +129,10 @@ impl StoreState {
             }
             Body::SkillTrusted(_) | Body::SkillUntrusted(_) => self.skills.apply(body),
             Body::PlaybookAdopted(_) | Body::PlaybookTurnedOff(_) => self.playbooks.apply(body),
+            Body::ScheduleKept(_)
+            | Body::SchedulePaused(_)
+            | Body::ScheduleResumed(_)
+            | Body::ScheduleRemoved(_) => Arc::make_mut(&mut self.schedules).apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other => self.tools.apply(other),

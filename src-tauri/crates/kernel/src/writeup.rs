@@ -115,6 +115,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::GuestLaunch
         | Kind::PolicyRules
         | Kind::Skill
+        | Kind::Schedule
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

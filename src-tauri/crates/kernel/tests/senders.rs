@@ -38,7 +38,10 @@ fn background(world: &World, by: Initiator, goal: &str, answers: Vec<Answer>) ->
         title: String::new(),
         workspace_id: world.kernel().workspace(&world.folder.path().canonicalize().unwrap()).unwrap(),
         reasoning: Reasoning::Scripted { name: goal.to_owned() },
+        profile: Profile::Service,
         conversation_id: None,
+        budget: None,
+        scheduled_by: None,
         idempotency_key: format!("background:{goal}"),
     };
     world.kernel().submit_background(by, work).unwrap().task_id

@@ -15,16 +15,16 @@ use std::collections::BTreeMap;
 pub use words::act::TrialOutcome;
 pub use words::store::{KeyPurpose, ProjectSource};
 
-type Text = Sensitive<String>;
-
 mod nouns;
-use nouns::*;
-
 #[macro_use]
 mod registry;
+#[macro_use]
+mod schedules;
 
-bodies! {
-    // The store, its keys, its hosts.
+use nouns::*;
+type Text = Sensitive<String>;
+
+with_schedules! { bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

@@ -143,6 +143,10 @@ crate::names! {
         KeyMark = "key.mark",
         /// A key is revoked.
         KeyRevoke = "key.revoke",
+        /// Slots of a schedule that came due are settled.
+        ScheduleSettle = "schedule.settle",
+        /// The task of a slot that fires is on record.
+        ScheduleFire = "schedule.fire",
         /// Disclosures are erased.
         DisclosureErase = "disclosure.erase",
         /// A broken chain is anchored anew.

@@ -43,6 +43,7 @@ pub mod reach;
 pub mod receipt;
 pub mod resource;
 pub mod sampling;
+pub mod schedule;
 pub mod secret;
 pub mod server_part;
 pub mod skill;

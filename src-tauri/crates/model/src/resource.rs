@@ -25,6 +25,8 @@ pub enum ResourceId {
     Rules,
     /// `skill:<name>`, whether a skill is trusted.
     Skill(String),
+    /// `schedule:<name>`, whether and when a task is begun by itself.
+    Schedule(String),
 }
 
 impl fmt::Display for ResourceId {
@@ -39,6 +41,7 @@ impl fmt::Display for ResourceId {
             Self::Receipt(id) => write!(f, "receipt:{id}"),
             Self::Rules => f.write_str("policy:rules"),
             Self::Skill(name) => write!(f, "skill:{name}"),
+            Self::Schedule(name) => write!(f, "schedule:{name}"),
         }
     }
 }
@@ -71,6 +74,7 @@ fn parse(text: &str) -> Option<ResourceId> {
         }
         "secret" => ResourceId::Secret(rest.to_owned()),
         "skill" => ResourceId::Skill(rest.to_owned()),
+        "schedule" => ResourceId::Schedule(rest.to_owned()),
         "policy" if rest == "rules" => ResourceId::Rules,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),

@@ -86,7 +86,7 @@ impl Cover {
 }
 
 /// Where a standing grant holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StandingScope {
     /// In every project of this store.
@@ -100,6 +100,13 @@ pub enum StandingScope {
     Task {
         /// The task.
         task_id: TaskId,
+    },
+    /// In the runs of one schedule, as it is: a change of it ends the grant (schedule.md).
+    Schedule {
+        /// Its name.
+        name: String,
+        /// Its version.
+        version: u32,
     },
 }
 

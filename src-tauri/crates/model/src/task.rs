@@ -272,6 +272,9 @@ pub struct Task {
     /// Who began it; absent, a person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The schedule that began it, and for which of its slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled_by: Option<crate::schedule::ScheduledBy>,
 }
 
 impl Task {

@@ -172,6 +172,7 @@ impl World {
             conversation_id,
             continuation_anchor: None,
             origin: None,
+            scheduled_by: None,
         };
         self.draft(Place::task(task_id), TaskCreated { task, ingress_id })
     }

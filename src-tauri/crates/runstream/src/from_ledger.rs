@@ -231,7 +231,7 @@ const fn part(body: &Body) -> Part {
         | ToolServerRegistered(_) | ToolClassified(_) | ToolServerChanged(_) | ToolServerDisabled(_) | ToolServerRemoved(_)
         | ToolSamplingSet(_) | ToolServerPassedOn(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
         | SkillTrusted(_) | SkillUntrusted(_) | PlaybookAdopted(_) | PlaybookTurnedOff(_) | HistoryRead(_) | StateRooted(_)
-        | LimitReached(_)
+        | LimitReached(_) | ScheduleKept(_) | SchedulePaused(_) | ScheduleResumed(_) | ScheduleRemoved(_) | ScheduleSettled(_) | ScheduleFired(_) | ScheduleNotBegun(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

@@ -159,6 +159,7 @@ impl Tale {
             conversation_id: session(),
             continuation_anchor: None,
             origin: None,
+            scheduled_by: None,
         };
         self.tell(TaskCreated { task, ingress_id: id("ing", 1) })
     }

@@ -97,6 +97,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("knowledge.memory_then", "folder", Use::Works),
     ("knowledge.remember", "workspace", Use::Works),
     ("tools.prompt", "workspace", Use::Works),
+    ("schedules.keep", "workspace", Use::Works),
     ("skills.list", "folder", Use::Works),
     ("skills.show", "folder", Use::Works),
     ("skills.trust", "folder", Use::Works),
@@ -239,6 +240,14 @@ macro_rules! with_commands {
         "shows a skill with every word of it" skills.show(Show) -> SkillShown, read [store];
         "makes the task that asks a person whether a skill is trusted" skills.trust(Trust) -> Submitted, write [];
         "trusts a skill no more" skills.untrust(Untrust) -> Untrusted, write [];
+        "lists schedules, and how each stands" schedules.list(List) -> Schedules, read [store, tasks];
+        "shows a schedule with what it did and does next" schedules.show(Show) -> Schedule, read [store, tasks];
+        "tells how a time is read, and its next times" schedules.preview(Preview) -> Previewed, free [];
+        "makes the task that asks a person whether a schedule is kept" schedules.keep(Keep) -> Submitted, write [];
+        "pauses a schedule" schedules.pause(Pause) -> Schedule, write [];
+        "resumes a schedule that is paused" schedules.resume(Resume) -> Schedule, write [];
+        "removes a schedule" schedules.remove(Remove) -> Schedule, write [];
+        "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

@@ -107,6 +107,8 @@ crate::names! {
         Quote = "quote",
         /// A playbook that was drafted from what recurs, and what came of trying it.
         PlaybookDraft = "playbook.draft",
+        /// A schedule: when a task is begun by itself, and what it does.
+        Schedule = "schedule",
     }
 }
 

@@ -15,6 +15,7 @@ pub mod act;
 pub mod artifact;
 pub mod knowledge;
 pub mod policy;
+pub mod schedule;
 pub mod slash;
 pub mod store;
 pub mod task;
@@ -23,7 +24,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, knowledge, policy, slash, store, task};
+    use super::{act, artifact, knowledge, policy, schedule, slash, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -39,6 +40,16 @@ mod tests {
                 assert!(other.parse::<$list>().is_err() && serde_json::from_value::<$list>(other.into()).is_err());
             }
         )+ };
+    }
+
+    #[test]
+    fn every_value_of_schedules_too() {
+        spelled!(
+            schedule::CatchUpKind,
+            schedule::PassedOver,
+            schedule::ScheduleState,
+            schedule::Shift,
+        );
     }
 
     #[test]

@@ -140,6 +140,8 @@ crate::names! {
         Project = "project",
         /// One task's.
         Task = "task",
+        /// One schedule's.
+        Schedule = "schedule",
     }
 }
 

@@ -115,6 +115,8 @@ crate::names! {
         ToolServer = "tool_server",
         /// A skill, by its digest.
         Skill = "skill",
+        /// A schedule, by its name.
+        Schedule = "schedule",
     }
 }
 

@@ -129,7 +129,7 @@ function useArmed(approval: Approval, desk: Desk, lasting: boolean): { armed: Ar
 function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; decided: (word: Word) => void }) {
   const [lasting, setLasting] = useState(false);
   const { armed, ready, error: unready } = useArmed(approval, desk, lasting);
-  const { choice, panel } = useStandingGrant(desk, approval.row.approval_id, lasting);
+  const { choice, panel } = useStandingGrant(desk, approval.row, lasting);
   const [passphrase, setPassphrase] = useState("");
   const [signing, setSigning] = useState(false);
   const [error, setError] = useState<Refused | null>(null);

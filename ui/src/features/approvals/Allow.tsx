@@ -55,7 +55,7 @@ export function useTicket<T extends { arms_in: number }>(isOn: boolean, about: s
 export function Allow({ approval, pen }: { approval: Approval; pen: Pen }) {
   const id = approval.row.approval_id;
   const [isLasting, setLasting] = useState(false);
-  const lasting = useStandingGrant(pen, id, isLasting);
+  const lasting = useStandingGrant(pen, approval.row, isLasting);
   return (
     <footer className={styles.decide} data-lasting={isLasting || undefined}>
       {lasting.panel}

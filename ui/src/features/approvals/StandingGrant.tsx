@@ -1,6 +1,7 @@
 // "From now on": the narrowest that would have answered, where and how long it is to hold, and what it would have meant.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import type { ApprovalRow } from "~/ipc/generated/approvals";
 import { capital, count, said } from "~/screen/words";
 import { type Lasting, type Offer, type Offers, type Refused, type Scope, refusal } from "~/host/host";
 import { Segmented } from "~/primitives/Button";
@@ -23,14 +24,19 @@ const SCOPES: readonly { value: Scope; label: string }[] = [
   { value: "user", label: "Every project" },
 ];
 
+/** In a run of a schedule no other standing grant answers. */
+const SCHEDULED: typeof SCOPES = [{ value: "schedule", label: "Each run of this schedule" }];
+
 export interface Choosing {
   /** What would be signed; null while nothing whole is chosen. */
   choice: Lasting | null;
   panel: React.ReactNode;
 }
 
-export function useStandingGrant(from: Offers, approval: string, isOn: boolean): Choosing {
-  const [scope, setScope] = useState<Scope>("project");
+export function useStandingGrant(from: Offers, row: ApprovalRow, isOn: boolean): Choosing {
+  const approval = row.approval_id;
+  const isScheduled = row.origin === "scheduler";
+  const [scope, setScope] = useState<Scope>(isScheduled ? "schedule" : "project");
   const [days, setDays] = useState("7");
   const [uses, setUses] = useState("50");
   const [number, setNumber] = useState<number | null>(null);
@@ -50,7 +56,7 @@ export function useStandingGrant(from: Offers, approval: string, isOn: boolean):
   const panel = (
     <section className={styles.lasting} aria-label="From now on">
       <div className={styles.bounds}>
-        <Segmented<Scope> label="Where it holds" value={scope} onChange={(to) => { setScope(to); setNumber(null); }} options={SCOPES} />
+        <Segmented<Scope> label="Where it holds" value={scope} onChange={(to) => { setScope(to); setNumber(null); }} options={isScheduled ? SCHEDULED : SCOPES} />
         <TextField label="Days" inputMode="numeric" value={days} error={bounds.days === null ? `1 to ${DAYS_MAX}` : null} onChange={(event) => setDays(event.target.value)} />
         <TextField label="Uses" inputMode="numeric" value={uses} error={bounds.uses === null ? `1 to ${USES_MAX}` : null} onChange={(event) => setUses(event.target.value)} />
       </div>

@@ -460,7 +460,7 @@ class Teller {
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
       case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
       case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":
-      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.sampling_set": case "tools.passed_on": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed": case "tools.login_allowed": case "tools.logged_in": case "tools.logged_out": case "skill.trusted": case "skill.untrusted": case "playbook.adopted": case "playbook.turned_off": case "store.history_read": case "store.state_rooted":
+      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed": case "tools.registered": case "tools.sampling_set": case "tools.passed_on": case "tools.classified": case "tools.changed": case "tools.disabled": case "tools.removed": case "tools.login_allowed": case "tools.logged_in": case "tools.logged_out": case "skill.trusted": case "skill.untrusted": case "playbook.adopted": case "playbook.turned_off": case "store.history_read": case "store.state_rooted": case "schedule.kept": case "schedule.paused": case "schedule.resumed": case "schedule.removed": case "schedule.settled": case "schedule.fired": case "schedule.not_begun":
         break;
       default:
         name satisfies never;

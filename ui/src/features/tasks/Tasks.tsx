@@ -1,5 +1,5 @@
 // Every task, as a list or on a board, of all projects or of one; and the projects themselves.
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { brief, cost, count, folderName, originName, run, said, tokens } from "~/screen/words";
@@ -53,7 +53,7 @@ export function Tasks({ of, look: opened }: { of?: string | undefined; look?: st
     <Screen
       title="Tasks"
       sub={project !== undefined ? <span>{count(project.tasks, "task")} in {project.name}</span> : counts !== undefined && <span>{count(counts.all, "task")}</span>}
-      actions={<Button icon="plus" onClick={begin}>New task</Button>}
+      actions={<><Link to="/schedules">Schedules</Link><Button icon="plus" onClick={begin}>New task</Button></>}
     >
       <div className={styles.tasks}>
         <div className={styles.tools}>

@@ -19,6 +19,7 @@ import type * as playbooks from "./playbooks";
 import type * as policy from "./policy";
 import type * as proof from "./proof";
 import type * as receipts from "./receipts";
+import type * as schedules from "./schedules";
 import type * as secrets from "./secrets";
 import type * as skills from "./skills";
 import type * as store from "./store";
@@ -256,6 +257,22 @@ export interface Commands {
   "skills.trust": { params: skills.Trust; answer: skills.Submitted };
   /** trusts a skill no more */
   "skills.untrust": { params: skills.Untrust; answer: skills.Untrusted };
+  /** lists schedules, and how each stands */
+  "schedules.list": { params: schedules.List; answer: schedules.Schedules };
+  /** shows a schedule with what it did and does next */
+  "schedules.show": { params: schedules.Show; answer: schedules.Schedule };
+  /** tells how a time is read, and its next times */
+  "schedules.preview": { params: schedules.Preview; answer: schedules.Previewed };
+  /** makes the task that asks a person whether a schedule is kept */
+  "schedules.keep": { params: schedules.Keep; answer: schedules.Submitted };
+  /** pauses a schedule */
+  "schedules.pause": { params: schedules.Pause; answer: schedules.Schedule };
+  /** resumes a schedule that is paused */
+  "schedules.resume": { params: schedules.Resume; answer: schedules.Schedule };
+  /** removes a schedule */
+  "schedules.remove": { params: schedules.Remove; answer: schedules.Schedule };
+  /** begins the task of a schedule now */
+  "schedules.run": { params: schedules.Run; answer: schedules.Submitted };
   /** lists agents of other programs that can work as guests, and which of them are here */
   "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
@@ -461,6 +478,14 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skills.show": { access: "read", topics: ["store"] },
   "skills.trust": { access: "write", topics: [] },
   "skills.untrust": { access: "write", topics: [] },
+  "schedules.list": { access: "read", topics: ["store", "tasks"] },
+  "schedules.show": { access: "read", topics: ["store", "tasks"] },
+  "schedules.preview": { access: "free", topics: [] },
+  "schedules.keep": { access: "write", topics: [] },
+  "schedules.pause": { access: "write", topics: [] },
+  "schedules.resume": { access: "write", topics: [] },
+  "schedules.remove": { access: "write", topics: [] },
+  "schedules.run": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },

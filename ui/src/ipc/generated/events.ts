@@ -138,5 +138,12 @@ export const EVENT_NAME = [
   "playbook.adopted",
   "playbook.turned_off",
   "tools.passed_on",
+  "schedule.kept",
+  "schedule.paused",
+  "schedule.resumed",
+  "schedule.removed",
+  "schedule.settled",
+  "schedule.fired",
+  "schedule.not_begun",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -23,7 +23,7 @@ export interface Standing {
 /** The narrowest standing grants that would have answered a question. */
 export interface Propose {
   approval: string;
-  /** Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task. */
+  /** Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task. In a run of a schedule: its runs, `schedule`. */
   scope?: string | null;
 }
 
@@ -48,9 +48,11 @@ export interface Draft {
   port?: number | null;
   /** Whether something may be sent there. */
   write?: boolean;
-  /** The project's folder; with no task either, everywhere. */
+  /** The project's folder; with neither task nor schedule, everywhere. */
   workspace?: string | null;
   task?: string | null;
+  /** The schedule in whose runs it holds, as it is. */
+  schedule?: string | null;
   days?: number | null;
   uses?: number | null;
   /** Whether it holds also for a proposer that has read what nobody vouches for. */
@@ -96,7 +98,7 @@ export interface StandingGrant {
   /** What it allows, in a sentence. */
   words: string | null;
   scope: RuleScope;
-  /** The project or the task. */
+  /** The project, the task or the schedule. */
   place: string | null;
   state: StandingState;
   expires_at: number;

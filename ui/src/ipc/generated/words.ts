@@ -315,6 +315,8 @@ export const ARTIFACT_KIND = [
   "quote",
   /** A playbook that was drafted from what recurs, and what came of trying it. */
   "playbook.draft",
+  /** A schedule: when a task is begun by itself, and what it does. */
+  "schedule",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -726,6 +728,8 @@ export const RULE_SCOPE = [
   "project",
   /** One task's. */
   "task",
+  /** One schedule's. */
+  "schedule",
 ] as const;
 export type RuleScope = (typeof RULE_SCOPE)[number];
 
@@ -784,6 +788,64 @@ export const STANDING_STATE = [
   "void",
 ] as const;
 export type StandingState = (typeof STANDING_STATE)[number];
+
+/** How a schedule stands. */
+export const SCHEDULE_STATE = [
+  /** Its slots fire. */
+  "active",
+  /** Its slots pass until a person resumes it. */
+  "paused",
+  /** Its time has come, and there is no further slot. */
+  "over",
+  /** It is removed. */
+  "removed",
+] as const;
+export type ScheduleState = (typeof SCHEDULE_STATE)[number];
+
+/** Why slots were passed over. */
+export const PASSED_OVER = [
+  /** They were missed: nothing was there to see them in time, and missed ones are not caught up with. */
+  "missed",
+  /** A newer one of those that were missed was taken. */
+  "newer",
+  /** They were seen later than the schedule allows. */
+  "too_late",
+  /** The run before was still at work. */
+  "still_running",
+  /** Too many runs wait for a person. */
+  "too_many_wait",
+  /** The schedule was paused. */
+  "paused",
+  /** The schedule was changed or removed before they could begin. */
+  "changed",
+  /** The folder to work in was not there. */
+  "folder_missing",
+  /** Their task could not begin. */
+  "not_begun",
+  /** They had fired before, by a clock that was set back since. */
+  "fired_before",
+] as const;
+export type PassedOver = (typeof PASSED_OVER)[number];
+
+/** What a zone's clock does to a slot when it is put forward or back. */
+export const SHIFT = [
+  /** There is no such time on that day: it is due at the next instant there is. */
+  "left_out",
+  /** There are two such times on that day: it is due at the first. */
+  "twice",
+] as const;
+export type Shift = (typeof SHIFT)[number];
+
+/** What becomes of slots that were missed. */
+export const CATCH_UP_KIND = [
+  /** They are passed over. */
+  "skip",
+  /** The newest fires. */
+  "newest",
+  /** The newest of them fire, up to a number, the oldest first. */
+  "newer",
+] as const;
+export type CatchUpKind = (typeof CATCH_UP_KIND)[number];
 
 /** What a key signs; no key serves two purposes (proof.md 3). */
 export const KEY_PURPOSE = [
@@ -895,6 +957,8 @@ export const ENTITY_TYPE = [
   "tool_server",
   /** A skill, by its digest. */
   "skill",
+  /** A schedule, by its name. */
+  "schedule",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

@@ -111,10 +111,11 @@ pub(crate) fn standing(host: &dyn Host, p: Standing) -> Result<StandingList, Err
         let uses = reader.grant_uses(*id).wire()?;
         let state = state_of(record, uses, now, in_force);
         if p.all || state == StandingState::Active {
-            let place = match record.scope {
+            let place = match &record.scope {
                 StandingScope::User => None,
+                StandingScope::Schedule { name, version } => Some(format!("{name}, version {version}")),
                 StandingScope::Project { workspace_id } => {
-                    let root = store.workspaces.get(&workspace_id).cloned().flatten();
+                    let root = store.workspaces.get(workspace_id).cloned().flatten();
                     Some(root.unwrap_or_else(|| workspace_id.to_string()))
                 }
                 StandingScope::Task { task_id } => Some(task_id.to_string()),
@@ -149,6 +150,7 @@ fn listed(
 ) -> Row {
     let scope = match record.scope {
         StandingScope::User => RuleScope::User,
+        StandingScope::Schedule { .. } => RuleScope::Schedule,
         StandingScope::Project { .. } => RuleScope::Project,
         StandingScope::Task { .. } => RuleScope::Task,
     };
@@ -179,13 +181,19 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
     let request = &packet.action_request;
     let project = workspace_of(request).map(|workspace_id| StandingScope::Project { workspace_id });
     let task = StandingScope::Task { task_id: request.task_id };
-    let scope = match p.scope.as_deref() {
-        None => project.unwrap_or(task),
-        Some("task") => task,
-        Some("project") => project.ok_or_else(|| usage("this action belongs to no project"))?,
-        Some("user") => StandingScope::User,
-        Some(other) => {
-            return Err(usage(format!("`{other}` is no scope; say `task`, `project` or `user`")));
+    let scope = match (p.scope.as_deref(), schedule_of(host, request)?) {
+        (None | Some("schedule"), Some(schedule)) => schedule,
+        (Some(_), Some(_)) => {
+            return Err(usage("in a run of a schedule a standing grant holds for its runs: say `schedule`"));
+        }
+        (Some("schedule"), None) => return Err(usage("no schedule began this task")),
+        (None, None) => project.unwrap_or(task),
+        (Some("task"), None) => task,
+        (Some("project"), None) => project.ok_or_else(|| usage("this action belongs to no project"))?,
+        (Some("user"), None) => StandingScope::User,
+        (Some(other), None) => {
+            let scopes = "`task`, `project`, `user` or, in a run of a schedule, `schedule`";
+            return Err(usage(format!("`{other}` is no scope; say {scopes}")));
         }
     };
     let frame = StandingGrant {
@@ -197,6 +205,12 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
     let rehearsal = Rehearsal::new(host)?;
     let made = governance::standing::propose(request, &frame);
     Ok(Proposals { rows: made.iter().map(|grant| rehearsal.of(host, grant)).collect::<Result<_, _>>()? })
+}
+
+/// The schedule in whose run an act was asked about.
+fn schedule_of(host: &dyn Host, request: &ActionRequest) -> Result<Option<StandingScope>, Error> {
+    let by = fold::task_state(&host.reader()?, request.task_id)?.task.scheduled_by;
+    Ok(by.map(|by| StandingScope::Schedule { name: by.name, version: by.version }))
 }
 
 /// The project that an act is about.
@@ -255,11 +269,16 @@ impl Rehearsal {
 
 pub(crate) fn draft(host: &dyn Host, p: Draft) -> Result<Proposal, Error> {
     let kernel = host.kernel()?;
-    let scope = match (&p.workspace, &p.task) {
-        (Some(_), Some(_)) => return Err(usage("name a project or a task, not both")),
-        (Some(folder), None) => StandingScope::Project { workspace_id: project(host, kernel, folder)? },
-        (None, Some(task)) => StandingScope::Task { task_id: find(host, task)? },
-        (None, None) => StandingScope::User,
+    let scope = match (&p.workspace, &p.task, &p.schedule) {
+        (Some(folder), None, None) => StandingScope::Project { workspace_id: project(host, kernel, folder)? },
+        (None, Some(task), None) => StandingScope::Task { task_id: find(host, task)? },
+        (None, None, Some(name)) => {
+            let registry = kernel.schedule_registry();
+            let record = registry.standing(name).ok_or_else(|| not_found("schedule", name))?;
+            StandingScope::Schedule { name: name.clone(), version: record.version }
+        }
+        (None, None, None) => StandingScope::User,
+        _ => return Err(usage("name a project, a task or a schedule, and no two of them")),
     };
     let frame = frame(host, scope)?;
     let lives = p.days.map_or(7 * DAY_MS, |days| i64::from(days).saturating_mul(DAY_MS));

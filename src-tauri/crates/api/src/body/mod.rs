@@ -27,6 +27,7 @@ pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
+pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod skills;
 pub(crate) mod slash;

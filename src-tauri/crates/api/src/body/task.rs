@@ -119,6 +119,7 @@ pub(crate) fn submission(
         asks_at_limit: p.ask_at_limit,
         fallbacks,
         fallback_remote: p.fallback_remote,
+        scheduled_by: None,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     })
 }
@@ -161,7 +162,7 @@ fn parts(host: &dyn Host, asked: &[wire::task::Part]) -> Result<Vec<Part>, Error
     Ok(parts)
 }
 
-fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
+pub(super) fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
     let usual = Budget::default();
     let iterations_max = asked.iterations_max.unwrap_or(usual.iterations_max);
     if iterations_max == 0 || iterations_max > limits::ITERATIONS_MAX {

@@ -21,6 +21,7 @@ mod policies;
 mod proofs;
 mod reads;
 mod refusals;
+mod schedules;
 mod secrets;
 mod skills;
 mod slash;

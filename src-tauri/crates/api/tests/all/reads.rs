@@ -66,8 +66,8 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("trace.recall", json!({ "source": artifact })),
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
-        ("tools.list", json!({})),
-        ("tools.logins", json!({})),
+        ("tools.list", json!({})), ("tools.logins", json!({})),
+        ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})),
         ("guests.list", json!({})),
         ("keys.list", json!({})),
@@ -113,7 +113,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a
             // context was full: `journeys::compacting`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "skills.show", "knowledge.history", "context.summary"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "skills.show", "knowledge.history", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -165,6 +165,11 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
         ("tools.disable", json!({ "server": "x" })),
         ("tools.remove", json!({ "server": "x" })),
+        ("schedules.keep", json!({ "said": "every day at 8", "goal": "look", "workspace": folder })),
+        ("schedules.pause", json!({ "name": "x" })),
+        ("schedules.resume", json!({ "name": "x" })),
+        ("schedules.remove", json!({ "name": "x" })),
+        ("schedules.run", json!({ "name": "x" })),
         ("skills.trust", json!({ "name": "x" })),
         ("skills.untrust", json!({ "name": "x" })),
         ("playbooks.try_draft", json!({ "name": "x" })),

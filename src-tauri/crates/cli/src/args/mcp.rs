@@ -16,7 +16,7 @@ pub struct McpArgs {
     /// Folder that the agent works in; where the program starts this when left out.
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// What it may do: a policy profile; `hermit policy list` shows them.
+    /// What it may do: a policy profile; `hermit policy profiles` shows them.
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
     /// What to do instead of serving.

@@ -9,6 +9,7 @@ Examples:
   hermit grants allow --project . --changes 'target/**' --command cargo test
   hermit grants allow --project . --paths 'docs/**' --act create --act overwrite --days 30
   hermit grants allow --task task_… --exact --command make check
+  hermit grants allow --schedule tidy --paths 'Documents/**' --act create --after-untrusted
 Only you, at a terminal and with the approval passphrase, can give one. You are still asked about critical risk, and \
 what policy denies stays denied. `hermit grants revoke` takes it back.")]
 pub struct GrantsAllow {
@@ -48,6 +49,10 @@ pub struct GrantsAllow {
     /// In this task alone.
     #[arg(long, value_name = "TASK")]
     pub task: Option<String>,
+    /// In each run of this schedule, as it is: changing or removing the schedule ends it. In a run of a schedule no other
+    /// standing grant answers.
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["task", "project"])]
+    pub schedule: Option<String>,
     /// For so many days.
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub days: u32,

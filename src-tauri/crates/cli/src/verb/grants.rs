@@ -111,6 +111,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
         write: args.send,
         workspace,
         task: args.task,
+        schedule: args.schedule,
         days: Some(args.days),
         uses: Some(args.uses),
         after_untrusted: args.after_untrusted,

@@ -122,7 +122,7 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
 }
 
 /// US dollars in millionths.
-fn micros(dollars: f64) -> Result<u64, Error> {
+pub(super) fn micros(dollars: f64) -> Result<u64, Error> {
     if (0.0..=1e6).contains(&dollars) {
         return Ok((dollars * 1e6).round() as u64);
     }
@@ -195,7 +195,7 @@ fn guest(args: &RunArgs, agent: &str) -> Result<Reasoner, Error> {
 }
 
 /// The text of a playbook that is a file; one that comes with Hermit has none.
-fn playbook_file(name: &str) -> Result<Option<String>, Error> {
+pub(super) fn playbook_file(name: &str) -> Result<Option<String>, Error> {
     let path = Path::new(name);
     if !name.contains(['/', '\\']) && path.extension().is_none() && !path.is_file() {
         return Ok(None);
@@ -207,7 +207,7 @@ fn playbook_file(name: &str) -> Result<Option<String>, Error> {
     Ok(Some(text))
 }
 
-fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
+pub(super) fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
     let mut parameters = BTreeMap::new();
     for text in given {
         let (name, value) = text.split_once('=').ok_or_else(|| {

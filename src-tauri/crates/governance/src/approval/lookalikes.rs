@@ -44,7 +44,8 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_)
         | ResourceId::Rules
-        | ResourceId::Skill(_) => None,
+        | ResourceId::Skill(_)
+        | ResourceId::Schedule(_) => None,
     });
     let words = request.action.as_tool().argv();
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()

@@ -293,7 +293,8 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Secret(_)
         | ResourceId::Memory(_)
         | ResourceId::Rules
-        | ResourceId::Skill(_) => Some(Part::Other),
+        | ResourceId::Skill(_)
+        | ResourceId::Schedule(_) => Some(Part::Other),
     }));
     parts
 }

@@ -102,7 +102,7 @@ fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
     demand(bounded, "override_time", || {
         format!("an override holds for a day and {OVERRIDE_USES_MAX} uses at most")
     })?;
-    match (&grant.cover, grant.scope) {
+    match (&grant.cover, &grant.scope) {
         (Cover::Act { .. }, StandingScope::Project { .. } | StandingScope::Task { .. }) => Ok(()),
         _ => Err(no("an override is for one act in one place")),
     }
@@ -114,10 +114,11 @@ fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
 /// Why it does not, in words.
 pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), String> {
     let workspace = workspace_of(request);
-    let here = match grant.scope {
-        StandingScope::User => true,
-        StandingScope::Project { workspace_id } => workspace == Some(workspace_id),
-        StandingScope::Task { task_id } => request.task_id == task_id,
+    let here = match &grant.scope {
+        // A request does not say which schedule began its task: whoever looks for grants that hold there knows.
+        StandingScope::User | StandingScope::Schedule { .. } => true,
+        StandingScope::Project { workspace_id } => workspace == Some(*workspace_id),
+        StandingScope::Task { task_id } => request.task_id == *task_id,
     };
     if !here {
         return Err("it is for another place".to_owned());

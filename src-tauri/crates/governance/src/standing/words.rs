@@ -7,10 +7,13 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 
 /// What it allows, in one line; nothing in it can hide.
 pub fn in_words(grant: &StandingGrant) -> String {
-    let place = match grant.scope {
-        StandingScope::User => "in every project",
-        StandingScope::Project { .. } => "in this project",
-        StandingScope::Task { .. } => "in this task",
+    let place = match &grant.scope {
+        StandingScope::User => "in every project".to_owned(),
+        StandingScope::Project { .. } => "in this project".to_owned(),
+        StandingScope::Task { .. } => "in this task".to_owned(),
+        StandingScope::Schedule { name, version } => {
+            format!("in each run of the schedule `{}`, as version {version} of it says", visible(name))
+        }
     };
     let lives = grant.expires_at.0.saturating_sub(grant.issued_at.0);
     let time = match (lives / DAY_MS, lives % DAY_MS) {

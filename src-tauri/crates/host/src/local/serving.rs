@@ -10,7 +10,7 @@ use crate::secrets::SecretBook;
 use crate::session::built_pages;
 use crate::{Config, Error, OsEntropy, Unlock, doctor, head_pin};
 use kernel::Kernel;
-use model::Entropy as _;
+use model::{Entropy as _, TaskId};
 use model::body::KeyPurpose;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, PoisonError};
@@ -325,5 +325,22 @@ impl Local {
         if let Some(run_stream) = run_stream {
             run_stream.end();
         }
+    }
+}
+
+impl Local {
+    /// The run stream, caught up with a run.
+    pub(super) fn journal_of(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {
+        self.owned()?;
+        let run_stream = self.run_stream.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let run_stream = run_stream.ok_or_else(|| {
+            wire::Error::new(wire::Code::Unavailable, "this host keeps no run stream")
+                .hint("its log says why; what was done is still in the ledger")
+        })?;
+        if let Some(run) = run {
+            run_stream.catch_up(run);
+        }
+        let reader = runstream::Reader::open(self.home.dir()).map_err(api::failed)?;
+        Ok(api::Journal { reader, watch: run_stream.watch() })
     }
 }

@@ -6,6 +6,7 @@ use crate::compactor::Compactor;
 use crate::embeddings::VectorThread;
 use crate::historian::Historian;
 use crate::notices::Notices;
+use crate::scheduler::Scheduler;
 use crate::state_roots::{self, StateRoots};
 use crate::task_drivers::TaskDrivers;
 use crate::{Config, Error, Home};
@@ -101,11 +102,12 @@ impl Owned {
         Ok(())
     }
 
-    /// What is taken up by time: tasks that wait for an instant, roots of state, and the historian, unless a person turned it
-    /// off.
+    /// What is taken up by time: tasks that wait for an instant, schedules, roots of state, and the historian, unless a person
+    /// turned it off.
     fn due_by_time(&self) -> Vec<Arc<dyn Due>> {
         let roots = Arc::new(StateRoots::new(Arc::clone(&self.kernel)));
-        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, roots];
+        let scheduler = Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives)));
+        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots];
         if self.work.reads_history {
             sources.push(Arc::new(Historian::new(Arc::clone(&self.kernel), Arc::clone(&self.drives))));
         }

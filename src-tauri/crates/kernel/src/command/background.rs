@@ -1,13 +1,14 @@
 //! Tasks that no person began: those of Hermit's own services and of the scheduler (decision 106).
 //!
-//! They read and propose. Standing grants do not answer in them, so what they want to change waits in the inbox; and they
-//! spend little.
+//! What they want to change waits in the inbox. Services read and propose, and spend little; a schedule says what its tasks may,
+//! and a standing grant that names it answers in them.
 
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::kernel::Kernel;
 use model::ingress::Channel;
 use model::policy::Profile;
+use model::schedule::ScheduledBy;
 use model::task::{Budget, Priority};
 use model::{ConversationId, WorkspaceId};
 
@@ -31,14 +32,20 @@ pub struct BackgroundWork {
     pub workspace_id: WorkspaceId,
     /// Who proposes.
     pub reasoning: Reasoning,
+    /// The policy profile.
+    pub profile: Profile,
     /// The conversation it reports into; the first one when none is named.
     pub conversation_id: Option<ConversationId>,
+    /// What it may spend; what a service may where nothing is said.
+    pub budget: Option<Budget>,
+    /// The slot of a schedule that it is for.
+    pub scheduled_by: Option<ScheduledBy>,
     /// The same key twice is the same task.
     pub idempotency_key: String,
 }
 
 impl Kernel {
-    /// Begins a task of a service or of the scheduler, under the profile and with the budget of such work.
+    /// Begins a task of a service or of the scheduler.
     ///
     /// # Errors
     /// As [`Kernel::submit`].
@@ -50,10 +57,11 @@ impl Kernel {
         let BackgroundWork { goal, workspace_id, reasoning, idempotency_key, .. } = work;
         self.submit(&Submission {
             title: work.title,
-            profile: Profile::Service,
-            budget: Budget::BACKGROUND,
+            profile: work.profile,
+            budget: work.budget.unwrap_or(Budget::BACKGROUND),
             priority: Priority::Low,
             conversation_id: work.conversation_id,
+            scheduled_by: work.scheduled_by,
             ..Submission::of(goal, workspace_id, reasoning, channel, idempotency_key)
         })
     }

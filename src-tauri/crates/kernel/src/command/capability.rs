@@ -1,5 +1,5 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
-//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`.
+//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`, schedules in `schedules`.
 
 use super::historian::Suggested;
 use super::memory::Memorandum;
@@ -158,6 +158,7 @@ impl Kernel {
                 return Ok(self.skill_as_approved(trust).err());
             }
             Register::Playbook { adopt } => return self.adoption_outdated(adopt),
+            Register::Schedule { keep } => return self.schedule_outdated(keep),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -230,6 +231,7 @@ impl Kernel {
                 Register::Playbook { adopt } => {
                     super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
                 }
+                Register::Schedule { keep } => self.push_kept(w, keep, action_request_id)?,
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -302,6 +304,14 @@ impl Kernel {
                 "The playbook {0} is adopted. `hermit run --playbook {0}` runs it, and asks you as always.",
                 adopt.draft.name
             ),
+            Register::Schedule { keep } => {
+                let first =
+                    keep.next.first().map_or(String::new(), |at| format!(" It is due first on {at}."));
+                format!(
+                    "The schedule {} is kept.{first} It runs while Hermit is open; `hermit serve` keeps it open.",
+                    keep.schedule.name
+                )
+            }
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()

@@ -209,6 +209,7 @@ impl Kernel {
             attachments: taken_over(state, ArtifactKind::BinaryAttachment),
             encloses: Encloses::default(),
             steps: self.parts_of(state)?,
+            scheduled_by: state.task.scheduled_by.clone(),
             idempotency_key,
         })
     }

@@ -41,6 +41,22 @@ pub struct Quote {
     pub passage: Option<String>,
 }
 
+/// A file or quotation that a task takes over from another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Its name.
+    pub name: String,
+    /// Digest of its bytes, which are in the artifact store already.
+    pub sha256: Digest,
+    /// Its length.
+    pub byte_size: u64,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+    /// The artifact that it was there; absent in what older versions took in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<ArtifactId>,
+}
+
 /// The address of a quotation begins so; behind it stands what is quoted.
 const QUOTE: &str = "quote:";
 

@@ -27,6 +27,7 @@ use model::fault::Point;
 use model::ingress::{Channel, IngressRecord};
 use model::knowledge::{HistoryMark, Suggestion};
 use model::playbook::{DraftMark, ShapeMark};
+use model::policy::Profile;
 use model::task::{Origin, TaskStatus};
 use model::{Body, Digest, TaskId, UnixMs, WorkspaceId};
 use projections::Query;
@@ -484,7 +485,10 @@ fn work(idempotency_key: String, group: &Group, batch: &Suggested) -> Result<Bac
         goal,
         workspace_id: group.workspace,
         reasoning: Reasoning::Tools { change },
+        profile: Profile::Service,
         conversation_id: None,
+        budget: None,
+        scheduled_by: None,
         idempotency_key,
     })
 }

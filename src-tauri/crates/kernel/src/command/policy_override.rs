@@ -161,10 +161,10 @@ fn check(state: &TaskState, grant: &StandingGrant, act: &JudgedAct) -> Result<()
         return Err(Error::Conflict(format!("policy has not denied this; it said {}", act.policy.verdict)));
     }
     covers(grant, &act.request).map_err(|why| no(format!("this override does not fit: {why}")))?;
-    let here = match grant.scope {
-        StandingScope::Task { task_id } => task_id == state.task.task_id,
-        StandingScope::Project { workspace_id } => state.task.workspace_hint == Some(workspace_id),
-        StandingScope::User => false,
+    let here = match &grant.scope {
+        StandingScope::Task { task_id } => *task_id == state.task.task_id,
+        StandingScope::Project { workspace_id } => state.task.workspace_hint == Some(*workspace_id),
+        StandingScope::User | StandingScope::Schedule { .. } => false,
     };
     let said = match &grant.cover {
         Cover::Act { summary, .. } => *summary == act.request.action.as_tool().title(),

@@ -54,7 +54,7 @@ impl StandingRecord {
         Self {
             envelope: b.envelope.clone(),
             keyid: b.keyid,
-            scope: b.scope,
+            scope: b.scope.clone(),
             expires_at: b.expires_at,
             max_uses: b.max_uses,
             surface: b.surface,
@@ -164,7 +164,7 @@ impl Kernel {
                     keyid: keyid.unwrap_or(Digest::ZERO),
                     surface: grant.surface,
                     decided_by: grant.decided_by,
-                    scope: grant.scope,
+                    scope: grant.scope.clone(),
                     expires_at: grant.expires_at,
                     max_uses: grant.max_uses,
                     words: Sensitive::from(in_words(grant)),
@@ -197,20 +197,30 @@ impl Kernel {
     }
 
     /// Standing grants that may answer for a person in this task, the narrowest scope first. They answer only where a
-    /// person gave the task: not for another program, a service or the scheduler.
+    /// person gave the task: not for another program or a service. In a run of a schedule only those answer that name that
+    /// schedule, as it stands.
     pub(crate) fn standing_for(&self, state: &TaskState) -> Result<Vec<Held>, Error> {
-        if state.task.origin() != Origin::Person {
+        let schedule = state.task.scheduled_by.as_ref().filter(|_| state.task.origin() == Origin::Scheduler);
+        if state.task.origin() != Origin::Person && schedule.is_none() {
             return Ok(Vec::new());
         }
-        let here = |scope: StandingScope| match scope {
-            StandingScope::User => true,
-            StandingScope::Project { workspace_id } => state.task.workspace_hint == Some(workspace_id),
-            StandingScope::Task { task_id } => state.task.task_id == task_id,
+        let registry = self.schedule_registry();
+        let here = |scope: &StandingScope| match (scope, schedule) {
+            (StandingScope::Schedule { name, version }, Some(by)) => {
+                let stands = registry.standing(name).is_some_and(|record| record.version == *version);
+                stands && (&by.name, by.version) == (name, *version)
+            }
+            (StandingScope::Schedule { .. }, None) | (_, Some(_)) => false,
+            (StandingScope::User, None) => true,
+            (StandingScope::Project { workspace_id }, None) => {
+                state.task.workspace_hint == Some(*workspace_id)
+            }
+            (StandingScope::Task { task_id }, None) => state.task.task_id == *task_id,
         };
         let now = self.ports.clock.now();
         let records: Vec<(GrantId, StandingRecord)> = {
             let store = lock(&self.store);
-            let open = |r: &StandingRecord| r.revoked.is_none() && now < r.expires_at && here(r.scope);
+            let open = |r: &StandingRecord| r.revoked.is_none() && now < r.expires_at && here(&r.scope);
             store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
         };
         let mut held = Vec::new();
@@ -298,7 +308,7 @@ impl Kernel {
 /// How far one reaches: the narrower answers first.
 const fn reach(grant: &StandingGrant) -> (u8, u8) {
     let scope = match grant.scope {
-        StandingScope::Task { .. } => 0,
+        StandingScope::Task { .. } | StandingScope::Schedule { .. } => 0,
         StandingScope::Project { .. } => 1,
         StandingScope::User => 2,
     };

@@ -1,14 +1,16 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
 use super::add_input::used_before;
+pub use super::enclose::Attachment;
 use super::enclose::{Encloses, Enclosure, hand_over, room};
+use super::firing::OWN_KEYS;
 use super::plan::Part;
 pub use super::reasoning::Reasoning;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
 use crate::writeup::{NewArtifact, Scope, Writeup};
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::artifact::{ArtifactClass, ArtifactKind};
 use model::body::{
     DuplicateRefused, FocusChanged, IngressBound, StepStatusChanged, TaskCreated, TaskStatusChanged,
 };
@@ -16,6 +18,7 @@ use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
 use model::policy::Profile;
 use model::principal::PrincipalType;
+use model::schedule::ScheduledBy;
 use model::task::{
     Budget, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
 };
@@ -76,24 +79,11 @@ pub struct Submission {
     /// Whether a model on another machine may follow one on this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fallback_remote: bool,
+    /// The schedule that began it, and for which of its slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled_by: Option<ScheduledBy>,
     /// The same key twice is the same task.
     pub idempotency_key: String,
-}
-
-/// A file or quotation that a task takes over from another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attachment {
-    /// Its name.
-    pub name: String,
-    /// Digest of its bytes, which are in the artifact store already.
-    pub sha256: seal::Digest,
-    /// Its length.
-    pub byte_size: u64,
-    /// How far it may be relied on.
-    pub trust_tier: TrustTier,
-    /// The artifact that it was there; absent in what older versions took in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<ArtifactId>,
 }
 
 /// What became of a submission.
@@ -139,6 +129,7 @@ impl Submission {
             asks_at_limit: false,
             fallbacks: Vec::new(),
             fallback_remote: false,
+            scheduled_by: None,
             idempotency_key,
         }
     }
@@ -395,6 +386,7 @@ impl Kernel {
             conversation_id,
             continuation_anchor: submission.continuation_anchor.clone(),
             origin: Some(sender.origin()).filter(|origin| *origin != Origin::Person),
+            scheduled_by: submission.scheduled_by.clone(),
         };
         w.push(TaskCreated { task, ingress_id });
         let model = self.model_choice(w, &submission.reasoning, sender.tier())?;
@@ -462,6 +454,11 @@ impl Kernel {
 
 pub(super) fn check(submission: &Submission) -> Result<(), Error> {
     let bytes = submission.goal.len();
+    if submission.idempotency_key.starts_with(OWN_KEYS) && submission.channel != Channel::Scheduler {
+        return Err(Error::Input(format!(
+            "keys that begin with `{OWN_KEYS}` are Hermit's own: use another one"
+        )));
+    }
     if submission.goal.trim().is_empty() {
         return Err(Error::Input("the goal is empty; say what is to be done".to_owned()));
     }

@@ -24,7 +24,7 @@ use model::limits::PICTURE_TOKENS;
 use model::policy::RiskBand;
 use model::proposal::ToolSpec;
 use model::task::{ModelChoice, Origin, Proposer, StepContract, TaskContract};
-use model::{ArtifactId, DecisionId, Sensitive, Slot};
+use model::{ArtifactId, DecisionId, Sensitive, Slot, WorkspaceId};
 use reasoning::{Observed, Pictures, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,8 +34,12 @@ impl Kernel {
     pub(crate) fn workspace_root(&self, state: &TaskState) -> Result<PathBuf, Error> {
         let id =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let store = lock(&self.store);
-        let root = store.workspaces.get(&id).cloned().flatten();
+        self.root_of(id)
+    }
+
+    /// A folder that is known here.
+    pub(crate) fn root_of(&self, id: WorkspaceId) -> Result<PathBuf, Error> {
+        let root = lock(&self.store).workspaces.get(&id).cloned().flatten();
         let root = root.ok_or_else(|| Error::NotFound { kind: "workspace", id: id.to_string() })?;
         crate::workspace::decode_root(&root)
     }

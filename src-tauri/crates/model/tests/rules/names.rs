@@ -331,6 +331,7 @@ fn kinds_of_artifacts_in_their_order() {
             "message",
             "quote",
             "playbook.draft",
+            "schedule",
         ]
     );
 }
@@ -473,6 +474,7 @@ fn the_rest_of_the_closed_lists() {
             "secret",
             "tool_server",
             "skill",
+            "schedule",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

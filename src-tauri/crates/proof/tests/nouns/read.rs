@@ -119,6 +119,10 @@ impl Model {
         assert!(self.types.insert(name.to_string(), def).is_none(), "two types are called `{name}`");
     }
 
+    fn take_bodies(&mut self, rows: Vec<BodyRow>) {
+        self.bodies.extend(rows.into_iter().map(|row| (row.0, row.1, row.2)));
+    }
+
     fn rows(&mut self, found: &syn::ItemMacro) {
         let name = found.mac.path.segments.last().unwrap().ident.to_string();
         let tokens = found.mac.tokens.clone();
@@ -128,13 +132,40 @@ impl Model {
                 self.add(&name, Def::Words(words));
             }
             "ids" => self.ids.extend(all::<Id>.parse2(tokens).unwrap().into_iter().map(|row| (row.0, row.1))),
-            "bodies" => {
-                let rows = all::<BodyRow>.parse2(tokens).unwrap();
-                self.bodies.extend(rows.into_iter().map(|row| (row.0, row.1, row.2)));
+            "bodies" => self.take_bodies(all.parse2(tokens).unwrap()),
+            "with_schedules" => self.take_bodies(named.parse2(tokens).unwrap()),
+            "macro_rules" if found.ident.as_ref().is_some_and(|name| name == "with_schedules") => {
+                self.take_bodies(behind.parse2(tokens).unwrap());
             }
             _ => {}
         }
     }
+}
+
+/// `bodies` and the rows: a list that goes on to another macro, which has more of them.
+fn named(input: ParseStream<'_>) -> syn::Result<Vec<BodyRow>> {
+    input.parse::<Ident>()?;
+    all(input)
+}
+
+/// `($then:ident $($before:tt)*) => { $then! { $($before)* and the rows } };`
+fn behind(input: ParseStream<'_>) -> syn::Result<Vec<BodyRow>> {
+    let (pattern, outer, inner, repeated);
+    parenthesized!(pattern in input);
+    pattern.parse::<proc_macro2::TokenStream>()?;
+    input.parse::<Token![=>]>()?;
+    braced!(outer in input);
+    outer.parse::<Token![$]>()?;
+    outer.parse::<Ident>()?;
+    outer.parse::<Token![!]>()?;
+    braced!(inner in outer);
+    inner.parse::<Token![$]>()?;
+    parenthesized!(repeated in inner);
+    repeated.parse::<proc_macro2::TokenStream>()?;
+    inner.parse::<Token![*]>()?;
+    let rows = all(&inner)?;
+    input.parse::<proc_macro2::TokenStream>()?;
+    Ok(rows)
 }
 
 fn all<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {

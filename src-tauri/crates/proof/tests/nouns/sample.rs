@@ -48,7 +48,8 @@ impl Model {
 
     /// Payloads of the event of this type.
     pub fn payloads(&self, event_type: &str) -> Vec<Value> {
-        let (.., fields) = self.bodies.iter().find(|(name, ..)| name == event_type).unwrap();
+        let found = self.bodies.iter().find(|(name, ..)| name == event_type);
+        let (.., fields) = found.unwrap_or_else(|| panic!("no body `{event_type}`"));
         self.members(fields)
     }
 
@@ -129,7 +130,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Memory(_)) => Some(ResourceId::Receipt(receipt)),
         Some(ResourceId::Receipt(_)) => Some(ResourceId::Rules),
         Some(ResourceId::Rules) => Some(ResourceId::Skill("deploy".to_owned())),
-        Some(ResourceId::Skill(_)) => None,
+        Some(ResourceId::Skill(_)) => Some(ResourceId::Schedule("morning".to_owned())),
+        Some(ResourceId::Schedule(_)) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

@@ -74,11 +74,11 @@ impl World {
         let (covers, scopes) =
             (nouns::samples::<Cover>("Cover"), nouns::samples::<StandingScope>("StandingScope"));
         let world = |(n, cover): (usize, &Cover)| {
-            let scope = scopes[n % scopes.len()];
+            let scope = &scopes[n % scopes.len()];
             let change = |grant: &mut StandingGrant| {
                 grant.cover = cover.clone();
                 if !matches!(scope, StandingScope::Task { .. }) {
-                    grant.scope = scope;
+                    grant.scope = scope.clone();
                 }
             };
             Self::once(change, |_, _| ())

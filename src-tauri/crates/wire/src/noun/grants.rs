@@ -19,7 +19,8 @@ params! {
     /// The narrowest standing grants that would have answered a question.
     Propose {
         approval: String,
-        /// Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task.
+        /// Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task. In a run of a
+        /// schedule: its runs, `schedule`.
         scope: Option<String>,
     }
     /// A standing grant in the making: a command, a place or a host, and where it is to hold.
@@ -48,9 +49,11 @@ params! {
         /// Whether something may be sent there.
         #[serde(default)]
         write: bool,
-        /// The project's folder; with no task either, everywhere.
+        /// The project's folder; with neither task nor schedule, everywhere.
         workspace: Option<String>,
         task: Option<String>,
+        /// The schedule in whose runs it holds, as it is.
+        schedule: Option<String>,
         days: Option<u32>,
         uses: Option<u32>,
         /// Whether it holds also for a proposer that has read what nobody vouches for.
@@ -93,7 +96,7 @@ answers! {
         /// What it allows, in a sentence.
         words: Option<String>,
         scope: RuleScope,
-        /// The project or the task.
+        /// The project, the task or the schedule.
         place: Option<String>,
         state: StandingState,
         expires_at: i64,

@@ -20,6 +20,7 @@ pub mod playbooks;
 pub mod policy;
 pub mod proof;
 pub mod receipts;
+pub mod schedules;
 pub mod secrets;
 pub mod skills;
 pub mod store;

@@ -13,7 +13,7 @@ export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
 export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
 
-export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill");
+export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
 export const event = object({ canon: string, event_id: id("evt"), schema_version: u32, event_type: string, entity_type: entityType, entity_id: string, task_id: id("task"), step_id: nullable(id("step")), attempt_id: nullable(id("att")), task_seq: u64, occurred_at: integer, actor_type: principalType, actor_id: id("prn"), payload: json, causation_id: nullable(id("evt")), correlation_id: string, idempotency_key: nullable(string), workspace_id: nullable(id("wsp")), prev_event_hash: digest }, "closed");
 export const subject = object({ name: nullable(sensitive(string)), digest: record(string) });
@@ -117,6 +117,21 @@ export const playbookTrialOutcome = names("same", "differs", "not_tried");
 export const playbookTrial = object({ task_id: id("task"), receipts: array(id("rcp")), parameters: record(string), outcome: playbookTrialOutcome, why: nullable(string) }, "closed");
 export const playbookDraft = object({ name: string, text: string, sha256: digest, shape_sha256: digest, project: project, trust_tier: trustTier, trials: array(playbookTrial), narrowest: string }, "closed");
 export const adoptPlaybook = object({ draft: playbookDraft, at: artifactRef, version: u32, was: nullable(string) }, "closed");
+export const rule = tagged("kind", {
+  cron: object({ expression: string, zone: string }, "closed"),
+  every: object({ period_ms: u64, from: integer }, "closed"),
+  once: object({ at: integer, zone: string }, "closed"),
+});
+export const catchUp = variant(names("skip", "newest"), { newer: u32 });
+export const when = object({ rule: rule, catch_up: catchUp, grace_ms: nullable(u64) }, "closed");
+export const modelApi = names("openai", "responses", "anthropic", "gemini", "ollama");
+export const scheduleProposer = tagged("kind", {
+  playbook: object({ name: string, text: string, parameters: record(string) }, "closed"),
+  model: object({ api: modelApi, base_url: string, model: string, secret: nullable(string) }, "closed"),
+});
+export const budget = object({ iterations_max: u32, tokens_max: u64, wall_ms_max: integer, cost_micros_max: u64 });
+export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")) }, "closed");
+export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
@@ -126,6 +141,7 @@ export const register = tagged("op", {
   rules: object({ rules: string, was: string }, "closed"),
   skill: object({ trust: trustSkill }, "closed"),
   playbook: object({ adopt: adoptPlaybook }, "closed"),
+  schedule: object({ keep: keepSchedule }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
 export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
@@ -171,13 +187,14 @@ export const standingScope = tagged("kind", {
   user: object({}),
   project: object({ workspace_id: id("wsp") }, "closed"),
   task: object({ task_id: id("task") }, "closed"),
+  schedule: object({ name: string, version: u32 }, "closed"),
 });
 export const givenAt = object({ approval_id: id("apr"), packet_sha256: digest }, "closed");
 export const standingGrant = object({ format: string, log_id: string, grant_id: id("grt"), cover: cover, scope: standingScope, after_untrusted: boolean, issued_at: integer, expires_at: integer, max_uses: u32, given_at: nullable(givenAt), override_reason: nullable(string), surface: surface, decided_by: id("prn") }, "closed");
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -349,5 +366,12 @@ export const REGISTRY = [
   "playbook.adopted",
   "playbook.turned_off",
   "tools.passed_on",
+  "schedule.kept",
+  "schedule.paused",
+  "schedule.resumed",
+  "schedule.removed",
+  "schedule.settled",
+  "schedule.fired",
+  "schedule.not_begun",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -52,6 +52,7 @@ function isResource(text: string): boolean {
       return rest.includes("/");
     case "secret":
     case "skill":
+    case "schedule":
       return rest !== "";
     case "memory":
       return /^mem_[0-9a-f]{32}$/.test(rest);

@@ -1,0 +1,233 @@
+//! Schedules: previews, proposals to a person, what narrows, and how each stands.
+
+use super::conversations::conversation;
+use super::task::{budget, channel, of_submitted};
+use crate::caller::sender;
+use crate::convert::opt_word;
+use crate::files::absolute;
+use crate::{Host, Wire as _, fold, not_found, usage};
+use kernel::command::submit::Reasoning;
+use kernel::schedule_registry::{ScheduleRecord, ScheduleRegistry};
+use model::UnixMs;
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::schedule::{CatchUp, Rule, Schedule as Kept, ScheduleProposer, When};
+use wire::schedules::{
+    Due, Keep, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule, ScheduleRun,
+    Schedules, Show,
+};
+use wire::task::Submitted;
+use wire::{Code, Error};
+use words::schedule::CatchUpKind;
+
+/// Next times that are told.
+const NEXT_SHOWN: usize = 5;
+
+pub(crate) fn list(host: &dyn Host, _: List) -> Result<Schedules, Error> {
+    let registry = registry(host)?;
+    Ok(Schedules { schedules: registry.all_standing().map(|one| row(host, one)).collect::<Result<_, _>>()? })
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
+    shown(host, &p.name)
+}
+
+pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
+    let zone = zone(host, p.zone.as_deref())?;
+    let rule = schedule::parse(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let next = next(&rule, &zone, host.now())?;
+    if next.is_empty() {
+        return Err(usage("that time has gone by: write one that is still to come"));
+    }
+    Ok(Previewed { rule: rule.in_words(), zone, next })
+}
+
+pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
+    let zone = zone(host, p.zone.as_deref())?;
+    let rule = schedule::parse(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let kernel = host.kernel()?;
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let proposer = proposer(host.reasoning(&p.reasoner)?)?;
+    let goal = match (&proposer, p.goal.trim()) {
+        (ScheduleProposer::Playbook { name, .. }, "") => format!("Run the playbook {name}"),
+        (_, goal) => goal.to_owned(),
+    };
+    let name = match p.name {
+        Some(name) => name,
+        None => free_name(&kernel.schedule_registry(), &proposer),
+    };
+    let schedule = Kept {
+        name,
+        said: p.said.trim().to_owned(),
+        when: When {
+            rule,
+            catch_up: catch_up(p.catch_up, p.catch_up_most)?,
+            grace_ms: p.grace_minutes.map(|minutes| u64::from(minutes).saturating_mul(60_000)),
+        },
+        goal,
+        workspace_id: kernel.workspace(&root).wire()?,
+        folder: root.display().to_string(),
+        proposer,
+        profile: opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed),
+        budget: budget(p.budget)?,
+        conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
+    };
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let submitted = kernel.propose_schedule(schedule, &zone, (channel(p.channel.as_deref())?, key)).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Schedule, Error> {
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("paused by a {}", by.by));
+    host.kernel()?.pause_schedule(&p.name, &reason, by).wire()?;
+    shown(host, &p.name)
+}
+
+pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Schedule, Error> {
+    host.kernel()?.resume_schedule(&p.name, sender(host, Channel::Cli)).wire()?;
+    host.rouse();
+    shown(host, &p.name)
+}
+
+pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<Schedule, Error> {
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("removed by a {}", by.by));
+    host.kernel()?.remove_schedule(&p.name, &reason, by).wire()?;
+    shown(host, &p.name)
+}
+
+pub(crate) fn run(host: &dyn Host, p: Run) -> Result<Submitted, Error> {
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = sender(host, channel(p.channel.as_deref())?);
+    let submitted = host.kernel()?.run_schedule(&p.name, by, key).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+fn shown(host: &dyn Host, name: &str) -> Result<Schedule, Error> {
+    let registry = registry(host)?;
+    let record = registry.0.get(name);
+    row(host, record.ok_or_else(|| not_found("schedule", name).hint("`hermit schedule list` lists them"))?)
+}
+
+/// Schedules with what became of their slots.
+fn registry(host: &dyn Host) -> Result<ScheduleRegistry, Error> {
+    let reader = host.reader()?;
+    let mut registry = ScheduleRegistry::clone(&fold::store_state(&reader)?.schedules);
+    registry.read_slots(&reader).wire()?;
+    Ok(registry)
+}
+
+fn zone(host: &dyn Host, named: Option<&str>) -> Result<String, Error> {
+    match named {
+        Some(name) => schedule::zone_named(name).map_err(|why| usage(why.to_string())),
+        None => Ok(host.zone()),
+    }
+}
+
+fn next(rule: &Rule, zone: &str, after: UnixMs) -> Result<Vec<Due>, Error> {
+    let slots = schedule::slots(rule, after).map_err(|why| usage(why.to_string()))?.take(NEXT_SHOWN);
+    let due = |slot: model::schedule::DueSlot| {
+        let text = schedule::in_words(&slot, zone).map_err(|why| usage(why.to_string()))?;
+        Ok(Due { at: slot.at.0, text })
+    };
+    slots.map(due).collect()
+}
+
+fn proposer(of: Reasoning) -> Result<ScheduleProposer, Error> {
+    match of {
+        Reasoning::Playbook { name, text, parameters } => {
+            Ok(ScheduleProposer::Playbook { name, text, parameters })
+        }
+        Reasoning::Openai { api, base_url, model, secret } => {
+            Ok(ScheduleProposer::Model { api, base_url, model, secret })
+        }
+        _ => Err(usage("a schedule works with a model or a playbook")
+            .hint("name one: `--model ADDRESS` or `--playbook NAME`")),
+    }
+}
+
+fn catch_up(kind: Option<CatchUpKind>, most: Option<u32>) -> Result<CatchUp, Error> {
+    match (kind.unwrap_or(CatchUpKind::Newest), most) {
+        (CatchUpKind::Newer, Some(most)) => Ok(CatchUp::Newer(most)),
+        (CatchUpKind::Newer, None) => Err(usage("`newer` says how many with `catch_up_most`")),
+        (_, Some(_)) => Err(usage("`catch_up_most` belongs to `newer`")),
+        (CatchUpKind::Newest, None) => Ok(CatchUp::Newest),
+        (CatchUpKind::Skip, None) => Ok(CatchUp::Skip),
+    }
+}
+
+/// A name that no schedule ever had: of the playbook, or a number. A goal stands in no name, because names are not erased.
+fn free_name(registry: &ScheduleRegistry, proposer: &ScheduleProposer) -> String {
+    let (base, first) = match proposer {
+        ScheduleProposer::Playbook { name, .. } if model::skill::check_skill_name(name).is_ok() => {
+            (name.as_str(), None)
+        }
+        _ => ("schedule", Some(1)),
+    };
+    let numbered = (first.unwrap_or(2)..).map(|n: u32| format!("{base}-{n}"));
+    let mut names = first.is_none().then(|| base.to_owned()).into_iter().chain(numbered);
+    names.find(|name| !registry.0.contains_key(name)).unwrap_or_else(|| base.to_owned())
+}
+
+fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
+    let bytes = host.artifacts()?.read(&record.schedule.sha256);
+    let kept: Option<Kept> = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let zone = match &record.when.rule {
+        Rule::Cron { zone, .. } | Rule::Once { zone, .. } => zone.clone(),
+        Rule::Every { .. } => host.zone(),
+    };
+    let query = host.query()?;
+    let mut runs = Vec::new();
+    for run in record.slots.runs.iter().rev() {
+        let row = query.task(run.task_id).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
+        let status = row.map(|row| row.status.to_string());
+        runs.push(ScheduleRun { slot_at: run.slot_at.0, task_id: run.task_id.to_string(), status });
+    }
+    let why = match (&record.why, record.next()) {
+        (None, Err(why)) if record.may_begin() => Some(why.to_owned()),
+        (why, _) => why.clone(),
+    };
+    let next = if record.may_begin() && record.next().is_ok() {
+        next(&record.when.rule, &zone, record.settled().max(host.now()))?
+    } else {
+        Vec::new()
+    };
+    let erased = || "(erased)".to_owned();
+    let (catch_up, catch_up_most) = match record.when.catch_up {
+        CatchUp::Skip => (CatchUpKind::Skip, None),
+        CatchUp::Newest => (CatchUpKind::Newest, None),
+        CatchUp::Newer(most) => (CatchUpKind::Newer, Some(most)),
+    };
+    Ok(Schedule {
+        name: record.name.clone(),
+        version: record.version,
+        state: record.state(),
+        why,
+        said: kept.as_ref().map_or_else(erased, |kept| kept.said.clone()),
+        rule: record.when.rule.in_words(),
+        zone,
+        goal: kept.as_ref().map_or_else(erased, |kept| kept.goal.clone()),
+        folder: kept.as_ref().map_or_else(erased, |kept| kept.folder.clone()),
+        worker: kept.as_ref().map_or_else(erased, |kept| match &kept.proposer {
+            ScheduleProposer::Playbook { name, .. } => format!("playbook:{name}"),
+            ScheduleProposer::Model { base_url, model, .. } => format!("{base_url}#{model}"),
+        }),
+        profile: kept.as_ref().map_or(Profile::Service, |kept| kept.profile),
+        next,
+        catch_up,
+        catch_up_most,
+        grace_minutes: record.when.grace_ms.and_then(|ms| u32::try_from(ms / 60_000).ok()),
+        since: record.since.0,
+        fired: record.slots.fired,
+        passed_over: record.slots.passed_over,
+        runs,
+        last_passed_over: record
+            .slots
+            .last_passed_over
+            .map(|(until, why)| PassedOverAt { until: until.0, why }),
+        artifact_id: record.schedule.artifact_id.to_string(),
+    })
+}

@@ -1,0 +1,105 @@
+//! Verbs about schedules.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `hermit schedule`.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+A schedule begins a task by itself: at a time of day, after a period, or once. It gives no authority: what its task wants to \
+change is judged and asked about as always, and waits for you in `hermit approvals list`.
+
+It runs while Hermit is open: the app, or `hermit serve`. Times that were missed are on record, and made up for as you said.")]
+pub enum ScheduleVerb {
+    /// Shows a card with a schedule and its next times, and keeps it after your yes.
+    Add(Box<ScheduleAdd>),
+    /// Lists schedules, and how each stands.
+    List,
+    /// Shows a schedule, its next times and its runs.
+    Show {
+        /// Its name.
+        schedule: String,
+    },
+    /// Tells how a time is read, and its next times; keeps nothing.
+    Preview {
+        /// The time, such as "every weekday at 8:30".
+        time: String,
+        /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
+        #[arg(long, value_name = "ZONE")]
+        zone: Option<String>,
+    },
+    /// Pauses a schedule: its times pass, each on record.
+    Pause {
+        /// Its name.
+        schedule: String,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Resumes a schedule that is paused.
+    Resume {
+        /// Its name.
+        schedule: String,
+    },
+    /// Begins the task of a schedule now, beside its times.
+    Run {
+        /// Its name.
+        schedule: String,
+    },
+    /// Removes a schedule; its history stays.
+    Rm {
+        /// Its name.
+        schedule: String,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+}
+
+/// `hermit schedule add`.
+#[derive(Debug, Args)]
+pub struct ScheduleAdd {
+    /// When: "every weekday at 8:30", "every 15 minutes", "on the first of each month at noon", "tomorrow at 9", or a cron
+    /// expression such as "30 8 * * MON-FRI".
+    pub time: String,
+    /// What is to be done each time.
+    #[arg(value_name = "GOAL")]
+    pub words: Option<String>,
+    /// A name. A schedule that has it already is changed; without it, a new one gets a name of its own.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The folder to work in; the current folder unless you name one.
+    #[arg(long, short, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// A playbook that comes with Hermit, one that you adopted, or the path of one.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
+    pub playbook: Option<String>,
+    /// A parameter of the playbook; repeat it for several.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// The model: `box:NAME` or `openai:URL#NAME`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub model: Option<String>,
+    /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
+    #[arg(long, value_name = "ZONE")]
+    pub zone: Option<String>,
+    /// What becomes of times that this machine misses: `newest` makes up for the last of them (unless you say otherwise), `skip`
+    /// for none, a number for so many.
+    #[arg(long, value_name = "skip|newest|N", default_value = "newest")]
+    pub missed: String,
+    /// Skips a time that is seen later than so many minutes.
+    #[arg(long, value_name = "MINUTES")]
+    pub grace: Option<u32>,
+    /// Policy profile of its tasks; local_edit_allowed unless you name one. `hermit policy profiles` shows them.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// The most turns each run may use.
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u32>,
+    /// The most US dollars each run may spend on models; 5 unless you say otherwise.
+    #[arg(long, value_name = "DOLLARS")]
+    pub cost: Option<f64>,
+    /// The conversation that its tasks report into.
+    #[arg(long, value_name = "CONVERSATION")]
+    pub conversation: Option<String>,
+}

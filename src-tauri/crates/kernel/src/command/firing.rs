@@ -1,0 +1,293 @@
+//! How schedules fire (schedule.md 1).
+//!
+//! One look settles each slot of a schedule that came due: one event in the schedule's stream says of each whether it fires. That
+//! event is committed before any task is made, and the task of a slot is keyed by schedule and slot. So a host that dies in
+//! between has lost none and made none twice: the next look finds the slot without its task and makes it.
+
+use super::background::{BackgroundWork, Initiator};
+use super::schedules::{all_for, in_stream, push_settled, reasoning};
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::query::view;
+use crate::schedule_registry::ScheduleRecord;
+use crate::sender::Sender;
+use model::body::{ScheduleFired, ScheduleNotBegun, SchedulePaused};
+use model::fault::Point;
+use model::ingress::Channel;
+use model::schedule::{PassedOver, Schedule, ScheduledBy, Settled};
+use model::task::TaskStatus;
+use model::{Sensitive, TaskId, UnixMs};
+
+/// Runs of one schedule that wait for a person at the same time; slots that come due meanwhile are passed over.
+const WAITING_MAX: usize = 5;
+/// Runs in a row that fail before a schedule pauses itself.
+const FAILURES_MAX: usize = 3;
+/// How long a schedule that could not be looked after is left alone, in milliseconds.
+const RETRY_MS: i64 = 60_000;
+/// How its keys begin that are no client's.
+pub(super) const OWN_KEYS: &str = "hermit:";
+
+/// How a run of a schedule stands, as far as the next one must know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    AtWork,
+    Waits,
+    Failed,
+    Ended,
+}
+
+impl Kernel {
+    /// When a slot of any schedule is to be looked after first.
+    pub fn next_slot(&self) -> Option<UnixMs> {
+        let now = self.ports.clock.now();
+        let held = lock(&self.slots_held).clone();
+        let at = |record: &ScheduleRecord| {
+            let at = match record.slots.unmade.is_empty() {
+                true => record.next().unwrap_or(Some(now))?,
+                // It begins when the run before it rests, which whoever drives that one tells.
+                false if self.is_at_work(record) => return None,
+                false => now,
+            };
+            // A clock that was set back does not hold it longer than that.
+            let until = held.get(&record.name).map(|until| (*until).min(now.plus_ms(RETRY_MS)));
+            Some(until.map_or(at, |until| at.max(until)))
+        };
+        self.schedule_registry().0.values().filter(|record| record.may_begin()).filter_map(at).min()
+    }
+
+    /// Settles every slot that has come due, and makes the tasks of those that fire.
+    ///
+    /// One schedule that fails stands in no other's way: what was wrong is told in the log of the process, and it is tried again
+    /// after a minute; where it cannot pass by itself the schedule is paused with the reason.
+    ///
+    /// # Errors
+    /// [`Error::Halted`] while nothing may begin.
+    pub fn fire_due(&self) -> Result<Vec<TaskId>, Error> {
+        if self.halted().is_some() {
+            return Err(Error::Halted);
+        }
+        let now = self.ports.clock.now();
+        let waits =
+            |one: &&ScheduleRecord| one.is_due(now) || one.may_begin() && !one.slots.unmade.is_empty();
+        let names: Vec<String> =
+            self.schedule_registry().0.values().filter(waits).map(|one| one.name.clone()).collect();
+        let mut begun = Vec::new();
+        for name in names {
+            if lock(&self.slots_held)
+                .get(&name)
+                .is_some_and(|until| now < *until && *until <= now.plus_ms(RETRY_MS))
+            {
+                continue;
+            }
+            match self.fire(&name, now) {
+                Ok(tasks) => {
+                    lock(&self.slots_held).remove(&name);
+                    begun.extend(tasks);
+                }
+                Err(error) => {
+                    tracing::warn!(schedule = name, %error, "what came due of a schedule is not begun yet");
+                    lock(&self.slots_held).insert(name, now.plus_ms(RETRY_MS));
+                }
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Settles what came due of one schedule, and makes the task of its oldest slot that fires.
+    fn fire(&self, name: &str, now: UnixMs) -> Result<Option<TaskId>, Error> {
+        let record = self.known_schedule(name)?;
+        // What fires is begun, or passed over, before anything newer is settled.
+        if record.slots.unmade.is_empty() && record.is_due(now) {
+            self.settle_due(&record)?;
+        }
+        loop {
+            let record = self.known_schedule(name)?;
+            let Some(at) = record.slots.unmade.front().copied().filter(|_| record.may_begin()) else {
+                return Ok(None);
+            };
+            let runs = self.runs(&record)?;
+            if runs.contains(&Run::AtWork) {
+                return Ok(None);
+            }
+            let made = self.schedule_of(&record).and_then(|schedule| {
+                match self.why_not_begun(&record, &schedule, (&runs, at))? {
+                    Some(why) => self.not_begun(&record, at, why).map(|()| None),
+                    None => self.make_run(&record, schedule, at).map(Some),
+                }
+            });
+            match made {
+                Ok(None) => {}
+                Ok(made) => return Ok(made),
+                Err(error) if passes(&error) => return Err(error),
+                Err(error) => return self.cannot_run(&record, &error).map(|()| None),
+            }
+        }
+    }
+
+    /// Settles what came due of one schedule; or pauses it, when its last runs failed or its rule cannot be read.
+    fn settle_due(&self, record: &ScheduleRecord) -> Result<(), Error> {
+        let runs = self.runs(record)?;
+        let of_span =
+            record.slots.runs.iter().zip(&runs).rev().take_while(|(run, _)| run.span == record.span);
+        let failed = of_span.take_while(|(_, how)| **how == Run::Failed).count();
+        if failed >= FAILURES_MAX {
+            let why =
+                format!("the last {FAILURES_MAX} runs failed; look at them, then resume it or remove it");
+            return self.pauses_itself(record, PassedOver::Paused, why);
+        }
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
+        let (settled, until) = match schedule::settle(&record.when, record.settled(), w.now) {
+            Ok(settled) => settled,
+            Err(why) => return self.pauses_itself(record, PassedOver::NotBegun, why.to_string()),
+        };
+        let held = match runs.contains(&Run::AtWork) {
+            true => Some(PassedOver::StillRunning),
+            false if !settled.iter().any(|one| matches!(one, Settled::Fires(_))) => None,
+            false => self.why_held(&self.schedule_of(record)?, &runs)?,
+        };
+        let settled = match held {
+            None => settled,
+            Some(why) => all_for(settled, why),
+        };
+        push_settled(&mut w, record, settled, (until, record.slots.passed_over));
+        match self.commit(w) {
+            // Another thread has settled it.
+            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Why no run begins now, if none does.
+    fn why_held(&self, schedule: &Schedule, runs: &[Run]) -> Result<Option<PassedOver>, Error> {
+        if runs.iter().filter(|run| **run == Run::Waits).count() >= WAITING_MAX {
+            return Ok(Some(PassedOver::TooManyWait));
+        }
+        let root = self.root_of(schedule.workspace_id)?;
+        Ok(self.executors_at(&root, schedule.workspace_id).is_err().then_some(PassedOver::FolderMissing))
+    }
+
+    /// Why the task of a slot that fires is not made after all, if it is not.
+    fn why_not_begun(
+        &self,
+        record: &ScheduleRecord,
+        schedule: &Schedule,
+        (runs, at): (&[Run], UnixMs),
+    ) -> Result<Option<PassedOver>, Error> {
+        if self.reader.by_idempotency_key(&fired_key(&record.name, at))?.is_some() {
+            return Ok(Some(PassedOver::FiredBefore));
+        }
+        let late = self.ports.clock.now().0.saturating_sub(at.0);
+        let grace = record.when.grace_ms.and_then(|ms| i64::try_from(ms).ok());
+        if grace.is_some_and(|grace| late > grace) {
+            return Ok(Some(PassedOver::TooLate));
+        }
+        self.why_held(schedule, runs)
+    }
+
+    fn not_begun(&self, record: &ScheduleRecord, slot_at: UnixMs, why: PassedOver) -> Result<(), Error> {
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleFire, by, &record.name)?;
+        in_stream(&mut w, record, |w| {
+            let (name, version) = (record.name.clone(), record.version);
+            let passed_over = record.slots.passed_over.saturating_add(1);
+            w.push(ScheduleNotBegun { name, version, slot_at, why, passed_over });
+        });
+        self.commit(w).map(drop)
+    }
+
+    /// Makes the task of a slot that fires, and says which it is.
+    fn make_run(&self, record: &ScheduleRecord, schedule: Schedule, at: UnixMs) -> Result<TaskId, Error> {
+        let ScheduleRecord { name, version, span, .. } = record;
+        let submitted = self.submit_background(
+            Initiator::Scheduler,
+            BackgroundWork {
+                goal: schedule.goal,
+                title: name.clone(),
+                workspace_id: schedule.workspace_id,
+                reasoning: reasoning(schedule.proposer),
+                profile: schedule.profile,
+                conversation_id: schedule.conversation_id,
+                budget: Some(schedule.budget),
+                scheduled_by: Some(ScheduledBy { name: name.clone(), version: *version, slot_at: at }),
+                idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
+            },
+        )?;
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleFire, by, name)?;
+        in_stream(&mut w, record, |w| {
+            let fired = ScheduleFired {
+                name: name.clone(),
+                version: *version,
+                span: *span,
+                slot_at: at,
+                about_task_id: submitted.task_id,
+                runs: record.slots.fired.saturating_add(1),
+            };
+            w.push_keyed(Some(fired_key(name, at)), fired);
+        });
+        match self.commit(w) {
+            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(submitted.task_id),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Pauses a schedule whose task cannot be made as it is.
+    fn cannot_run(&self, record: &ScheduleRecord, error: &Error) -> Result<(), Error> {
+        tracing::warn!(schedule = record.name, %error, "the task of a schedule cannot begin");
+        self.pauses_itself(record, PassedOver::NotBegun, format!("its task cannot begin: {error}"))
+    }
+
+    fn pauses_itself(&self, record: &ScheduleRecord, why: PassedOver, reason: String) -> Result<(), Error> {
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
+        self.push_passed_over(&mut w, record, why);
+        let (name, reason) = (record.name.clone(), Sensitive::from(reason));
+        w.push(SchedulePaused { name, by_itself: true, reason });
+        match self.commit(w) {
+            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How the newest runs stand, the newest last.
+    fn runs(&self, record: &ScheduleRecord) -> Result<Vec<Run>, Error> {
+        let (query, severed) = (self.query()?, self.reader.severed()?);
+        let stands = |task: TaskId| -> Result<Run, Error> {
+            if severed.iter().any(|one| one.task == task) {
+                return Ok(Run::Failed);
+            }
+            let Some(row) = query.task(task).map_err(view)? else { return Ok(Run::Ended) };
+            let asks = row.open_approvals + row.open_questions + row.unknown_effects > 0;
+            Ok(match row.status {
+                TaskStatus::Failed => Run::Failed,
+                status if status.is_terminal() => Run::Ended,
+                TaskStatus::Paused => Run::Waits,
+                TaskStatus::Blocked if asks => Run::Waits,
+                _ => Run::AtWork,
+            })
+        };
+        record.slots.runs.iter().map(|run| stands(run.task_id)).collect()
+    }
+
+    fn is_at_work(&self, record: &ScheduleRecord) -> bool {
+        self.runs(record).is_ok_and(|runs| runs.contains(&Run::AtWork))
+    }
+}
+
+fn fired_key(name: &str, at: UnixMs) -> String {
+    format!("fired:{name}:{}", at.0)
+}
+
+/// Whether an error passes by itself: the disk, a key that is locked, a halt. Anything else is the schedule's own.
+const fn passes(error: &Error) -> bool {
+    match error {
+        Error::Ledger(_)
+        | Error::Halted
+        | Error::HaltUnrecorded(_)
+        | Error::KeyLocked(_)
+        | Error::Gate(_) => true,
+        Error::Artifacts(error) => matches!(error, artifacts::Error::Io { .. }),
+        _ => false,
+    }
+}

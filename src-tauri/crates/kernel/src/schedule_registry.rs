@@ -1,0 +1,261 @@
+//! Schedules as events tell them: which there are and how each stands, from the store's own stream; until when its slots are
+//! settled and which runs they began, from the end of its own stream (schedule.md 1).
+
+use crate::Error;
+use ledger::Reader;
+use model::artifact::ArtifactRef;
+use model::body::{Body, ScheduleKept};
+use model::schedule::{PassedOver, ScheduleState, Settled, When};
+use model::{TaskId, UnixMs};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
+
+/// Runs of a schedule that are remembered here; the log has them all.
+const RUNS_MAX: usize = 20;
+/// How many events at the end of a schedule's stream say how it stands. A span that fires begins none before its slots are runs
+/// or are passed over, so slots that wait for their task are among the last [`model::schedule::AFTERWARDS_MAX`]; and each run
+/// comes with two events.
+const TAIL: u64 = 100;
+
+/// A run that a schedule began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScheduleRun {
+    /// Between which words of a person: failures before the newest of them do not count.
+    pub span: u32,
+    /// The slot.
+    pub slot_at: UnixMs,
+    /// Its task.
+    pub task_id: TaskId,
+}
+
+/// What became of the slots of a schedule.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// In which span they were settled last, and until when.
+    settled: Option<(u32, UnixMs)>,
+    /// Slots that fire, and whose task is not on record yet, the oldest first.
+    pub unmade: VecDeque<UnixMs>,
+    /// The newest runs, the newest last.
+    pub runs: VecDeque<ScheduleRun>,
+    /// Runs there were.
+    pub fired: u64,
+    /// Slots that were passed over, at least.
+    pub passed_over: u64,
+    /// The newest of those: until when, and why.
+    pub last_passed_over: Option<(UnixMs, PassedOver)>,
+}
+
+impl Slots {
+    /// Folds one event of a schedule's stream.
+    fn apply(&mut self, body: &Body) {
+        match body {
+            Body::ScheduleSettled(b) => {
+                self.settled = Some((b.span, b.until));
+                self.passed_over = b.passed_over;
+                for one in &b.settled {
+                    match one {
+                        Settled::Fires(slot) => self.unmade.push_back(slot.at),
+                        Settled::PassedOver { until, why, .. } => {
+                            self.last_passed_over = Some((*until, *why))
+                        }
+                    }
+                }
+            }
+            Body::ScheduleFired(b) => {
+                self.unmade.retain(|at| *at != b.slot_at);
+                self.fired = b.runs;
+                self.runs.push_back(ScheduleRun {
+                    span: b.span,
+                    slot_at: b.slot_at,
+                    task_id: b.about_task_id,
+                });
+                let more = self.runs.len().saturating_sub(RUNS_MAX);
+                self.runs.drain(..more);
+            }
+            Body::ScheduleNotBegun(b) => {
+                self.unmade.retain(|at| *at != b.slot_at);
+                self.passed_over = b.passed_over;
+                self.last_passed_over = Some((b.slot_at, b.why));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the end of a schedule's stream.
+    fn read(reader: &Reader, stream: TaskId) -> Result<Self, Error> {
+        let mut slots = Self::default();
+        let end = reader.task_head(stream)?.map_or(0, |(seq, _)| seq);
+        for stored in reader.events(stream, end.saturating_sub(TAIL), usize::try_from(TAIL).unwrap_or(100))? {
+            let event = stored.event()?;
+            slots.apply(&reader.revealing(|shown| event.body(shown))??);
+        }
+        Ok(slots)
+    }
+}
+
+/// A schedule that was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleRecord {
+    /// Its name.
+    pub name: String,
+    /// From 1; it goes on counting when a name is used again.
+    pub version: u32,
+    /// When it is due.
+    pub when: When,
+    /// All of it.
+    pub schedule: ArtifactRef,
+    /// Since when it stands in this version.
+    pub since: UnixMs,
+    /// What a person or it itself said last: active, paused or removed.
+    said: ScheduleState,
+    /// Why, where it is paused or removed.
+    pub why: Option<String>,
+    /// The stream of its slots.
+    pub slots_task_id: TaskId,
+    /// How often a person kept or resumed it.
+    pub span: u32,
+    /// From when slots count in this span.
+    begins: UnixMs,
+    /// What became of its slots.
+    pub slots: Slots,
+    next: Next,
+}
+
+/// The first slot that is not settled, searched for when somebody asks.
+#[derive(Debug, Clone, Default)]
+struct Next(OnceLock<Result<Option<UnixMs>, String>>);
+
+impl PartialEq for Next {
+    /// It follows from the rest.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Next {}
+
+impl ScheduleRecord {
+    fn of(b: &ScheduleKept, slots: Slots) -> Self {
+        Self {
+            name: b.name.clone(),
+            version: b.version,
+            when: b.when.clone(),
+            schedule: b.schedule.clone(),
+            since: b.kept_at,
+            said: ScheduleState::Active,
+            why: None,
+            slots_task_id: b.slots_task_id,
+            span: b.span,
+            begins: b.settled,
+            slots,
+            next: Next::default(),
+        }
+    }
+
+    /// Each slot up to here is settled.
+    pub fn settled(&self) -> UnixMs {
+        match self.slots.settled {
+            Some((span, until)) if span == self.span => until,
+            _ => self.begins,
+        }
+    }
+
+    /// The first slot behind that; none where there is none.
+    ///
+    /// # Errors
+    /// In words, where this machine cannot read the rule: it does not know its time zone.
+    pub fn next(&self) -> Result<Option<UnixMs>, &str> {
+        let search = || {
+            let next = schedule::next(&self.when.rule, self.settled());
+            next.map(|slot| slot.map(|slot| slot.at)).map_err(|why| why.to_string())
+        };
+        self.next.0.get_or_init(search).as_ref().map(|next| *next).map_err(String::as_str)
+    }
+
+    /// How it stands.
+    pub fn state(&self) -> ScheduleState {
+        match self.said {
+            ScheduleState::Active if self.next() == Ok(None) => ScheduleState::Over,
+            said => said,
+        }
+    }
+
+    /// Whether slots that fire begin: neither paused nor removed.
+    pub fn may_begin(&self) -> bool {
+        self.said == ScheduleState::Active
+    }
+
+    /// Whether something of it is to be done at an instant: a slot is due, or this machine cannot say when one is.
+    pub fn is_due(&self, now: UnixMs) -> bool {
+        self.may_begin() && self.next().map_or(true, |at| at.is_some_and(|at| at <= now))
+    }
+}
+
+/// Every schedule that was ever kept, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScheduleRegistry(pub BTreeMap<String, ScheduleRecord>);
+
+impl ScheduleRegistry {
+    /// The schedule of a name, unless it is removed.
+    pub fn standing(&self, name: &str) -> Option<&ScheduleRecord> {
+        self.0.get(name).filter(|one| one.said != ScheduleState::Removed)
+    }
+
+    /// All that are not removed.
+    pub fn all_standing(&self) -> impl Iterator<Item = &ScheduleRecord> {
+        self.0.values().filter(|one| one.said != ScheduleState::Removed)
+    }
+
+    /// Reads what became of the slots of each, beside what the store's own stream says.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn read_slots(&mut self, reader: &Reader) -> Result<(), Error> {
+        for record in self.0.values_mut() {
+            record.slots = Slots::read(reader, record.slots_task_id)?;
+            record.next = Next::default();
+        }
+        Ok(())
+    }
+
+    /// Folds one event of the store's own stream.
+    pub(crate) fn apply(&mut self, body: &Body) {
+        match body {
+            Body::ScheduleKept(b) => {
+                let slots = self.0.remove(&b.name).map(|before| before.slots).unwrap_or_default();
+                self.0.insert(b.name.clone(), ScheduleRecord::of(b, slots));
+            }
+            Body::SchedulePaused(b) => self.stands(&b.name, ScheduleState::Paused, b.reason.shown()),
+            Body::ScheduleRemoved(b) => self.stands(&b.name, ScheduleState::Removed, b.reason.shown()),
+            Body::ScheduleResumed(b) => {
+                if let Some(record) = self.0.get_mut(&b.name) {
+                    (record.said, record.why) = (ScheduleState::Active, None);
+                    (record.span, record.begins) = (b.span, b.settled);
+                    record.next = Next::default();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Folds one event of a schedule's own stream.
+    pub(crate) fn apply_slots(&mut self, body: &Body) {
+        let name = match body {
+            Body::ScheduleSettled(b) => &b.name,
+            Body::ScheduleFired(b) => &b.name,
+            Body::ScheduleNotBegun(b) => &b.name,
+            _ => return,
+        };
+        if let Some(record) = self.0.get_mut(name) {
+            record.slots.apply(body);
+            record.next = Next::default();
+        }
+    }
+
+    fn stands(&mut self, name: &str, state: ScheduleState, why: Option<&String>) {
+        if let Some(record) = self.0.get_mut(name) {
+            record.said = state;
+            record.why = Some(why.cloned().unwrap_or_else(|| "(erased)".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Schedules: previewed, put to a person, paused, resumed, removed. Nothing here keeps one.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+pub use crate::task::Submitted;
+use crate::task::{Budget, Reasoner};
+use words::policy::Profile;
+use words::schedule::{CatchUpKind, PassedOver, ScheduleState};
+
+params! {
+    /// Nothing to say.
+    List {}
+    /// One schedule, with what it did and does next.
+    Show { name: String }
+    /// A time, as a person says it.
+    Preview {
+        /// Plain English, such as `every weekday at 8:30`, or a cron expression.
+        said: String,
+        /// The time zone, by its name; that of the host when absent.
+        zone: Option<String>,
+    }
+    /// The schedule that a person is asked about.
+    Keep {
+        /// Its name; one that stands is changed. When absent, one is made that none has yet.
+        name: Option<String>,
+        /// The time, as in a preview.
+        said: String,
+        zone: Option<String>,
+        /// What is to be done each time; a playbook may leave it empty.
+        #[serde(default)]
+        goal: String,
+        /// The folder to work in, absolute.
+        workspace: String,
+        /// Who proposes: a model or a playbook.
+        #[serde(default)]
+        reasoner: Reasoner,
+        /// What becomes of missed times; the newest is made up for when absent.
+        catch_up: Option<CatchUpKind>,
+        /// With `newer`: how many at most.
+        catch_up_most: Option<u32>,
+        /// Minutes after which a time is too late in any case.
+        grace_minutes: Option<u32>,
+        /// The policy profile of its tasks; `local_edit_allowed` when absent.
+        profile: Option<String>,
+        /// What each run may spend.
+        #[serde(default)]
+        budget: Budget,
+        /// The conversation that its tasks report into.
+        conversation: Option<String>,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// The schedule whose times pass from now on.
+    Pause { name: String, reason: Option<String> }
+    /// The schedule that fires again.
+    Resume { name: String }
+    /// The schedule that is removed.
+    Remove { name: String, reason: Option<String> }
+    /// The schedule whose task begins now.
+    Run { name: String, channel: Option<String>, idempotency_key: Option<String> }
+}
+
+answers! {
+    /// Every schedule that stands, by name.
+    Schedules { schedules: Vec<Schedule> }
+    /// A schedule as it stands.
+    Schedule {
+        name: String,
+        version: u32,
+        state: ScheduleState,
+        /// Why, where it is paused or removed.
+        why: Option<String>,
+        /// The time as it was said.
+        said: String,
+        /// As it is read: a cron expression, or a period.
+        rule: String,
+        zone: String,
+        /// What is done each time.
+        goal: String,
+        folder: String,
+        /// The playbook, or the model with its address.
+        worker: String,
+        /// The policy profile of its tasks.
+        profile: Profile,
+        /// Its next times.
+        next: Vec<Due>,
+        catch_up: CatchUpKind,
+        catch_up_most: Option<u32>,
+        grace_minutes: Option<u32>,
+        since: i64,
+        /// Times that fired, and that were passed over.
+        fired: u64,
+        passed_over: u64,
+        /// The newest runs, the newest first.
+        runs: Vec<ScheduleRun>,
+        /// The newest times that were passed over.
+        last_passed_over: Option<PassedOverAt>,
+        artifact_id: String,
+    }
+    /// A time at which something is due.
+    Due {
+        /// When, ms.
+        at: i64,
+        /// By the clock of its zone, with what that clock does to it.
+        text: String,
+    }
+    /// A run that a schedule began.
+    ScheduleRun {
+        /// The time that fired, ms.
+        slot_at: i64,
+        task_id: String,
+        status: Option<String>,
+    }
+    /// Times that were passed over.
+    PassedOverAt {
+        /// Until when, ms.
+        until: i64,
+        why: PassedOver,
+    }
+    /// A time as it is read.
+    Previewed {
+        rule: String,
+        zone: String,
+        next: Vec<Due>,
+    }
+}

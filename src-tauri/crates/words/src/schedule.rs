@@ -1,0 +1,63 @@
+//! Words of schedules (schedule.md 1).
+
+crate::names! {
+    /// How a schedule stands.
+    pub enum ScheduleState ("state of a schedule") {
+        /// Its slots fire.
+        Active = "active",
+        /// Its slots pass until a person resumes it.
+        Paused = "paused",
+        /// Its time has come, and there is no further slot.
+        Over = "over",
+        /// It is removed.
+        Removed = "removed",
+    }
+}
+
+crate::names! {
+    /// Why slots were passed over.
+    pub enum PassedOver ("reason why slots were passed over") {
+        /// They were missed: nothing was there to see them in time, and missed ones are not caught up with.
+        Missed = "missed",
+        /// A newer one of those that were missed was taken.
+        Newer = "newer",
+        /// They were seen later than the schedule allows.
+        TooLate = "too_late",
+        /// The run before was still at work.
+        StillRunning = "still_running",
+        /// Too many runs wait for a person.
+        TooManyWait = "too_many_wait",
+        /// The schedule was paused.
+        Paused = "paused",
+        /// The schedule was changed or removed before they could begin.
+        Changed = "changed",
+        /// The folder to work in was not there.
+        FolderMissing = "folder_missing",
+        /// Their task could not begin.
+        NotBegun = "not_begun",
+        /// They had fired before, by a clock that was set back since.
+        FiredBefore = "fired_before",
+    }
+}
+
+crate::names! {
+    /// What a zone's clock does to a slot when it is put forward or back.
+    pub enum Shift ("shift of a slot") {
+        /// There is no such time on that day: it is due at the next instant there is.
+        LeftOut = "left_out",
+        /// There are two such times on that day: it is due at the first.
+        Twice = "twice",
+    }
+}
+
+crate::names! {
+    /// What becomes of slots that were missed.
+    pub enum CatchUpKind ("way of catching up") {
+        /// They are passed over.
+        Skip = "skip",
+        /// The newest fires.
+        Newest = "newest",
+        /// The newest of them fire, up to a number, the oldest first.
+        Newer = "newer",
+    }
+}

@@ -1,0 +1,68 @@
+// A new schedule: when, as words, with how they are read; what; where. Nothing is kept here: that is a card, which a person approves.
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { FolderField } from "~/features/tasks/FolderField";
+import { known, ModelChoice } from "~/features/tasks/ModelChoice";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Reasoner } from "~/ipc/generated/task";
+import type { CatchUpKind } from "~/ipc/generated/words";
+import { Button } from "~/primitives/Button";
+import { Select, TextArea, TextField } from "~/primitives/Field";
+import { Failed } from "~/primitives/States";
+import { capital } from "~/screen/words";
+import styles from "./Schedules.module.css";
+
+const MODEL = "";
+
+export function NewSchedule({ close }: { close: () => void }) {
+  const navigate = useNavigate();
+  const keep = useAct("schedules.keep");
+  const playbooks = useAsk("playbooks.list", {}).data?.playbooks ?? [];
+  const [time, setTime] = useState("");
+  const [goal, setGoal] = useState("");
+  const [folder, setFolder] = useState("");
+  const [who, setWho] = useState(MODEL);
+  const [name, setName] = useState("");
+  const [model, setModel] = useState<string | null>(null);
+  const [missed, setMissed] = useState<CatchUpKind>("newest");
+  const [key] = useState(() => `window:${crypto.randomUUID()}`);
+  const said = time.trim();
+  const read = useAsk("schedules.preview", { said, zone: null }, { enabled: said.length > 2, keep: false });
+  const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
+  const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
+  const because = said === "" ? "Say when first"
+    : read.data === undefined ? "Say the time so that it is understood"
+    : folder.trim() === "" ? "Name a folder"
+    : who === MODEL && goal.trim() === "" ? "Write a goal"
+    : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook" : null;
+
+  const send = () => {
+    const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
+    keep.mutate(
+      { name: name.trim() === "" ? null : name.trim(), said, zone: null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, conversation: null, profile: null, channel: "app", idempotency_key: key },
+      { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
+    );
+  };
+  return (
+    <form className={styles.card} aria-label="New schedule" onSubmit={(event) => { event.preventDefault(); if (because === null && !keep.isPending) send(); }}>
+      <h2>New schedule</h2>
+      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression." onChange={(event) => setTime(event.target.value)} />
+      <div role="status" className={styles.read}>
+        {read.data !== undefined && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
+        {read.error !== null && said.length > 2 && <p>{capital(read.error.message)}</p>}
+      </div>
+      <TextArea label={who === MODEL ? "What is to be done each time" : "What is to be done each time (optional for a playbook)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
+      <FolderField label="Folder to work in" value={folder} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setFolder} />
+      <Select label="Model or playbook" value={who} options={[{ value: MODEL, label: "A model works towards the goal" }, ...playbooks.map((one) => ({ value: one.name, label: `${capital(one.name)}: ${one.about}` }))]} onChange={(event) => setWho(event.target.value)} />
+      {who === MODEL && <ModelChoice value={address} onChange={setModel} />}
+      <Select label="Times that are missed while Hermit is not open" value={missed} options={[{ value: "newest", label: "Make up for the newest" }, { value: "skip", label: "Skip them" }]} onChange={(event) => setMissed(event.target.value === "skip" ? "skip" : "newest")} />
+      <TextField label="Name" value={name} hint="Optional. A schedule that has this name already is changed." onChange={(event) => setName(event.target.value)} />
+      <div className={styles.buttons}>
+        <Button look="person" type="submit" because={keep.isPending ? "Asking" : because}>Ask me to keep it</Button>
+        <Button look="link" onClick={close}>Cancel</Button>
+      </div>
+      {because !== null && <p className={styles.read}>{because}.</p>}
+      {keep.error !== null && <Failed error={keep.error} />}
+    </form>
+  );
+}

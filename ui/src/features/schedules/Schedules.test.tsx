@@ -1,0 +1,49 @@
+// Schedules on their page: how a time is read is seen before anything is asked, and each act is one question to the host.
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { DONE, SCHEDULE, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+
+const TASK = { task_id: DONE, ingress_id: "ing_1", duplicate: false };
+
+test("a schedule tells when it is due next, what it did, and why times were passed over", async () => {
+  const { user: person } = show(scene(), "/schedules");
+  const card = await screen.findByRole("article", { name: "morning" });
+  expect(within(card).getByText("Monday, 23 November 2026, 08:30", { selector: "b" })).toBeTruthy();
+  await person.click(within(card).getByText(/3 runs, 1 time passed over/));
+  expect(within(card).getByText(/The run before was still at work/)).toBeTruthy();
+  expect(within(card).getByText("Tuesday, 24 November 2026, 08:30")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("pausing, running now and removing are one question each, and removing is asked twice", async () => {
+  const host = scene({ "schedules.pause": SCHEDULE, "schedules.remove": SCHEDULE, "schedules.run": TASK });
+  const { user: person } = show(host, "/schedules");
+  await person.click(await screen.findByRole("button", { name: "Pause" }));
+  await person.click(screen.getByRole("button", { name: "Remove" }));
+  const asked = (name: string) => host.asked.filter((one) => one.name === name).map((one) => one.params);
+  expect(asked("schedules.remove")).toEqual([]);
+  await person.click(screen.getByRole("button", { name: "Remove morning" }));
+  await person.click(screen.getByRole("button", { name: "Run it now" }));
+  await waitFor(() => expect(asked("schedules.run")).toEqual([{ name: "morning", channel: "app", idempotency_key: null }]));
+  expect(asked("schedules.pause")).toEqual([{ name: "morning", reason: "Paused on the page" }]);
+  expect(asked("schedules.remove")).toEqual([{ name: "morning", reason: "Removed on the page" }]);
+});
+
+test("a new schedule shows how its time is read, refuses what is not understood, and asks with all that was said", async () => {
+  const host = scene({ "schedules.list": { schedules: [] }, "schedules.keep": TASK });
+  const { user: person } = show(host, "/schedules");
+  await person.click(await screen.findByRole("button", { name: "New schedule" }));
+  const form = screen.getByRole("form", { name: "New schedule" });
+  await person.type(within(form).getByLabelText("When"), "whenever");
+  expect(await within(form).findByText(/is not understood as a time/)).toBeTruthy();
+  await person.clear(within(form).getByLabelText("When"));
+  await person.type(within(form).getByLabelText("When"), "every weekday at 8:30");
+  expect(await within(form).findByText("Monday, 23 November 2026, 08:30")).toBeTruthy();
+  await person.type(within(form).getByLabelText("Folder to work in"), "/home/you/atlas-billing");
+  await person.selectOptions(within(form).getByLabelText("Model or playbook"), within(form).getByRole("option", { name: /^Tidy/ }));
+  await person.click(within(form).getByRole("button", { name: "Ask me to keep it" }));
+  await waitFor(() => expect(host.asked.some((one) => one.name === "schedules.keep")).toBe(true));
+  const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
+  expect(keep).toMatchObject({ said: "every weekday at 8:30", workspace: "/home/you/atlas-billing", reasoner: { kind: "playbook", name: "tidy" }, catch_up: "newest" });
+});

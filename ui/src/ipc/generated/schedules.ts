@@ -1,0 +1,144 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Budget, Reasoner } from "./task";
+import type { CatchUpKind, PassedOver, Profile, ScheduleState } from "./words";
+
+export type { Submitted } from "./task";
+
+/** Nothing to say. */
+export type List = Record<string, never>;
+
+/** One schedule, with what it did and does next. */
+export interface Show {
+  name: string;
+}
+
+/** A time, as a person says it. */
+export interface Preview {
+  /** Plain English, such as `every weekday at 8:30`, or a cron expression. */
+  said: string;
+  /** The time zone, by its name; that of the host when absent. */
+  zone?: string | null;
+}
+
+/** The schedule that a person is asked about. */
+export interface Keep {
+  /** Its name; one that stands is changed. When absent, one is made that none has yet. */
+  name?: string | null;
+  /** The time, as in a preview. */
+  said: string;
+  zone?: string | null;
+  /** What is to be done each time; a playbook may leave it empty. */
+  goal?: string;
+  /** The folder to work in, absolute. */
+  workspace: string;
+  /** Who proposes: a model or a playbook. */
+  reasoner?: Reasoner;
+  /** What becomes of missed times; the newest is made up for when absent. */
+  catch_up?: CatchUpKind | null;
+  /** With `newer`: how many at most. */
+  catch_up_most?: number | null;
+  /** Minutes after which a time is too late in any case. */
+  grace_minutes?: number | null;
+  /** The policy profile of its tasks; `local_edit_allowed` when absent. */
+  profile?: string | null;
+  /** What each run may spend. */
+  budget?: Budget;
+  /** The conversation that its tasks report into. */
+  conversation?: string | null;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** The schedule whose times pass from now on. */
+export interface Pause {
+  name: string;
+  reason?: string | null;
+}
+
+/** The schedule that fires again. */
+export interface Resume {
+  name: string;
+}
+
+/** The schedule that is removed. */
+export interface Remove {
+  name: string;
+  reason?: string | null;
+}
+
+/** The schedule whose task begins now. */
+export interface Run {
+  name: string;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** Every schedule that stands, by name. */
+export interface Schedules {
+  schedules: Schedule[];
+}
+
+/** A schedule as it stands. */
+export interface Schedule {
+  name: string;
+  version: number;
+  state: ScheduleState;
+  /** Why, where it is paused or removed. */
+  why: string | null;
+  /** The time as it was said. */
+  said: string;
+  /** As it is read: a cron expression, or a period. */
+  rule: string;
+  zone: string;
+  /** What is done each time. */
+  goal: string;
+  folder: string;
+  /** The playbook, or the model with its address. */
+  worker: string;
+  /** The policy profile of its tasks. */
+  profile: Profile;
+  /** Its next times. */
+  next: Due[];
+  catch_up: CatchUpKind;
+  catch_up_most: number | null;
+  grace_minutes: number | null;
+  since: number;
+  /** Times that fired, and that were passed over. */
+  fired: number;
+  passed_over: number;
+  /** The newest runs, the newest first. */
+  runs: ScheduleRun[];
+  /** The newest times that were passed over. */
+  last_passed_over: PassedOverAt | null;
+  artifact_id: string;
+}
+
+/** A time at which something is due. */
+export interface Due {
+  /** When, ms. */
+  at: number;
+  /** By the clock of its zone, with what that clock does to it. */
+  text: string;
+}
+
+/** A run that a schedule began. */
+export interface ScheduleRun {
+  /** The time that fired, ms. */
+  slot_at: number;
+  task_id: string;
+  status: string | null;
+}
+
+/** Times that were passed over. */
+export interface PassedOverAt {
+  /** Until when, ms. */
+  until: number;
+  why: PassedOver;
+}
+
+/** A time as it is read. */
+export interface Previewed {
+  rule: string;
+  zone: string;
+  next: Due[];
+}
