@@ -37,8 +37,7 @@ test("a time is said in words, read back with its next five times, and kept only
   await soundPicture(world.page, "schedules-card");
   await world.go("/schedules");
   await world.page.getByText("No schedules").waitFor();
-  await world.go("/");
-  await world.page.getByRole("link", { name: /schedule/i }).or(world.page.getByRole("button", { name: /schedule/i })).first().click();
+  await world.page.goBack();
   await world.approve("high");
   await expect.poll(async () => {
     await world.go("/schedules");

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long anything expected may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An editor that has started a `hermit acp`.
 struct Editor {
@@ -79,7 +79,7 @@ impl Editor {
     }
 
     fn answer(&mut self, id: i64) -> Value {
-        let until = Instant::now() + PATIENCE * 2;
+        let until = Instant::now() + PATIENCE;
         loop {
             assert!(Instant::now() < until, "never answered; told so far: {}", self.told);
             let heard = self.hear();

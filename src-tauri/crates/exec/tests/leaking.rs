@@ -100,7 +100,7 @@ fn a_value_goes_into_an_address_where_its_terms_say_so() {
     let script = format!("curl -sS http://{host}/thanks/bot$HERMIT_SECRET_API/me -d $HERMIT_SECRET_API");
     let (_, said) = reach(&world, &script, std::slice::from_ref(&host), &["api"]);
     assert!(said["stdout"].as_str().unwrap().contains("fine, thanks"), "{said}");
-    let sent = heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    let sent = heard.recv_timeout(Duration::from_secs(300)).unwrap();
     assert!(sent.starts_with(&format!("POST /thanks/bot{VALUE}/me HTTP/1.1")), "{sent}");
     assert!(sent.contains("\r\n\r\nhermit-api-"), "{sent}");
 }
@@ -179,7 +179,7 @@ fn a_server_of_this_machine_is_asked_without_tls_in_a_tunnel_and_hears_the_value
         reach(&world, &format!("{ask} http://{host}/a"), std::slice::from_ref(&host), &["api"]);
     // It says everything again that it hears, and is cut off where that is the value.
     assert!(outcome.observed.join("\n").contains("the answer shows `secret:api`"), "{outcome:?}");
-    let sent = heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    let sent = heard.recv_timeout(Duration::from_secs(300)).unwrap();
     assert!(sent.starts_with("GET /a HTTP/1.1\r\n") && sent.contains(&format!("X: {VALUE}")), "{sent}");
     assert!(!format!("{said} {:?}", outcome.observed).contains(VALUE), "{said}");
     let elsewhere = format!("{ask} -H 'Host: evil.net' http://{host}/");

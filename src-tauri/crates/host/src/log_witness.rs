@@ -402,7 +402,7 @@ mod tests {
             axum::serve(Visits::new(listener, Duration::from_millis(200)), Router::new()).await
         });
         let mut stream = std::net::TcpStream::connect(at).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         stream.write_all(b"POST /add-checkpoint HTTP/1.1\r\nHost").unwrap();
         let mut said = Vec::new();
         let left = stream.read_to_end(&mut said);

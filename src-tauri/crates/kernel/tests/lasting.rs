@@ -121,7 +121,7 @@ fn a_person_who_cancels_is_heard_by_the_act_that_lasts() {
         tell(Progress::Checkpoint { note: "begun", bytes: b"1" });
         let begun = Instant::now();
         while !stop() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody cancels it");
+            assert!(begun.elapsed() < Duration::from_secs(300), "nobody cancels it");
             std::thread::yield_now();
         }
         tell(Progress::Checkpoint { note: "put down", bytes: b"2" });
@@ -130,7 +130,7 @@ fn a_person_who_cancels_is_heard_by_the_act_that_lasts() {
         scope.spawn(|| {
             let begun = Instant::now();
             while count(world.kernel(), task, "effect.progressed") == 0 {
-                assert!(begun.elapsed() < Duration::from_secs(60), "it never begins");
+                assert!(begun.elapsed() < Duration::from_secs(300), "it never begins");
                 std::thread::yield_now();
             }
             world.kernel().cancel(task, "enough").unwrap();

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    const LIMIT: Duration = Duration::from_secs(60);
+    const LIMIT: Duration = Duration::from_secs(300);
 
     #[tokio::test]
     async fn who_came_first_goes_first_and_who_leaves_is_not_waited_for() {

@@ -158,7 +158,7 @@ pub fn got(address: &str) -> (String, String) {
     let at = rest.find('/').unwrap_or(rest.len());
     let (host, path) = rest.split_at(at);
     let mut stream = TcpStream::connect(host).expect("somebody listens");
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+    stream.set_read_timeout(Some(Duration::from_secs(300))).expect("a limit");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it is sent");
     let mut all = String::new();
     stream.read_to_string(&mut all).expect("it answers");

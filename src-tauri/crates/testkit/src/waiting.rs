@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long anything expected may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// How long a thread stands where it was stopped, when nobody lets it go on.
 const HELD: Duration = Duration::from_secs(600);
 /// How long a program may take that has all it needs to come to its end, on a machine that does much else.
@@ -55,7 +55,7 @@ impl Stop {
     /// Waits until somebody stands there.
     ///
     /// # Panics
-    /// When nobody comes in a minute.
+    /// When nobody comes in five minutes.
     #[track_caller]
     pub fn is_reached(&self) {
         comes(&self.is_reached, "whoever is to stop here");
@@ -71,7 +71,7 @@ impl Stop {
 /// The next of a channel.
 ///
 /// # Panics
-/// When nothing comes in a minute.
+/// When nothing comes in five minutes.
 #[track_caller]
 pub fn comes<T>(from: &Receiver<T>, what: &str) -> T {
     from.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("{what} did not come: {e}"))
@@ -101,7 +101,7 @@ impl Iterator for Lines {
     /// The next one without its end; nothing when the program has closed its output.
     ///
     /// # Panics
-    /// When nothing comes in a minute.
+    /// When nothing comes in five minutes.
     fn next(&mut self) -> Option<String> {
         match self.0.recv_timeout(PATIENCE) {
             Ok(line) => Some(line),
@@ -114,7 +114,7 @@ impl Iterator for Lines {
 /// How a program ended that is about to: it was told to, or has all that it needs.
 ///
 /// # Panics
-/// When it has not ended in a minute; then it is killed.
+/// When it has not ended in five minutes; then it is killed.
 #[track_caller]
 pub fn ends(child: &mut Child) -> ExitStatus {
     let until = Instant::now() + PATIENCE;

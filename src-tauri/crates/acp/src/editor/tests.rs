@@ -45,7 +45,7 @@ struct Editor {
 impl Editor {
     fn new() -> Self {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        ours.set_read_timeout(Some(std::time::Duration::from_secs(300))).unwrap();
         let reads = BufReader::new(theirs.try_clone().unwrap());
         std::thread::spawn(move || serve(Arc::new(Echo), "1", reads, theirs));
         Self { from: BufReader::new(ours.try_clone().unwrap()), to: ours }

@@ -56,7 +56,7 @@ fn serve(bench: &Bench, log: &str, fault: &str) -> Serving {
 fn post(url: &str, body: &[u8]) -> (u16, String, String) {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(300))).unwrap();
     let head = format!(
         "POST /add-checkpoint HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()

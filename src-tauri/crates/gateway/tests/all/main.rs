@@ -78,7 +78,7 @@ impl Open {
     /// A request by hand.
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
         let config = ureq::Agent::config_builder().http_status_as_error(false).proxy(None).max_redirects(0);
-        let config = config.timeout_global(Some(std::time::Duration::from_secs(60)));
+        let config = config.timeout_global(Some(std::time::Duration::from_secs(300)));
         let agent = ureq::Agent::new_with_config(config.build());
         let mut request = ureq::http::Request::builder()
             .method(method)

@@ -52,7 +52,7 @@ fn accepted(listener: &TcpListener) -> TcpStream {
     });
     let stream = looked.expect("somebody connects");
     stream.set_nonblocking(false).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     stream
 }
 
