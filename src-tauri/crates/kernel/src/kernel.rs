@@ -2,6 +2,7 @@
 
 use crate::drive::Calls;
 use crate::ports::{Days, Embedder, ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
+use crate::schedule_registry::ScheduleRegistry;
 use crate::state::TaskState;
 use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
@@ -9,7 +10,7 @@ use crate::{Error, open};
 use gate::Gate;
 use governance::{PolicyEngine, RuleScope};
 use ledger::{Placed, Reader, Writer};
-use model::event::{Actor, EntityType};
+use model::event::Actor;
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
 use model::tool_server::ServerRegistration;
@@ -308,9 +309,8 @@ impl Kernel {
         let is_store = |task_id| Some(task_id) == system || system.is_none();
         let of_store: Vec<Body> =
             batch.drafts.iter().filter(|d| is_store(d.task_id)).map(|d| d.body.clone()).collect();
-        let of_slots =
-            |d: &&model::event::Draft| d.body.entity().0 == EntityType::Schedule && !is_store(d.task_id);
-        let of_slots: Vec<Body> = batch.drafts.iter().filter(of_slots).map(|d| d.body.clone()).collect();
+        let of_slots = batch.drafts.iter().filter(|d| ScheduleRegistry::is_of_slots(&d.body));
+        let of_slots: Vec<Body> = of_slots.map(|d| d.body.clone()).collect();
         let placed = self.writer.commit(batch)?.placed;
         self.take_note(system, &placed, &of_store);
         if !of_slots.is_empty() {

@@ -238,6 +238,11 @@ impl ScheduleRegistry {
         }
     }
 
+    /// Whether an event stands in a schedule's own stream.
+    pub(crate) const fn is_of_slots(body: &Body) -> bool {
+        matches!(body, Body::ScheduleSettled(_) | Body::ScheduleFired(_) | Body::ScheduleNotBegun(_))
+    }
+
     /// Folds one event of a schedule's own stream.
     pub(crate) fn apply_slots(&mut self, body: &Body) {
         let name = match body {

@@ -2,7 +2,6 @@
 
 use crate::schedules::{DAY, keep, of};
 use crate::story::{completed, log};
-use conforms::conforms;
 use kernel::{DriveOutcome, Waiting};
 use model::Body;
 use model::ingress::Channel;
@@ -44,7 +43,6 @@ fn counted(world: &World) -> (usize, usize) {
     (asked, log.iter().filter(|(_, body)| matches!(body, Body::ReceiptIssued(_))).count())
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn for_a_month_files_are_filed_while_nobody_is_there_each_with_its_receipt_until_the_schedule_changes() {
     let mut world = World::new(6_201);

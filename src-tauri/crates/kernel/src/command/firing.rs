@@ -5,13 +5,14 @@
 //! between has lost none and made none twice: the next look finds the slot without its task and makes it.
 
 use super::background::{BackgroundWork, Initiator};
-use super::schedules::{all_for, in_stream, push_settled, reasoning};
+use super::schedules::{all_for, in_stream, push_not_begun, push_settled, reasoning};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::schedule_registry::ScheduleRecord;
 use crate::sender::Sender;
-use model::body::{ScheduleFired, ScheduleNotBegun, SchedulePaused};
+use crate::writeup::Writeup;
+use model::body::{ScheduleFired, SchedulePaused};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::schedule::{PassedOver, Schedule, ScheduledBy, Settled};
@@ -40,19 +41,24 @@ impl Kernel {
     /// When a slot of any schedule is to be looked after first.
     pub fn next_slot(&self) -> Option<UnixMs> {
         let now = self.ports.clock.now();
-        let held = lock(&self.slots_held).clone();
-        let at = |record: &ScheduleRecord| {
-            let at = match record.slots.unmade.is_empty() {
-                true => record.next().unwrap_or(Some(now))?,
-                // It begins when the run before it rests, which whoever drives that one tells.
-                false if self.is_at_work(record) => return None,
-                false => now,
-            };
-            // A clock that was set back does not hold it longer than that.
-            let until = held.get(&record.name).map(|until| (*until).min(now.plus_ms(RETRY_MS)));
-            Some(until.map_or(at, |until| at.max(until)))
+        self.schedule_registry().0.values().filter_map(|record| self.due_at(record, now)).min()
+    }
+
+    /// When a schedule is to be looked after: a slot of it is due, fires and has no task yet, or cannot be told on this machine.
+    fn due_at(&self, record: &ScheduleRecord, now: UnixMs) -> Option<UnixMs> {
+        if !record.may_begin() {
+            return None;
+        }
+        let at = match record.slots.unmade.is_empty() {
+            true => record.next().unwrap_or(Some(now))?,
+            // It begins when the run before it rests, which whoever drives that one tells.
+            false if self.is_at_work(record) => return None,
+            false => now,
         };
-        self.schedule_registry().0.values().filter(|record| record.may_begin()).filter_map(at).min()
+        // A hold that lies further ahead is of a clock that was set back since, and holds nothing.
+        let until = now.plus_ms(RETRY_MS);
+        let held = lock(&self.slots_held).get(&record.name).copied().filter(|held| *held <= until);
+        Some(held.map_or(at, |until| at.max(until)))
     }
 
     /// Settles every slot that has come due, and makes the tasks of those that fire.
@@ -67,18 +73,11 @@ impl Kernel {
             return Err(Error::Halted);
         }
         let now = self.ports.clock.now();
-        let waits =
-            |one: &&ScheduleRecord| one.is_due(now) || one.may_begin() && !one.slots.unmade.is_empty();
+        let waits = |one: &&ScheduleRecord| self.due_at(one, now).is_some_and(|at| at <= now);
         let names: Vec<String> =
             self.schedule_registry().0.values().filter(waits).map(|one| one.name.clone()).collect();
         let mut begun = Vec::new();
         for name in names {
-            if lock(&self.slots_held)
-                .get(&name)
-                .is_some_and(|until| now < *until && *until <= now.plus_ms(RETRY_MS))
-            {
-                continue;
-            }
             match self.fire(&name, now) {
                 Ok(tasks) => {
                     lock(&self.slots_held).remove(&name);
@@ -151,11 +150,7 @@ impl Kernel {
             Some(why) => all_for(settled, why),
         };
         push_settled(&mut w, record, settled, (until, record.slots.passed_over));
-        match self.commit(w) {
-            // Another thread has settled it.
-            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.commit_once(w)
     }
 
     /// Why no run begins now, if none does.
@@ -188,11 +183,7 @@ impl Kernel {
     fn not_begun(&self, record: &ScheduleRecord, slot_at: UnixMs, why: PassedOver) -> Result<(), Error> {
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleFire, by, &record.name)?;
-        in_stream(&mut w, record, |w| {
-            let (name, version) = (record.name.clone(), record.version);
-            let passed_over = record.slots.passed_over.saturating_add(1);
-            w.push(ScheduleNotBegun { name, version, slot_at, why, passed_over });
-        });
+        push_not_begun(&mut w, record, (slot_at, why), record.slots.passed_over.saturating_add(1));
         self.commit(w).map(drop)
     }
 
@@ -226,10 +217,7 @@ impl Kernel {
             };
             w.push_keyed(Some(fired_key(name, at)), fired);
         });
-        match self.commit(w) {
-            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(submitted.task_id),
-            Err(error) => Err(error),
-        }
+        self.commit_once(w).map(|()| submitted.task_id)
     }
 
     /// Pauses a schedule whose task cannot be made as it is.
@@ -244,6 +232,11 @@ impl Kernel {
         self.push_passed_over(&mut w, record, why);
         let (name, reason) = (record.name.clone(), Sensitive::from(reason));
         w.push(SchedulePaused { name, by_itself: true, reason });
+        self.commit_once(w)
+    }
+
+    /// Commits what another thread may have said already.
+    fn commit_once(&self, w: Writeup<'_>) -> Result<(), Error> {
         match self.commit(w) {
             Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
             Err(error) => Err(error),

@@ -165,10 +165,7 @@ impl Kernel {
         let mut passed_over = record.slots.passed_over;
         for slot_at in record.slots.unmade.iter().copied() {
             passed_over = passed_over.saturating_add(1);
-            in_stream(w, record, |w| {
-                let (name, version) = (record.name.clone(), record.version);
-                w.push(ScheduleNotBegun { name, version, slot_at, why, passed_over });
-            });
+            push_not_begun(w, record, (slot_at, why), passed_over);
         }
         let (settled, until) = schedule::settle(&record.when, record.settled(), w.now).unwrap_or_else(|_| {
             let (first, until) = (record.settled(), w.now.max(record.settled()));
@@ -268,6 +265,19 @@ pub(super) fn in_stream(w: &mut Writeup<'_>, of: &ScheduleRecord, write: impl Fn
     let before = std::mem::replace(&mut w.scope, scope);
     write(w);
     w.scope = before;
+}
+
+/// A slot that was to fire does not after all. `passed_over`: slots that were, with this one.
+pub(super) fn push_not_begun(
+    w: &mut Writeup<'_>,
+    record: &ScheduleRecord,
+    (slot_at, why): (UnixMs, PassedOver),
+    passed_over: u64,
+) {
+    let (name, version) = (record.name.clone(), record.version);
+    in_stream(w, record, |w| {
+        w.push(ScheduleNotBegun { name, version, slot_at, why, passed_over });
+    });
 }
 
 /// What became of each slot until an instant, where there is something to say. `so_far`: slots that were passed over before.
