@@ -6,8 +6,10 @@ export default defineConfig({
   test: {
     environment: "node",
     include: ["*.test.ts"],
-    // One host and one browser for the whole walk: what a person does happens in an order.
-    fileParallelism: false,
+    // Each file has one host and one browser for its whole walk: what a person does happens in an order. Much of it is
+    // waiting for a page to be drawn, so two walk at a time.
+    maxWorkers: 2,
+    minWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 600_000,
     // What follows from a click is there when the host has done it, on a slow machine, too.

@@ -1,6 +1,6 @@
 // A real store, a real host, a real browser: everything of a test run in one folder that goes away with it.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -89,8 +89,18 @@ export class World {
     return existsSync(join(this.folder, name));
   }
 
-  /** Keys, which want their passphrases on file descriptors. */
+  /**
+   * Keys, which want their passphrases on file descriptors. A new store gets the files of a try that broke off, as
+   * `testkit::cheap_keys` leaves them: a guess at their passphrases costs next to nothing, and so does each start.
+   */
   keys(): void {
+    if (!existsSync(this.#home)) {
+      mkdirSync(this.#home, { mode: 0o700 });
+      for (const name of ["vault.key", "approval.key"]) {
+        copyFileSync(join(ROOT, "tests/browser/keys", name), join(this.#home, name));
+        chmodSync(join(this.#home, name), 0o600);
+      }
+    }
     execFileSync("sh", ["-c", '"$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval', program("hermit")], {
       cwd: this.dir, env: this.#env, stdio: "pipe",
     });

@@ -80,6 +80,7 @@ impl Stage {
     /// Makes keys.
     pub fn with_keys(self) -> Self {
         let stage = self;
+        testkit::cheap_keys(&stage.home(), VAULT.as_bytes(), APPROVAL.as_bytes());
         let made = Command::new("sh")
             .arg("-c")
             .arg(r#"exec "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<"$1" 4<"$2""#)

@@ -157,3 +157,29 @@ fn one_real_guess_costs_what_it_should() {
     assert!(text.contains("\"memory_kib\":131072"), "the real cost stands in the file: {text}");
     ApprovalKey::open(&path, PASSPHRASE).unwrap();
 }
+
+/// `HERMIT_BINDINGS=write cargo test -p hermit-keychain key_files` makes them anew.
+#[test]
+fn the_key_files_that_the_tests_of_the_pages_lay_out_are_opened_at_next_to_no_cost() {
+    let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/browser/keys");
+    let (vault_words, approval_words) = (b"a passphrase of a test", b"another passphrase of a test");
+    let (vault, approval) = (kept.join("vault.key"), kept.join("approval.key"));
+    if std::env::var("HERMIT_BINDINGS").is_ok_and(|word| word == "write") {
+        let _ = fs::remove_dir_all(&kept);
+        fs::create_dir_all(&kept).unwrap();
+        FileVault::create(&vault, vault_words, Cost::TEST).unwrap();
+        ApprovalKey::create(&approval, approval_words, Cost::TEST).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, from) in [("vault.key", &vault), ("approval.key", &approval)] {
+        let text = fs::read_to_string(from).unwrap();
+        assert!(text.contains(&format!("\"memory_kib\":{}", Cost::TEST.memory_kib)), "{text}");
+        let to = folder.path().join(name);
+        fs::write(&to, text).unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    let vault = FileVault::open(&folder.path().join("vault.key"), vault_words).unwrap();
+    assert!(vault.get("root-seed").unwrap().is_none(), "each store makes its own");
+    ApprovalKey::open(&folder.path().join("approval.key"), approval_words).unwrap();
+}

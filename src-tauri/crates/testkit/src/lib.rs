@@ -34,7 +34,7 @@ pub use chat::{Chat, Large};
 pub use embedding::{Embedding, Mood};
 pub use executors::{Oracle, RealExecutors};
 pub use faults::{Crash, Edge, Mode, Script};
-pub use keys::TestKeys;
+pub use keys::{TestKeys, cheap_keys};
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};

@@ -121,6 +121,8 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
         let mut vitest = tool(place, "vitest/vitest.mjs");
         vitest.args(["run", "--config"]).arg(Path::new(folder).join("vite.config.ts"));
         vitest.env("HERMIT_PROGRAMS", place.target.join("debug")).env("HERMIT_CONFORMANCE_DIR", dir);
+        // Each walk through the pages would build its own.
+        vitest.env("HERMIT_UI_DIR", place.root.join("ui/dist"));
         if all_must_be_here() {
             vitest.env(ALL_MUST_BE_HERE.0, ALL_MUST_BE_HERE.1);
         }

@@ -56,6 +56,7 @@ impl Bench {
     /// With a store and its keys.
     pub fn new() -> Self {
         let bench = Self::bare();
+        testkit::cheap_keys(&bench.home(), VAULT.as_bytes(), APPROVAL.as_bytes());
         bench.keys().ends_with(0);
         bench
     }

@@ -68,6 +68,7 @@ impl Bench {
         let dir = TempDir::new().expect("a folder");
         std::fs::create_dir(dir.path().join("work")).expect("a folder");
         let mut bench = Self { dir, local: None };
+        testkit::cheap_keys(&bench.path("store"), VAULT, APPROVAL);
         bench.open();
         let new = NewKeys {
             vault: VaultChoice::File,
