@@ -214,6 +214,7 @@ export function sceneAnswers(): Answers {
     "workspaces.list": { workspaces: [{ workspace_id: "wsp_1", folder: "/home/you/atlas-billing", project_hash: null, project_source: null, tasks: 2, waiting: 1, last_task_id: DONE, last_at: AT }] },
     "workspaces.files": ({ folder, find, folders }) => ({ paths: folders ? [`${folder}-deep`] : ["notes/meeting 1.md", "meeting.md"].filter((path) => path.includes(find ?? "")), more: false }),
     "secrets.list": { secrets: [] },
+    "models.in_box": { models: [], trouble: null },
     "models.reads": { at_once: 10, is_set: false, standard: 10, most: 64 },
     "models.costs": { today: "2026-11-22", ends_at: AT, ceiling_micros: null, spent_micros: 0, aside_micros: 0, days: [], models: [] },
     "models.embedded": { model: null, memories: 0, with_vectors: 0, trouble: null },

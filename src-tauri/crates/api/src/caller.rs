@@ -240,6 +240,10 @@ impl Host for Through<'_> {
         self.host.logins()
     }
 
+    fn model_box(&self) -> Option<&dyn crate::ModelBox> {
+        self.host.model_box()
+    }
+
     fn guests(&self) -> Vec<wire::guests::Agent> {
         self.host.guests()
     }

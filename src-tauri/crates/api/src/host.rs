@@ -12,6 +12,30 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+/// Models in the box: programs and weights of this machine, which need no server.
+pub trait ModelBox: Send + Sync {
+    /// Those that are here and those that can be had, and how far fetches of their weights are.
+    fn listed(&self) -> wire::models::BoxModels;
+
+    /// Begins to fetch weights by their name in the catalogue, or goes on with them.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for a name that is not in it.
+    fn get(&self, name: &str) -> Result<(), wire::Error>;
+
+    /// Stops a fetch.
+    ///
+    /// # Errors
+    /// [`wire::Code::NotFound`] when none of this name is under way.
+    fn stop(&self, name: &str) -> Result<(), wire::Error>;
+
+    /// Takes weights away.
+    ///
+    /// # Errors
+    /// [`wire::Code::NotFound`] when nothing of them is here.
+    fn remove(&self, name: &str) -> Result<(), wire::Error>;
+}
+
 /// Log-ins of a person at servers of tools, where their tokens are kept.
 pub trait Logins: Send + Sync {
     /// Finds out who gives tokens for a server of tools at an address, with the scopes, the client and the handle of its
@@ -142,6 +166,11 @@ pub trait Host: Send + Sync {
 
     /// Log-ins at servers of tools, in the process that holds the store.
     fn logins(&self) -> Option<&dyn Logins> {
+        None
+    }
+
+    /// Models in the box, where a host keeps some.
+    fn model_box(&self) -> Option<&dyn ModelBox> {
         None
     }
 

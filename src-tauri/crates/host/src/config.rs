@@ -43,6 +43,10 @@ pub struct Config {
     /// Seconds that the model in the box stays in memory when nobody asks it; 300 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub box_idle_s: Option<u64>,
+    /// Where the weights of models in the box come from by name, in place of `https://huggingface.co`, such as a mirror
+    /// that has the same paths. Their digests are those of the catalogue, wherever they come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_mirror: Option<String>,
     /// What is set for single models.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelSettings>,

@@ -12,7 +12,7 @@ use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
 use crate::task_drivers::{Ended, Waited};
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock,
-    embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs,
+    embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs, model_box::Fetches,
     notices::Notices, older_store::older, run_stream_thread::RunStream, secrets::SecretBook,
     small_artifacts::Blobs,
 };
@@ -62,6 +62,8 @@ pub struct Local {
     run_stream: Mutex<Option<Arc<RunStream>>>,
     /// Cards and receipts that were looked at.
     sheets: api::Sheets,
+    /// Weights of models in the box that are on their way.
+    fetches: Fetches,
 }
 
 impl Local {
@@ -79,6 +81,7 @@ impl Local {
         let lent = Arc::clone(&logins);
         let executors = Arc::new(LocalExecutors::new(&home, &config, faults, &keys, &secrets, lent));
         Self {
+            fetches: Fetches::of(&home),
             secrets,
             logins,
             home,
@@ -407,19 +410,18 @@ impl api::Host for Local {
     fn test_models(&self, server: &wire::models::Test) -> Result<wire::models::Server, wire::Error> {
         self.test_server(server)
     }
-
     fn logins(&self) -> Option<&dyn api::Logins> {
         self.owned.as_ref().map(|_| self as _)
     }
-
+    fn model_box(&self) -> Option<&dyn api::ModelBox> {
+        Some(&self.fetches)
+    }
     fn guests(&self) -> Vec<wire::guests::Agent> {
         crate::guests::agents()
     }
-
     fn skill_book(&self) -> Option<&kernel::SkillBook> {
         Some(self.executors.book())
     }
-
     fn zone(&self) -> String {
         crate::days::zone()
     }

@@ -264,6 +264,10 @@ macro_rules! with_commands {
         "sets what models may cost in a day" models.ceiling(Ceiling) -> CeilingSet, write [];
         "tells how many reads of one answer of a model run at the same time" models.reads(Reads) -> ReadsAtOnce, read [];
         "sets how many reads of one answer of a model run at the same time" models.set_reads(SetReads) -> ReadsAtOnce, write [];
+        "lists models in the box, those that are here and those that can be had, and how far a fetch is" models.in_box(InBox) -> BoxModels, read [];
+        "begins to fetch the weights of a model in the box, or goes on where it stopped" models.get(Get) -> BoxModels, write [];
+        "stops a fetch of weights, and keeps what has come" models.stop_get(StopGet) -> BoxModels, write [];
+        "takes away the weights of a model in the box" models.remove(Remove) -> BoxModels, write [];
         "asks a server of models which it offers, with the key for it, and tells what is wrong" models.test(Test) -> Server, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];

@@ -11,6 +11,7 @@ import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { Embeddings } from "./Embeddings";
+import { ModelBox } from "./ModelBox";
 import { ServerTest } from "./ServerTest";
 import { How, Serving } from "./Serving";
 import styles from "./Settings.module.css";
@@ -42,6 +43,9 @@ export function Models() {
           {(found) => <What found={found} choose={(address) => standard.mutate({ address })} />}
         </Answer>
       )}
+      <h3>Models that need no server</h3>
+      <p>They run behind walls on this machine, without the network. Hermit fetches their weights once, from where they are published, and checks every byte.</p>
+      <ModelBox standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       <ServerTest standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       {standard.error !== null && <Failed error={standard.error} />}
       <Embeddings />
@@ -59,7 +63,7 @@ function What({ found, choose }: { found: Found; choose: (address: string | null
   const others = found.set.filter((asked) => !here.has(asked.address));
   return (
     <>
-      {found.servers.length === 0 && <Said tone="note">No model server answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port. A model that needs no server: <code>hermit models get</code> at a terminal.</Said>}
+      {found.servers.length === 0 && <Said tone="note">No model server answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port. A model that needs no server can be had below.</Said>}
       {found.servers.map((server) => <Serving key={server.url} server={server} standard={found.standard} choose={choose} />)}
       <p className={styles.standard}>
         {found.standard === null ? "No default model: each task names its own." : <>The default model is <code><Words of={found.standard} /></code> <Button onClick={() => choose(null)}>Use none</Button></>}

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useAsk } from "~/ipc/client";
 import type { Found } from "~/ipc/generated/models";
+import { ModelBox } from "~/features/settings/ModelBox";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Failed, Said } from "~/primitives/States";
@@ -40,8 +41,14 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
       {asked.error !== null && <Failed error={asked.error} />}
       {asked.data !== undefined && models.length === 0 && (
         <Said tone="note">
-          No model was found on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then <Button look="link" onClick={() => void asked.refetch()}>look again</Button>. A model that needs no server: <code>hermit models get</code> at a terminal. For another port, or a server elsewhere with a key: <Link to="/settings">Settings</Link>.
+          No model was found on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then <Button look="link" onClick={() => void asked.refetch()}>look again</Button>. For another port, or a server elsewhere with a key: <Link to="/settings">Settings</Link>.
         </Said>
+      )}
+      {asked.data !== undefined && models.length === 0 && (
+        <>
+          <p>Or get one that runs on this machine without a server:</p>
+          <ModelBox choose={onChange} />
+        </>
       )}
       {typed && <TextField label="Address" mono value={value} placeholder="openai:http://127.0.0.1:8080/v1#qwen" spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
     </div>

@@ -305,6 +305,14 @@ export interface Commands {
   "models.reads": { params: models.Reads; answer: models.ReadsAtOnce };
   /** sets how many reads of one answer of a model run at the same time */
   "models.set_reads": { params: models.SetReads; answer: models.ReadsAtOnce };
+  /** lists models in the box, those that are here and those that can be had, and how far a fetch is */
+  "models.in_box": { params: models.InBox; answer: models.BoxModels };
+  /** begins to fetch the weights of a model in the box, or goes on where it stopped */
+  "models.get": { params: models.Get; answer: models.BoxModels };
+  /** stops a fetch of weights, and keeps what has come */
+  "models.stop_get": { params: models.StopGet; answer: models.BoxModels };
+  /** takes away the weights of a model in the box */
+  "models.remove": { params: models.Remove; answer: models.BoxModels };
   /** asks a server of models which it offers, with the key for it, and tells what is wrong */
   "models.test": { params: models.Test; answer: models.Server };
   /** lists the policy profiles */
@@ -502,6 +510,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "models.ceiling": { access: "write", topics: [] },
   "models.reads": { access: "read", topics: [] },
   "models.set_reads": { access: "write", topics: [] },
+  "models.in_box": { access: "read", topics: [] },
+  "models.get": { access: "write", topics: [] },
+  "models.stop_get": { access: "write", topics: [] },
+  "models.remove": { access: "write", topics: [] },
   "models.test": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { ToolMode, ToolOffer } from "./words";
+import type { BoxState, ToolMode, ToolOffer } from "./words";
 
 /** Looks where servers of models usually listen on this machine, and nowhere else. */
 export interface Find {
@@ -58,6 +58,27 @@ export type Reads = Record<string, never>;
 export interface SetReads {
   /** From 1 to 64; as many as without a setting when absent. */
   at_once?: number | null;
+}
+
+/** Models in the box: those whose weights are here, and those that can be had by name. */
+export type InBox = Record<string, never>;
+
+/** Begins to fetch the weights of a model in the box, or goes on where it stopped. */
+export interface Get {
+  /** Its name, of those that can be had. */
+  name: string;
+}
+
+/** Stops a fetch; what has come stays, for when it goes on. */
+export interface StopGet {
+  /** The model's name. */
+  name: string;
+}
+
+/** Takes away the weights of a model in the box, with what has come of them. */
+export interface Remove {
+  /** The model's name. */
+  name: string;
 }
 
 /** Which embedding model is named, and how far its vectors are made. */
@@ -209,6 +230,32 @@ export interface Embeddings {
   /** How many of them have a vector of this model. */
   with_vectors: number;
   /** Why the model could not be used when it was last asked; memory is found by words meanwhile. */
+  trouble: string | null;
+}
+
+/** Models in the box, by name. */
+export interface BoxModels {
+  models: BoxModel[];
+  /** Why none of them can be asked here, where that is so: the program that runs them is missing. */
+  trouble: string | null;
+}
+
+/** A model in the box. */
+export interface BoxModel {
+  name: string;
+  /** Its address, such as `box:qwen2.5-coder-1.5b`. */
+  address: string;
+  /** Bytes of its weights. */
+  bytes: number;
+  /** SHA-256 of them. */
+  sha256: string;
+  license: string | null;
+  /** What it is good for. */
+  about: string | null;
+  state: BoxState;
+  /** Bytes that are here. */
+  bytes_here: number;
+  /** Why the last fetch ended before its end, and what helps. */
   trouble: string | null;
 }
 

@@ -1196,6 +1196,19 @@ export const TOOL_OFFER = [
 ] as const;
 export type ToolOffer = (typeof TOOL_OFFER)[number];
 
+/** How the weights of a model in the box stand. */
+export const BOX_STATE = [
+  /** They are not here, or not whole. */
+  "absent",
+  /** They come. */
+  "fetching",
+  /** All of them are here, and their digest is looked at. */
+  "checking",
+  /** They are here. */
+  "here",
+] as const;
+export type BoxState = (typeof BOX_STATE)[number];
+
 /** Whose no it was. */
 export const REFUSED_BY = [
   /** A rule denied it. */

@@ -1,13 +1,13 @@
 //! Models at hand: looked for by the host on its own machine, on demand.
 
 use crate::error::Wire as _;
-use crate::{Host, dollars, usage};
+use crate::{Host, ModelBox, dollars, usage};
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use projections::query::SpentOn;
 use wire::Error;
 use wire::models::{
-    Asked, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings, Find, Found,
-    ModelCosts, Reads, ReadsAtOnce, Server, Set, SetReads, Standard, Test,
+    Asked, BoxModels, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings, Find,
+    Found, Get, InBox, ModelCosts, Reads, ReadsAtOnce, Remove, Server, Set, SetReads, Standard, StopGet, Test,
 };
 
 /// Further ports of one look.
@@ -38,6 +38,35 @@ pub(crate) fn embed(host: &dyn Host, p: Embed) -> Result<Embeddings, Error> {
 pub(crate) fn set(host: &dyn Host, p: Set) -> Result<Asked, Error> {
     host.kernel()?;
     host.set_model(&p)
+}
+
+pub(crate) fn in_box(host: &dyn Host, _: InBox) -> Result<BoxModels, Error> {
+    let none = BoxModels { models: Vec::new(), trouble: None };
+    Ok(host.model_box().map_or(none, ModelBox::listed))
+}
+
+pub(crate) fn get(host: &dyn Host, p: Get) -> Result<BoxModels, Error> {
+    let models = in_the_box(host)?;
+    models.get(&p.name)?;
+    Ok(models.listed())
+}
+
+pub(crate) fn stop_get(host: &dyn Host, p: StopGet) -> Result<BoxModels, Error> {
+    let models = in_the_box(host)?;
+    models.stop(&p.name)?;
+    Ok(models.listed())
+}
+
+pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<BoxModels, Error> {
+    let models = in_the_box(host)?;
+    models.remove(&p.name)?;
+    Ok(models.listed())
+}
+
+/// Weights come and go in the process that holds the store.
+fn in_the_box(host: &dyn Host) -> Result<&dyn ModelBox, Error> {
+    host.kernel()?;
+    host.model_box().ok_or_else(crate::no_host)
 }
 
 /// Most days that are told at once.

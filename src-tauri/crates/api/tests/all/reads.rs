@@ -104,7 +104,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
     asked.extend(
-        ["knowledge.suggestions", "models.costs", "models.embedded", "models.reads", "playbooks.drafts"]
+        ["knowledge.suggestions", "models.costs", "models.embedded", "models.in_box", "models.reads", "playbooks.drafts"]
             .map(|name| (name, json!({})))
             .into_iter()
             .chain(memory),
@@ -221,6 +221,9 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
         ("models.embed", json!({ "address": null })),
+        ("models.get", json!({ "name": "q" })),
+        ("models.stop_get", json!({ "name": "q" })),
+        ("models.remove", json!({ "name": "q" })),
         ("models.ceiling", json!({ "dollars": "5.00" })),
         ("models.set_reads", json!({ "at_once": 3 })),
         ("models.test", json!({ "url": "http://127.0.0.1:1/v1" })),

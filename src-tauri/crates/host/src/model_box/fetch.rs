@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::tls::{RootCerts, TlsConfig};
 use wire::Code;
 
@@ -18,12 +18,16 @@ use wire::Code;
 const CONNECT: Duration = Duration::from_secs(15);
 /// How long a source may send nothing.
 const SILENCE: Duration = Duration::from_secs(60);
+/// How often it is looked whether a fetch is wanted still.
+const LOOK: Duration = Duration::from_millis(200);
 /// How often a source that broke off is asked on, as long as something came each time.
 const TRIES: u32 = 20;
 /// Bytes read at a time.
 pub(super) const CHUNK: usize = 256 * 1024;
 /// Bytes of weights; beyond it no machine that asks for this could use them.
 const BYTES_MAX: u64 = 512 << 30;
+/// Where the catalogue's weights are, unless a person names a mirror.
+const ORIGIN: &str = "https://huggingface.co";
 /// Bytes that stay free for everything else.
 const ROOM: u64 = 512 << 20;
 /// Answers of a source that lead elsewhere.
@@ -62,6 +66,8 @@ struct Wanted {
 pub(super) struct Fetch<'a> {
     files: &'a Files,
     told: &'a mut dyn FnMut(Step),
+    /// Asked again and again; a fetch that is not wanted any more leaves what has come.
+    goes_on: &'a dyn Fn() -> bool,
     silence: Duration,
     /// Bytes that are free on the disk of a folder, where it is known.
     free: &'a dyn Fn(&Path) -> Option<u64>,
@@ -84,8 +90,23 @@ pub(super) const AGAIN: &str = "give the same command again: it goes on where it
 /// # Errors
 /// [`Error::Said`] with what to do; nothing counts that is not whole.
 pub fn get(home: &Home, config: &Config, wish: &Wish, told: &mut dyn FnMut(Step)) -> Result<Kept, Error> {
+    get_while(home, config, wish, told, &|| true)
+}
+
+/// The same, as long as it is wanted.
+pub(super) fn get_while(
+    home: &Home,
+    config: &Config,
+    wish: &Wish,
+    told: &mut dyn FnMut(Step),
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Kept, Error> {
     let files = Files::of(home);
-    Fetch { files: &files, told, silence: SILENCE, free: &part::free }.get(config, wish)
+    Fetch { files: &files, told, goes_on, silence: SILENCE, free: &part::free }.get(config, wish)
+}
+
+fn stopped() -> Error {
+    said("it was stopped", AGAIN)
 }
 
 /// Takes a model away, with what was begun of it; the bytes that are free again.
@@ -136,7 +157,7 @@ impl Fetch<'_> {
             (Some(digest), ..) => digest,
             (None, Some(from), _) if is_address(from) => self.fetch_from(config, from, &wanted)?,
             (None, Some(from), _) => self.copy_from(Path::new(from), &wanted)?,
-            (None, None, Some(entry)) => self.fetch_from(config, &entry.address, &wanted)?,
+            (None, None, Some(entry)) => self.fetch_from(config, &mirrored(config, &entry.address), &wanted)?,
             (None, None, None) => return Err(unknown(&wish.name)),
         };
         let path = self.files.weights(&sha256);
@@ -227,8 +248,16 @@ impl Fetch<'_> {
             .spawn(move || talk(&agent, &at, from, &|piece| send.send(piece).is_ok()))
             .map_err(|e| Broke::Off(e.to_string()))?;
         let (mut total, mut is_anew) = (None, false);
+        let mut heard = Instant::now();
         loop {
-            match receive.recv_timeout(self.silence) {
+            if !(self.goes_on)() {
+                return Err(Broke::Because(stopped()));
+            }
+            let piece = receive.recv_timeout(LOOK.min(self.silence));
+            if piece.is_ok() {
+                heard = Instant::now();
+            }
+            match piece {
                 Ok(Piece::Head { begins, bytes }) => {
                     total = Some(self.begin(part, begins, bytes, wanted)?);
                     is_anew = begins == 0;
@@ -254,6 +283,7 @@ impl Fetch<'_> {
                 }
                 Ok(Piece::End) => return Ok(()),
                 Ok(Piece::Failed(broke)) => return Err(broke),
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() < self.silence => {}
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(Broke::Off(format!("nothing came for {} s", self.silence.as_secs())));
                 }
@@ -351,11 +381,19 @@ impl Broke {
     }
 }
 
+/// Where weights of the catalogue are: at the mirror, where a person named one.
+fn mirrored(config: &Config, address: &str) -> String {
+    match (&config.model_mirror, address.strip_prefix(ORIGIN)) {
+        (Some(mirror), Some(path)) => format!("{}{path}", mirror.trim_end_matches('/')),
+        _ => address.to_owned(),
+    }
+}
+
 fn is_address(from: &str) -> bool {
     from.starts_with("https://") || from.starts_with("http://")
 }
 
-fn unknown(name: &str) -> Error {
+pub(super) fn unknown(name: &str) -> Error {
     let names: Vec<String> = catalogue().into_iter().map(|entry| entry.name).collect();
     usage(
         format!("`{name}` is not in the catalogue"),

@@ -2,12 +2,14 @@
 //! way out to servers.
 
 mod fetch;
+mod fetches;
 mod files;
 mod header;
 mod part;
 mod process;
 
 pub use fetch::{Step, Wish, forget, get, kept};
+pub(crate) use fetches::Fetches;
 pub(crate) use files::Files;
 pub use files::{Entry, Kept, catalogue};
 

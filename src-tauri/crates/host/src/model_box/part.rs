@@ -103,6 +103,11 @@ pub(super) fn forget(files: &Files, digest: &str) -> Result<u64, Error> {
     freed
 }
 
+/// Bytes of these weights that have come.
+pub(super) fn length(files: &Files, digest: &str) -> u64 {
+    std::fs::symlink_metadata(path(files, digest)).map_or(0, |found| found.len())
+}
+
 fn path(files: &Files, name: &str) -> PathBuf {
     files.folder().join(format!("{name}.part"))
 }

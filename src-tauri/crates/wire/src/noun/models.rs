@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use words::task::{ToolMode, ToolOffer};
+use words::task::{BoxState, ToolMode, ToolOffer};
 
 params! {
     /// Looks where servers of models usually listen on this machine, and nowhere else.
@@ -75,6 +75,27 @@ params! {
         /// From 1 to 64; as many as without a setting when absent.
         #[serde(default)]
         at_once: Option<u32>,
+    }
+
+    /// Models in the box: those whose weights are here, and those that can be had by name.
+    InBox {}
+
+    /// Begins to fetch the weights of a model in the box, or goes on where it stopped.
+    Get {
+        /// Its name, of those that can be had.
+        name: String,
+    }
+
+    /// Stops a fetch; what has come stays, for when it goes on.
+    StopGet {
+        /// The model's name.
+        name: String,
+    }
+
+    /// Takes away the weights of a model in the box, with what has come of them.
+    Remove {
+        /// The model's name.
+        name: String,
     }
 
     /// Which embedding model is named, and how far its vectors are made.
@@ -215,6 +236,30 @@ answers! {
         /// How many of them have a vector of this model.
         with_vectors: u64,
         /// Why the model could not be used when it was last asked; memory is found by words meanwhile.
+        trouble: Option<String>,
+    }
+    /// Models in the box, by name.
+    BoxModels {
+        models: Vec<BoxModel>,
+        /// Why none of them can be asked here, where that is so: the program that runs them is missing.
+        trouble: Option<String>,
+    }
+    /// A model in the box.
+    BoxModel {
+        name: String,
+        /// Its address, such as `box:qwen2.5-coder-1.5b`.
+        address: String,
+        /// Bytes of its weights.
+        bytes: u64,
+        /// SHA-256 of them.
+        sha256: String,
+        license: Option<String>,
+        /// What it is good for.
+        about: Option<String>,
+        state: BoxState,
+        /// Bytes that are here.
+        bytes_here: u64,
+        /// Why the last fetch ended before its end, and what helps.
         trouble: Option<String>,
     }
     /// Who proposes from now on.
