@@ -7,7 +7,9 @@ use model::task::ModelApi;
 use reasoning::{Address, Head, ModelHttp, Settings, ToolMode};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Known by name.
 const TABLE: &str = include_str!("known.tsv");
@@ -24,6 +26,8 @@ const LOCAL: Size = Size { context: 16_384, output: 4_096, from: From::Guess };
 const SMALL_BILLIONS: f64 = 4.0;
 /// How long a server may think about its own size: one that is busy answers late, and a guess in its place would be wrong.
 const PATIENCE_MS: u64 = 30_000;
+/// How long a server that did not answer is not asked again: one turn asks several times.
+const SILENT: Duration = Duration::from_secs(20);
 /// Bytes of what it says of itself.
 const SAID_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -76,22 +80,50 @@ pub(crate) struct Said {
 }
 
 /// What servers have said of their models while this process runs, and what they have refused.
-#[derive(Default)]
 pub(crate) struct Known {
     said: Mutex<BTreeMap<String, Said>>,
     refused: Mutex<BTreeMap<String, Vec<String>>>,
+    /// When a server last did not answer.
+    silent: Mutex<BTreeMap<String, Instant>>,
+    /// How long it is not asked again.
+    again: Duration,
+    /// Whether this process ends: nobody is waited for.
+    leaves: AtomicBool,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            said: Mutex::default(),
+            refused: Mutex::default(),
+            silent: Mutex::default(),
+            again: SILENT,
+            leaves: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Known {
-    /// What a server says, asked until it has answered once.
+    /// What a server says, asked until it has answered once; not again at once where it did not.
     pub(crate) fn said(&self, address: &Address, secret: Option<&str>, egress: &dyn ModelHttp) -> Said {
         let key = address.to_string();
         if let Some(known) = lock(&self.said).get(&key) {
             return *known;
         }
-        let Some(said) = ask(address, secret, egress) else { return Said::default() };
+        if lock(&self.silent).get(&key).is_some_and(|since| since.elapsed() < self.again) {
+            return Said::default();
+        }
+        let Some(said) = ask(address, secret, egress, &|| !self.leaves.load(Ordering::SeqCst)) else {
+            lock(&self.silent).insert(key, Instant::now());
+            return Said::default();
+        };
         lock(&self.said).insert(key, said);
         said
+    }
+
+    /// The process ends: a server that is being asked is not waited for.
+    pub(crate) fn leave(&self) {
+        self.leaves.store(true, Ordering::SeqCst);
     }
 
     /// A parameter that a server has refused.
@@ -232,11 +264,17 @@ fn number(value: &Value, paths: &[&str]) -> Option<u32> {
 }
 
 /// What a server says at an address, to whoever asks or posts this; nothing known where it refuses.
-fn said(url: &str, head: &Head<'_>, body: Option<&Value>, egress: &dyn ModelHttp) -> Option<Value> {
+fn said(
+    url: &str,
+    head: &Head<'_>,
+    body: Option<&Value>,
+    egress: &dyn ModelHttp,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Value> {
     let mut bytes = Vec::new();
     let mut take = |chunk: &[u8]| {
         bytes.extend_from_slice(chunk);
-        bytes.len() <= SAID_BYTES_MAX
+        bytes.len() <= SAID_BYTES_MAX && goes_on()
     };
     let reply = match body {
         None => egress.get(url, head, PATIENCE_MS, &mut take),
@@ -264,13 +302,18 @@ const OUTPUTS: [&str; 4] =
 
 /// Asks a server what its model takes: llama.cpp at `/props`, Ollama at `/api/show`, Gemini at the model, others in their
 /// list of models. Nothing when it does not answer.
-fn ask(address: &Address, secret: Option<&str>, egress: &dyn ModelHttp) -> Option<Said> {
+fn ask(
+    address: &Address,
+    secret: Option<&str>,
+    egress: &dyn ModelHttp,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Said> {
     let Address::Server { api, url, model } = address else { return None };
     let head = reasoning::server::head(*api, secret);
     let root = url.strip_suffix("/v1").unwrap_or(url);
-    let get = |url: String| said(&url, &head, None, egress);
-    let show =
-        || said(&format!("{root}/api/show"), &head, Some(&serde_json::json!({ "model": model })), egress);
+    let get = |url: String| said(&url, &head, None, egress, goes_on);
+    let wish = serde_json::json!({ "model": model });
+    let show = || said(&format!("{root}/api/show"), &head, Some(&wish), egress, goes_on);
     match api {
         ModelApi::Gemini => {
             let told = get(format!("{url}/models/{model}"))?;
@@ -331,160 +374,4 @@ fn ollama(shown: &Value) -> Option<u32> {
 const OLLAMA_STANDARD: u32 = 4_096;
 
 #[cfg(test)]
-pub(crate) mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-    use super::*;
-    use reasoning::{HttpReply, ModelHttpError};
-
-    /// Answers by path, with nothing else.
-    pub(crate) struct Says(pub(crate) Vec<(&'static str, Value)>);
-
-    impl ModelHttp for Says {
-        fn post(
-            &self,
-            url: &str,
-            _: &Head<'_>,
-            _: &[u8],
-            timeout_ms: u64,
-            on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, ModelHttpError> {
-            self.get(url, &Head::default(), timeout_ms, on_chunk)
-        }
-
-        fn get(
-            &self,
-            url: &str,
-            _: &Head<'_>,
-            _: u64,
-            on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, ModelHttpError> {
-            let found = self.0.iter().find(|(path, _)| url.ends_with(path));
-            let Some((_, value)) = found else {
-                return Ok(HttpReply { status: 404, ..HttpReply::default() });
-            };
-            on_chunk(value.to_string().as_bytes());
-            Ok(HttpReply { status: 200, ..HttpReply::default() })
-        }
-    }
-
-    fn sized(address: &str, says: Vec<(&'static str, Value)>) -> (u32, u32, From) {
-        let address: Address = address.parse().unwrap();
-        let size = size(
-            &address,
-            None,
-            &Config::default(),
-            &ModelSettings::default(),
-            &Known::default(),
-            &Says(says),
-        );
-        (size.context, size.output, size.from)
-    }
-
-    #[test]
-    fn a_size_is_what_the_server_says_else_what_the_name_says_else_assumed() {
-        let list = |entry: Value| vec![("/v1/models", serde_json::json!({ "data": [entry] }))];
-        let local = "openai:http://127.0.0.1:1/v1#m";
-        let says = |entry| sized(local, list(entry));
-        assert_eq!(
-            says(serde_json::json!({ "id": "m", "owned_by": "vllm", "max_model_len": 32_768 })),
-            (32_768, 8_192, From::Server)
-        );
-        let mut llama = list(serde_json::json!({ "id": "m", "owned_by": "llamacpp" }));
-        llama.push(("/props", serde_json::json!({ "default_generation_settings": { "n_ctx": 4096 } })));
-        assert_eq!(sized(local, llama), (4096, 1024, From::Server));
-        let mut ollama = list(serde_json::json!({ "id": "m", "owned_by": "library" }));
-        let info = serde_json::json!({ "model_info": { "q.context_length": 131_072 }, "parameters": "stop x\nnum_ctx 16384" });
-        ollama.push(("/api/show", info));
-        assert_eq!(sized(local, ollama), (16_384, 4_096, From::Server));
-        let router = serde_json::json!(
-            { "id": "a/b", "context_length": 200_000, "top_provider": { "max_completion_tokens": 8_000 } }
-        );
-        assert_eq!(sized("openai:https://r.example/v1#a/b", list(router)), (128_000, 8_000, From::Server));
-        assert_eq!(
-            sized("openai:https://api.openai.com/v1#gpt-4o-mini", vec![]),
-            (128_000, 16_384, From::Name)
-        );
-        assert_eq!(sized("openai:https://x.example/v1#new", vec![]), (32_768, 8_192, From::Guess));
-        assert_eq!(sized(local, vec![]), (16_384, 4_096, From::Guess));
-    }
-
-    #[test]
-    fn every_line_of_the_table_is_whole() {
-        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-            let cells: Vec<&str> = line.split('\t').collect();
-            assert!(matches!(cells.len(), 3 | 6..=8), "{line}");
-            assert!(cells[1..3].iter().all(|tokens| tokens.parse::<u32>().is_ok()), "{line}");
-            assert!(cells.iter().skip(4).all(|price| dollars(price).is_ok()), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_small_model_is_known_by_what_its_server_says_else_by_its_name() {
-        let small = |name: &str, says: Vec<(&'static str, Value)>| {
-            let address: Address = format!("openai:http://127.0.0.1:1/v1#{name}").parse().unwrap();
-            let egress: Arc<dyn ModelHttp> = Arc::new(Says(says));
-            settings(&address, None, &Config::default(), &Known::default(), &egress).unwrap().small
-        };
-        for name in
-            ["qwen2.5-coder-1.5b-instruct-q4_k_m", "SmolLM2-135M-Instruct", "gemma-3-4b-it", "llama3.2:1b"]
-        {
-            assert!(small(name, vec![]), "{name}");
-        }
-        for name in ["qwen2.5-coder-32b", "gpt-5-mini", "llama-3.1-8b", "mixtral-8x7b-32b", "tiny", "words"] {
-            assert!(!small(name, vec![]), "{name}");
-        }
-        // One model is served, whatever it is called.
-        let llama = |weights: u64| {
-            let entry = serde_json::json!(
-                { "id": "/m.gguf", "owned_by": "llamacpp", "meta": { "n_ctx": 4096, "n_params": weights } }
-            );
-            vec![("/v1/models", serde_json::json!({ "data": [entry] }))]
-        };
-        assert!(small("words", llama(1_777_088_000)));
-        assert!(!small("called-1b", llama(7_615_616_512)));
-        let mut ollama = vec![(
-            "/v1/models",
-            serde_json::json!({ "data": [{ "id": "own", "owned_by": "library" }, { "id": "other" }] }),
-        )];
-        ollama.push(("/api/show", serde_json::json!({ "details": { "parameter_size": "1.5B" } })));
-        assert!(small("own", ollama));
-    }
-
-    #[test]
-    fn a_server_that_did_not_answer_is_asked_again() {
-        struct Late(Mutex<bool>, Says);
-        impl ModelHttp for Late {
-            fn post(
-                &self,
-                _: &str,
-                _: &Head<'_>,
-                _: &[u8],
-                _: u64,
-                _: &mut dyn FnMut(&[u8]) -> bool,
-            ) -> Result<HttpReply, ModelHttpError> {
-                Err(ModelHttpError::Stopped)
-            }
-
-            fn get(
-                &self,
-                url: &str,
-                head: &Head<'_>,
-                timeout_ms: u64,
-                on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-            ) -> Result<HttpReply, ModelHttpError> {
-                if std::mem::take(&mut *self.0.lock().unwrap()) {
-                    return Err(ModelHttpError::TimedOut(timeout_ms));
-                }
-                self.1.get(url, head, timeout_ms, on_chunk)
-            }
-        }
-        let entry = serde_json::json!({ "id": "m", "max_model_len": 8_192 });
-        let says = Says(vec![("/v1/models", serde_json::json!({ "data": [entry] }))]);
-        let (late, known) = (Late(Mutex::new(true), says), Known::default());
-        let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-        let own = ModelSettings::default();
-        let from = || size(&address, None, &Config::default(), &own, &known, &late).from;
-        assert_eq!((from(), from()), (From::Guess, From::Server));
-    }
-}
+pub(crate) mod tests;

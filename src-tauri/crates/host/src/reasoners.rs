@@ -54,6 +54,10 @@ fn remember(home: &Home, address: &str, parameter: &str) -> Result<(), crate::Er
 }
 
 impl ReasonerSource for LocalReasoners {
+    fn wind_down(&self) {
+        self.known.leave();
+    }
+
     fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String> {
         let text = || {
             String::from_utf8(text.unwrap_or_default().to_vec())

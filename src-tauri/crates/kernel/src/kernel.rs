@@ -144,6 +144,7 @@ impl Kernel {
     /// by the next host. An effect under way is not interrupted. There is no way back in this process.
     pub fn wind_down(&self) {
         self.winding.store(true, Ordering::SeqCst);
+        self.ports.reasoners.wind_down();
     }
 
     /// The store's folder.

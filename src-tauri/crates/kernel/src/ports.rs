@@ -287,6 +287,9 @@ pub trait ReasonerSource: Send + Sync {
     /// # Errors
     /// In words, with what to do.
     fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String>;
+
+    /// The process ends soon: nobody is waited for to find a reasoner.
+    fn wind_down(&self) {}
 }
 
 /// A day of the person, and what models may cost in it.

@@ -297,3 +297,17 @@ crate::names! {
         Unreadable = "unreadable",
     }
 }
+
+crate::names! {
+    /// How the weights of a model in the box stand.
+    pub enum BoxState ("state of a model in the box") {
+        /// They are not here, or not whole.
+        Absent = "absent",
+        /// They come.
+        Fetching = "fetching",
+        /// All of them are here, and their digest is looked at.
+        Checking = "checking",
+        /// They are here.
+        Here = "here",
+    }
+}

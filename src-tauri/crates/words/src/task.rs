@@ -84,20 +84,6 @@ crate::names! {
 }
 
 crate::names! {
-    /// How the weights of a model in the box stand.
-    pub enum BoxState ("state of a model in the box") {
-        /// They are not here, or not whole.
-        Absent = "absent",
-        /// They come.
-        Fetching = "fetching",
-        /// All of them are here, and their digest is looked at.
-        Checking = "checking",
-        /// They are here.
-        Here = "here",
-    }
-}
-
-crate::names! {
     /// Whose no it was.
     pub enum RefusedBy ("who refused") {
         /// A rule denied it.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 /// Folders with a `vite.config.ts` and tests that Vitest runs.
 const SUITES: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
@@ -126,6 +126,7 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
         if all_must_be_here() {
             vitest.env(ALL_MUST_BE_HERE.0, ALL_MUST_BE_HERE.1);
         }
+        let begun = Instant::now();
         let (mut suite, mut clean, files) = ran(vitest.env("NO_COLOR", "1"))?;
         if (1..=SECOND_TRIES).contains(&suite.failed) && !files.is_empty() {
             say(&format!("once more: {} of `{folder}`", files.join(", ")));
@@ -140,6 +141,7 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
         if broken > 0 {
             say(&format!("the tests of `{folder}` did not come to their end"));
         }
+        count.took.push((begun.elapsed().as_secs(), folder.to_owned()));
         count.passed += suite.passed;
         count.skipped += suite.skipped;
         count.failed += suite.failed + broken;

@@ -16,10 +16,13 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many tests that failed in a run get a second try, alone. More than these failed for a reason they share.
 pub const SECOND_TRIES: usize = 3;
+
+/// How many of what took longest are told at the end: a run has to fit into the time that CI has.
+const LONGEST: usize = 12;
 
 /// What the runners reported.
 #[derive(Default, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Count {
     pub skipped: usize,
     /// Names of tests among the passed that had failed before.
     pub second_try: Vec<String>,
+    /// What took how many seconds.
+    pub took: Vec<(u64, String)>,
 }
 
 /// Sets up and runs every test. Without words the conformance report is written, or compared with CI=true; with
@@ -69,6 +74,10 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     for test in &count.second_try {
         say(&format!("passed only on its second try, so it is to be mended: {test}"));
     }
+    count.took.sort_by(|one, other| other.0.cmp(&one.0));
+    for (seconds, what) in count.took.iter().take(LONGEST) {
+        say(&format!("{seconds} s: {what}"));
+    }
     println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
     Ok(if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -103,6 +112,7 @@ fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
             count.failed += more.failed;
             count.skipped += more.skipped;
             count.second_try.extend(more.second_try);
+            count.took.extend(more.took);
         }
         Err(problem) => {
             say(&problem);
@@ -113,7 +123,7 @@ fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
 
 /// Streams what cargo says and counts the result lines. The second answer is whether cargo itself was content.
 fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool), Problem> {
-    let mut cargo = place.cargo();
+    let (mut cargo, mut built) = (place.cargo(), None);
     cargo.arg("test").env("HERMIT_CONFORMANCE_DIR", dir).stdin(Stdio::null()).stdout(Stdio::piped());
     if std::env::var_os("CI").is_some() && std::env::var_os(SEED).is_none() {
         cargo.env(SEED, "2026");
@@ -122,12 +132,15 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
         cargo.args(["--workspace", "--no-fail-fast"]).args(app::left_out());
         // The app has the pages inside, so they come first.
         lend_second_verifier(place, &mut cargo);
+        let begun = Instant::now();
         build_programs(place)?;
+        built = Some((begun.elapsed().as_secs(), "the build".to_owned()));
     }
     lend_stock_tools(&mut cargo, words.is_empty());
     cargo.args(words);
     say(&format!("{} ...", spelled(&cargo)));
     let (mut count, failed, clean) = count_lines(&mut cargo, SILENCE)?;
+    count.took.extend(built);
     if clean || !words.is_empty() || failed.len() != count.failed || failed.len() > SECOND_TRIES {
         return Ok((count, clean));
     }
@@ -197,6 +210,7 @@ fn count_lines(cargo: &mut Command, silence: Duration) -> Result<(Count, Vec<Str
     let (tells, told) = channel();
     std::thread::spawn(move || BufReader::new(output).split(b'\n').try_for_each(|line| tells.send(line)));
     let (mut count, mut failed, mut running) = (Count::default(), Vec::new(), Running::default());
+    let mut binary = String::new();
     let mut screen = std::io::stdout();
     loop {
         let line = match told.recv_timeout(silence) {
@@ -218,6 +232,10 @@ fn count_lines(cargo: &mut Command, silence: Duration) -> Result<(Count, Vec<Str
         let _ = screen.write_all(&line).and_then(|()| screen.write_all(b"\n"));
         let line = String::from_utf8_lossy(&line);
         count.add(&line);
+        if let Some(name) = name_of_binary(&line) {
+            name.clone_into(&mut binary);
+        }
+        count.took.extend(seconds_of_result(&line).map(|seconds| (seconds, binary.clone())));
         running.reads(&line);
         failed.extend(name_of_failed(&line).map(str::to_owned));
     }
@@ -228,6 +246,17 @@ fn count_lines(cargo: &mut Command, silence: Duration) -> Result<(Count, Vec<Str
 /// Reads `test a::b ... FAILED`; in any other line no test has failed.
 fn name_of_failed(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?.split(" - should panic").next()
+}
+
+/// Reads `     Running tests/it/main.rs (target/debug/deps/it-a0a0459dd7dc4e55)`; any other line begins no binary.
+fn name_of_binary(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("Running ")?.strip_suffix(')')?.rsplit('/').next()
+}
+
+/// Reads `test result: ok. 5 passed; ...; finished in 29.20s`; any other line tells no time.
+fn seconds_of_result(line: &str) -> Option<u64> {
+    let told = line.trim_start().strip_prefix("test result: ")?.rsplit("finished in ").next()?;
+    told.strip_suffix('s')?.split('.').next()?.parse().ok()
 }
 
 impl Count {
@@ -294,6 +323,16 @@ mod tests {
             count.add(line);
         }
         assert_eq!(count, Count { passed: 30, failed: 6, ..Count::default() });
+    }
+
+    #[test]
+    fn what_took_how_long_is_read_from_the_lines_of_cargo() {
+        let begun = "     Running tests/it/main.rs (target/debug/deps/it-a0a0459dd7dc4e55)";
+        assert_eq!(name_of_binary(begun), Some("it-a0a0459dd7dc4e55"));
+        assert_eq!(name_of_binary("Running 3 tests"), None);
+        let ended = "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 602.99s";
+        assert_eq!(seconds_of_result(ended), Some(602));
+        assert_eq!(seconds_of_result("test a::b ... ok"), None);
     }
 
     #[test]

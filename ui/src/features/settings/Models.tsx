@@ -44,7 +44,7 @@ export function Models() {
         </Answer>
       )}
       <h3>Models that need no server</h3>
-      <p>They run behind walls on this machine, without the network. Hermit fetches their weights once, from where they are published, and checks every byte.</p>
+      <p>They run in a sandbox on this machine, without the network. Hermit fetches their weights once, from where they are published, and checks every byte.</p>
       <ModelBox standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       <ServerTest standard={standard.data?.standard ?? asked.data?.standard ?? null} choose={(address) => standard.mutate({ address })} />
       {standard.error !== null && <Failed error={standard.error} />}

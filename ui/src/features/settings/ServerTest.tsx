@@ -31,7 +31,7 @@ export function ServerTest({ standard, choose }: { standard: string | null; choo
       <form className={styles.model} onSubmit={ask} aria-label="Test a model server">
         <h3>Test a model server</h3>
         <TextField label="Address" mono value={url} placeholder="http://127.0.0.1:8080/v1" spellCheck={false} hint="On this machine, or one you gave a key for" onChange={(event) => setUrl(event.target.value)} />
-        <div className={styles.sizes}>
+        <div className={styles.pairOf}>
           <Select label="Protocol" value={api} options={PROTOCOLS} onChange={(event) => setApi(event.target.value)} />
           <Select label="Key" value={secret} options={keys} onChange={(event) => setSecret(event.target.value)} />
         </div>

@@ -1128,6 +1128,19 @@ export const TOOL_SERVER_STATE = [
 ] as const;
 export type ToolServerState = (typeof TOOL_SERVER_STATE)[number];
 
+/** How the weights of a model in the box stand. */
+export const BOX_STATE = [
+  /** They are not here, or not whole. */
+  "absent",
+  /** They come. */
+  "fetching",
+  /** All of them are here, and their digest is looked at. */
+  "checking",
+  /** They are here. */
+  "here",
+] as const;
+export type BoxState = (typeof BOX_STATE)[number];
+
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [
   /** Recorded, not yet accepted for work. */
@@ -1195,19 +1208,6 @@ export const TOOL_OFFER = [
   "few",
 ] as const;
 export type ToolOffer = (typeof TOOL_OFFER)[number];
-
-/** How the weights of a model in the box stand. */
-export const BOX_STATE = [
-  /** They are not here, or not whole. */
-  "absent",
-  /** They come. */
-  "fetching",
-  /** All of them are here, and their digest is looked at. */
-  "checking",
-  /** They are here. */
-  "here",
-] as const;
-export type BoxState = (typeof BOX_STATE)[number];
 
 /** Whose no it was. */
 export const REFUSED_BY = [

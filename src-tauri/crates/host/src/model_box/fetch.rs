@@ -83,7 +83,7 @@ fn usage(message: impl Into<String>, hint: impl Into<String>) -> Error {
 
 const NOTHING: &str =
     "look at the network; where there is none, bring the file and name it with `--from FILE`";
-pub(super) const AGAIN: &str = "give the same command again: it goes on where it stopped";
+pub(super) const AGAIN: &str = "get it again: it goes on where it stopped";
 
 /// Gets a model, or takes its name for weights that are here.
 ///

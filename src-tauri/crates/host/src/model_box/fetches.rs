@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use wire::Code;
 use wire::models::{BoxModel, BoxModels};
-use words::task::BoxState;
+use words::store::BoxState;
 
 /// The fetches of one host, by the model's name. Dropped, they stop; what has come stays.
 pub(crate) struct Fetches {

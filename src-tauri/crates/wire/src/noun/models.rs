@@ -2,7 +2,8 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use words::task::{BoxState, ToolMode, ToolOffer};
+use words::store::BoxState;
+use words::task::{ToolMode, ToolOffer};
 
 params! {
     /// Looks where servers of models usually listen on this machine, and nowhere else.
