@@ -179,7 +179,8 @@ fn allow_with_keyboard(room: &Room, app: &Driver, approval: &str) {
     let allowed = || standing(room, approval)["status"] == "granted";
     until("it is allowed", || {
         room.xdo(&["keydown", "space"]);
-        let (begins, end) = (Instant::now() + Duration::from_secs(2), Instant::now() + Duration::from_secs(10));
+        let (begins, end) =
+            (Instant::now() + Duration::from_secs(2), Instant::now() + Duration::from_secs(10));
         while Instant::now() < end && !allowed() && (app.has(&counts) || Instant::now() < begins) {}
         room.xdo(&["keyup", "space"]);
         allowed()

@@ -23,11 +23,17 @@ fn a_schedule_begins_a_task_by_itself_which_asks_as_always_and_is_proven() {
     let read =
         stage.hermit(&["schedule", "preview", "every weekday at half past eight", "--zone", "Europe/Berlin"]);
     let read = read.ends(0).json();
-    assert_eq!((read["rule"].as_str(), read["next"].as_array().map(Vec::len)), (Some("30 8 * * 1-5"), Some(5)));
-    stage.hermit(&["schedule", "preview", "every other tuesday"]).complains(&["every other tuesday", "for example"]);
+    assert_eq!(
+        (read["rule"].as_str(), read["next"].as_array().map(Vec::len)),
+        (Some("30 8 * * 1-5"), Some(5))
+    );
+    stage
+        .hermit(&["schedule", "preview", "every other tuesday"])
+        .complains(&["every other tuesday", "for example"]);
     stage.hermit(&["schedule", "preview", "daily at 8", "--zone", "Atlantis"]).complains(&["Europe/Berlin"]);
 
-    let add = ["schedule", "add", "* * * * *", "--playbook", "tidy", "--name", "each-minute", "--workspace", at];
+    let add =
+        ["schedule", "add", "* * * * *", "--playbook", "tidy", "--name", "each-minute", "--workspace", at];
     let asked = stage.hermit(&add).ends(4).json();
     let approval = asked["waits_for"]["id"].as_str().expect("an approval").to_owned();
     let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json().to_string();

@@ -12,9 +12,9 @@ use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
 use crate::task_drivers::{Ended, Waited};
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock,
-    embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs, model_box::Fetches,
-    notices::Notices, older_store::older, run_stream_thread::RunStream, secrets::SecretBook,
-    small_artifacts::Blobs,
+    embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs,
+    model_box::Fetches, notices::Notices, older_store::older, run_stream_thread::RunStream,
+    secrets::SecretBook, small_artifacts::Blobs,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;

@@ -81,7 +81,7 @@ mod steps;
 mod story;
 mod talk;
 mod told;
-mod undoing;
 mod unattended;
+mod undoing;
 mod versioning;
 mod views;

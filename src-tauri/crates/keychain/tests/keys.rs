@@ -160,6 +160,7 @@ fn one_real_guess_costs_what_it_should() {
 
 /// `HERMIT_BINDINGS=write cargo test -p hermit-keychain key_files` makes them anew.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a test that writes what it otherwise compares, when told to")]
 fn the_key_files_that_the_tests_of_the_pages_lay_out_are_opened_at_next_to_no_cost() {
     let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/browser/keys");
     let (vault_words, approval_words) = (b"a passphrase of a test", b"another passphrase of a test");

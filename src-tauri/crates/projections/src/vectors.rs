@@ -250,11 +250,7 @@ impl Vectors {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub fn each(
-        &self,
-        project: Option<Digest>,
-        with: &mut Looks<'_>,
-    ) -> Result<ControlFlow<()>, Error> {
+    pub fn each(&self, project: Option<Digest>, with: &mut Looks<'_>) -> Result<ControlFlow<()>, Error> {
         let text = "SELECT memory_id, numbers FROM vectors WHERE project = ?1";
         let mut found = self.conn.prepare_cached(text)?;
         let own = project.map(|project| of_project(Some(project)));

@@ -74,7 +74,7 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     for test in &count.second_try {
         say(&format!("passed only on its second try, so it is to be mended: {test}"));
     }
-    count.took.sort_by(|one, other| other.0.cmp(&one.0));
+    count.took.sort_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
     for (seconds, what) in count.took.iter().take(LONGEST) {
         say(&format!("{seconds} s: {what}"));
     }
@@ -330,7 +330,8 @@ mod tests {
         let begun = "     Running tests/it/main.rs (target/debug/deps/it-a0a0459dd7dc4e55)";
         assert_eq!(name_of_binary(begun), Some("it-a0a0459dd7dc4e55"));
         assert_eq!(name_of_binary("Running 3 tests"), None);
-        let ended = "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 602.99s";
+        let ended =
+            "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 602.99s";
         assert_eq!(seconds_of_result(ended), Some(602));
         assert_eq!(seconds_of_result("test a::b ... ok"), None);
     }

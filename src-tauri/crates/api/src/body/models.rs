@@ -6,8 +6,9 @@ use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use projections::query::SpentOn;
 use wire::Error;
 use wire::models::{
-    Asked, BoxModels, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings, Find,
-    Found, Get, InBox, ModelCosts, Reads, ReadsAtOnce, Remove, Server, Set, SetReads, Standard, StopGet, Test,
+    Asked, BoxModels, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings,
+    Find, Found, Get, InBox, ModelCosts, Reads, ReadsAtOnce, Remove, Server, Set, SetReads, Standard,
+    StopGet, Test,
 };
 
 /// Further ports of one look.

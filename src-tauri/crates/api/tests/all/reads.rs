@@ -104,10 +104,17 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     home.must("ledger.checkpoint", json!({}));
     let memory = [("knowledge.memory_points", json!({})), ("knowledge.memory_then", json!({}))];
     asked.extend(
-        ["knowledge.suggestions", "models.costs", "models.embedded", "models.in_box", "models.reads", "playbooks.drafts"]
-            .map(|name| (name, json!({})))
-            .into_iter()
-            .chain(memory),
+        [
+            "knowledge.suggestions",
+            "models.costs",
+            "models.embedded",
+            "models.in_box",
+            "models.reads",
+            "playbooks.drafts",
+        ]
+        .map(|name| (name, json!({})))
+        .into_iter()
+        .chain(memory),
     );
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =

@@ -157,7 +157,9 @@ impl Fetch<'_> {
             (Some(digest), ..) => digest,
             (None, Some(from), _) if is_address(from) => self.fetch_from(config, from, &wanted)?,
             (None, Some(from), _) => self.copy_from(Path::new(from), &wanted)?,
-            (None, None, Some(entry)) => self.fetch_from(config, &mirrored(config, &entry.address), &wanted)?,
+            (None, None, Some(entry)) => {
+                self.fetch_from(config, &mirrored(config, &entry.address), &wanted)?
+            }
             (None, None, None) => return Err(unknown(&wish.name)),
         };
         let path = self.files.weights(&sha256);

@@ -63,7 +63,8 @@ impl Fetches {
             return Ok(());
         }
         let (goes_on, came) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(Came::default())));
-        let (name, home, wanted, tells) = (wish.name.clone(), self.home.clone(), Arc::clone(&goes_on), Arc::clone(&came));
+        let (name, home, wanted, tells) =
+            (wish.name.clone(), self.home.clone(), Arc::clone(&goes_on), Arc::clone(&came));
         let work = move || {
             let mut told = |step| lock(&tells).step = Some(step);
             let got = get_while(&home, &config, &wish, &mut told, &|| wanted.load(Ordering::SeqCst));
@@ -116,7 +117,8 @@ impl api::ModelBox for Fetches {
         names.dedup();
         let model = |name: &String| {
             let (here, entry) = (kept.iter().find(|one| one.name == *name), known.get(name));
-            let sha256 = here.map(|one| &one.sha256).or(entry.map(|entry| &entry.sha256)).cloned().unwrap_or_default();
+            let sha256 =
+                here.map(|one| &one.sha256).or(entry.map(|entry| &entry.sha256)).cloned().unwrap_or_default();
             let bytes = here.map(|one| one.bytes).or(entry.map(|entry| entry.bytes)).unwrap_or_default();
             let fetch = all.get(name).filter(|_| here.is_none());
             let came = fetch.map(Fetching::came).unwrap_or_default();
@@ -194,7 +196,8 @@ mod tests {
         told.lock().unwrap().push(from);
         let left = bytes - from;
         let range = format!("Content-Range: bytes {from}-{}/{bytes}\r\n", bytes - 1);
-        let status = if from > 0 { format!("206 Partial Content\r\n{range}") } else { "200 OK\r\n".to_owned() };
+        let status =
+            if from > 0 { format!("206 Partial Content\r\n{range}") } else { "200 OK\r\n".to_owned() };
         write!(stream, "HTTP/1.1 {status}Content-Length: {left}\r\n\r\n").ok()?;
         let mut sent = vec![7; SENT];
         if from == 0 {
@@ -239,12 +242,19 @@ mod tests {
         let begun = Instant::now();
         fetches.stop(&entry.name).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(20), "a mirror that sends nothing is not waited for");
-        assert_eq!((first().state, first().bytes_here, first().trouble), (BoxState::Absent, SENT as u64, None));
+        assert_eq!(
+            (first().state, first().bytes_here, first().trouble),
+            (BoxState::Absent, SENT as u64, None)
+        );
         assert_eq!(fetches.stop(&entry.name).unwrap_err().code, Code::NotFound);
 
         fetches.get(&entry.name).unwrap();
         until("it goes on", || first().bytes_here == 2 * SENT as u64);
-        assert_eq!(*asked.lock().unwrap(), [0, SENT as u64], "one fetch at a time, and none from the beginning");
+        assert_eq!(
+            *asked.lock().unwrap(),
+            [0, SENT as u64],
+            "one fetch at a time, and none from the beginning"
+        );
 
         // Taken away while it comes: nothing of it is left, and nothing comes after it.
         fetches.remove(&entry.name).unwrap();

@@ -37,14 +37,8 @@ impl ModelHttp for Says {
 
 fn sized(address: &str, says: Vec<(&'static str, Value)>) -> (u32, u32, From) {
     let address: Address = address.parse().unwrap();
-    let size = size(
-        &address,
-        None,
-        &Config::default(),
-        &ModelSettings::default(),
-        &Known::default(),
-        &Says(says),
-    );
+    let size =
+        size(&address, None, &Config::default(), &ModelSettings::default(), &Known::default(), &Says(says));
     (size.context, size.output, size.from)
 }
 
@@ -68,10 +62,7 @@ fn a_size_is_what_the_server_says_else_what_the_name_says_else_assumed() {
         { "id": "a/b", "context_length": 200_000, "top_provider": { "max_completion_tokens": 8_000 } }
     );
     assert_eq!(sized("openai:https://r.example/v1#a/b", list(router)), (128_000, 8_000, From::Server));
-    assert_eq!(
-        sized("openai:https://api.openai.com/v1#gpt-4o-mini", vec![]),
-        (128_000, 16_384, From::Name)
-    );
+    assert_eq!(sized("openai:https://api.openai.com/v1#gpt-4o-mini", vec![]), (128_000, 16_384, From::Name));
     assert_eq!(sized("openai:https://x.example/v1#new", vec![]), (32_768, 8_192, From::Guess));
     assert_eq!(sized(local, vec![]), (16_384, 4_096, From::Guess));
 }

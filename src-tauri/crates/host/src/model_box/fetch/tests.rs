@@ -245,7 +245,8 @@ fn another_file_than_the_one_that_is_wanted_is_told_and_nothing_of_it_is_kept() 
     let page = bench.from(&Source::new(b"<html>no such model</html>".to_vec(), Way::Well)).unwrap_err();
     assert!(page.message.contains("no GGUF file"), "{page:?}");
     let files = bench.files();
-    let fetch = Fetch { files: &files, told: &mut |_| {}, goes_on: &|| true, silence: SILENCE, free: &part::free };
+    let fetch =
+        Fetch { files: &files, told: &mut |_| {}, goes_on: &|| true, silence: SILENCE, free: &part::free };
     let wanted = Wanted { name: "tiny".to_owned(), sha256: None, bytes: Some(5) };
     let part = Part::open(&files, "other").unwrap();
     let size = fetch.begin(&part, 0, 6, &wanted).map_err(|broke| broke.into_error().to_wire()).unwrap_err();
