@@ -52,12 +52,13 @@ test("weights come from the page, stop when asked, and go on where they stopped"
   await soundPicture(world.page, "model-box-none");
   await press("Get");
   await list().getByText("30 MB of 1.1 GB").waitFor();
-  expect(await list().getByRole("progressbar").getAttribute("value")).toBe(String(SENT));
+  await expect.poll(() => list().getByRole("progressbar").getAttribute("value")).toBe(String(SENT));
   await soundPicture(world.page, "model-box-comes");
   await press("Stop");
   await list().getByText("30 MB of 1.1 GB are here").waitFor();
   await press("Go on");
   await list().getByText("60 MB of 1.1 GB").waitFor();
+  await expect.poll(() => list().getByRole("progressbar").getAttribute("value")).toBe(String(2 * SENT));
   expect(asked).toEqual([0, SENT]);
 });
 
