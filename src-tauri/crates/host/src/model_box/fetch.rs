@@ -105,10 +105,6 @@ pub(super) fn get_while(
     Fetch { files: &files, told, goes_on, silence: SILENCE, free: &part::free }.get(config, wish)
 }
 
-fn stopped() -> Error {
-    said("it was stopped", AGAIN)
-}
-
 /// Takes a model away, with what was begun of it; the bytes that are free again.
 ///
 /// # Errors
@@ -253,7 +249,7 @@ impl Fetch<'_> {
         let mut heard = Instant::now();
         loop {
             if !(self.goes_on)() {
-                return Err(Broke::Because(stopped()));
+                return Err(Broke::Because(said("it was stopped", AGAIN)));
             }
             let piece = receive.recv_timeout(LOOK.min(self.silence));
             if piece.is_ok() {
@@ -492,4 +488,4 @@ fn head(reply: &ureq::http::Response<ureq::Body>, url: &str, from: u64) -> Resul
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -158,9 +158,10 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod tests {
+    use super::super::fetch::tests::begins_at;
     use super::*;
     use api::ModelBox as _;
-    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::time::{Duration, Instant};
 
@@ -183,16 +184,7 @@ mod tests {
     }
 
     fn answer(mut stream: TcpStream, bytes: u64, told: &Mutex<Vec<u64>>) -> Option<()> {
-        let mut from = 0;
-        for line in BufReader::new(stream.try_clone().ok()?).lines() {
-            let line = line.ok()?.to_ascii_lowercase();
-            if let Some(range) = line.strip_prefix("range: bytes=") {
-                from = range.trim_end_matches('-').parse().ok()?;
-            }
-            if line.is_empty() {
-                break;
-            }
-        }
+        let from = begins_at(&stream)?;
         told.lock().unwrap().push(from);
         let left = bytes - from;
         let range = format!("Content-Range: bytes {from}-{}/{bytes}\r\n", bytes - 1);

@@ -109,89 +109,77 @@ fn a_small_model_is_known_by_what_its_server_says_else_by_its_name() {
     assert!(small("own", ollama));
 }
 
-/// A server that is late at first, and how often it was asked.
-struct Late(AtomicUsize, Says);
+/// A server that answers whatever it is asked by a function.
+struct By<F>(F);
 
-impl ModelHttp for Late {
+impl<F> ModelHttp for By<F>
+where
+    F: Fn(&str, &mut dyn FnMut(&[u8]) -> bool) -> Result<HttpReply, ModelHttpError> + Send + Sync,
+{
     fn post(
         &self,
-        _: &str,
+        url: &str,
         _: &Head<'_>,
         _: &[u8],
         _: u64,
-        _: &mut dyn FnMut(&[u8]) -> bool,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
-        Err(ModelHttpError::Stopped)
+        (self.0)(url, on_chunk)
     }
 
     fn get(
         &self,
         url: &str,
-        head: &Head<'_>,
-        timeout_ms: u64,
+        _: &Head<'_>,
+        _: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, ModelHttpError> {
-        if self.0.fetch_add(1, Ordering::SeqCst) > 0 {
-            return self.1.get(url, head, timeout_ms, on_chunk);
-        }
-        // Nothing comes, and whoever waits says whether it does so still.
-        Err(if on_chunk(&[]) { ModelHttpError::TimedOut(timeout_ms) } else { ModelHttpError::Stopped })
+        (self.0)(url, on_chunk)
     }
 }
 
-fn late() -> Arc<Late> {
+/// A server that is late at first, and how often it was asked.
+fn late() -> (Arc<dyn ModelHttp>, Arc<AtomicUsize>) {
     let entry = serde_json::json!({ "id": "m", "max_model_len": 8_192 });
     let says = Says(vec![("/v1/models", serde_json::json!({ "data": [entry] }))]);
-    Arc::new(Late(AtomicUsize::new(0), says))
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&asked);
+    let server = move |url: &str, on_chunk: &mut dyn FnMut(&[u8]) -> bool| {
+        if counts.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Err(ModelHttpError::TimedOut(PATIENCE_MS));
+        }
+        says.get(url, &Head::default(), PATIENCE_MS, on_chunk)
+    };
+    (Arc::new(By(server)), asked)
 }
 
 #[test]
 fn a_server_that_did_not_answer_is_asked_again_later_and_not_by_the_same_turn() {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-    let (server, known) = (late(), Known { again: Duration::ZERO, ..Known::default() });
+    let ((server, _), known) = (late(), Known { again: Duration::ZERO, ..Known::default() });
     let own = ModelSettings::default();
     let from = || size(&address, None, &Config::default(), &own, &known, &*server).from;
     assert_eq!((from(), from()), (From::Guess, From::Server));
-    let (server, known) = (late(), Known::default());
-    let egress: Arc<dyn ModelHttp> = Arc::clone(&server) as _;
+    let ((server, asked), known) = (late(), Known::default());
     for _ in 0..3 {
-        settings(&address, None, &Config::default(), &known, &egress).unwrap();
+        settings(&address, None, &Config::default(), &known, &server).unwrap();
     }
-    assert_eq!(server.0.load(Ordering::SeqCst), 1, "size, price and weights are of one question");
+    assert_eq!(asked.load(Ordering::SeqCst), 1, "size, price and weights are of one question");
 }
 
 #[test]
 fn a_process_that_ends_waits_for_no_server() {
-    /// Sends nothing as long as somebody waits.
-    struct Silent;
-    impl ModelHttp for Silent {
-        fn post(
-            &self,
-            _: &str,
-            _: &Head<'_>,
-            _: &[u8],
-            _: u64,
-            on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, ModelHttpError> {
-            let begun = Instant::now();
-            while on_chunk(&[]) && begun.elapsed() < Duration::from_secs(60) {}
-            Err(ModelHttpError::Stopped)
-        }
-        fn get(
-            &self,
-            url: &str,
-            head: &Head<'_>,
-            timeout_ms: u64,
-            on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, ModelHttpError> {
-            self.post(url, head, &[], timeout_ms, on_chunk)
-        }
-    }
+    // Sends nothing as long as somebody waits.
+    let silent = By(|_: &str, on_chunk: &mut dyn FnMut(&[u8]) -> bool| {
+        let begun = Instant::now();
+        while on_chunk(&[]) && begun.elapsed() < Duration::from_secs(60) {}
+        Err(ModelHttpError::Stopped)
+    });
     let (known, begun) = (Known::default(), Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for address in ["openai:http://127.0.0.1:1/v1#m", "ollama:http://127.0.0.1:1#m"] {
-                known.said(&address.parse().unwrap(), None, &Silent);
+                known.said(&address.parse().unwrap(), None, &silent);
             }
         });
         known.leave();

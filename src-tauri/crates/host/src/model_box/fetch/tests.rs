@@ -49,9 +49,10 @@ impl Source {
     }
 }
 
-fn answer(mut stream: TcpStream, bytes: &[u8], way: Way, told: &Mutex<Vec<u64>>) -> Option<()> {
+/// Reads a request to its end; the byte from which it wants to have what it asks for.
+pub(in crate::model_box) fn begins_at(stream: &TcpStream) -> Option<u64> {
     let mut from = 0;
-    for line in BufReader::new(stream.try_clone().ok()?).lines() {
+    for line in BufReader::new(stream).lines() {
         let line = line.ok()?.to_ascii_lowercase();
         if let Some(range) = line.strip_prefix("range: bytes=") {
             from = range.trim_end_matches('-').parse().ok()?;
@@ -60,6 +61,11 @@ fn answer(mut stream: TcpStream, bytes: &[u8], way: Way, told: &Mutex<Vec<u64>>)
             break;
         }
     }
+    Some(from)
+}
+
+fn answer(mut stream: TcpStream, bytes: &[u8], way: Way, told: &Mutex<Vec<u64>>) -> Option<()> {
+    let from = begins_at(&stream)?;
     told.lock().ok()?.push(from);
     let begin = usize::try_from(from).ok()?;
     let (status, begin) = match way {
