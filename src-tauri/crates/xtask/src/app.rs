@@ -44,14 +44,20 @@ pub fn build(place: &Place) -> Result<PathBuf, Problem> {
     if app.exists() { Ok(app) } else { Err(format!("the build left no `{}`", app.display())) }
 }
 
-/// Makes packages of the app for this system.
+/// Leaves the model in the box out of a package, which is smaller then and built sooner.
+const NO_MODEL_BOX: &str = "--no-model-box";
+
+/// Makes packages of the app for this system, with the program of the model in the box.
 pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
     setup(Purpose::Start)?;
+    let (ours, words): (Vec<_>, Vec<_>) = words.iter().partition(|word| *word == NO_MODEL_BOX);
     if !can_build() {
         return Err("the app cannot be built here; what is missing is said above".to_owned());
     }
     pages::interface(place)?;
-    let debug = words.iter().any(|word| word == "--debug");
+    let sidecar =
+        if ours.is_empty() { Some(model_box::build(place, &["--portable".to_owned()])?) } else { None };
+    let debug = words.iter().any(|word| *word == "--debug");
     let built = programs(place, !debug)?;
     let folder = built.parent().ok_or("a program lies in a folder")?;
     let beside = place.root.join("src-tauri/binaries");
@@ -65,8 +71,7 @@ pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
     }
     let mut tauri = pages::tool(place, "@tauri-apps/cli/tauri.js");
     tauri.args(["build", "--config", "src-tauri/bundle.json"]);
-    // What is not built is left out: the app then looks for it in the user's cache.
-    if let Some(sidecar) = model_box::for_packages() {
+    if let Some(sidecar) = sidecar {
         let to = beside.join(format!("{}-{triple}{}", model_box::PROGRAM, std::env::consts::EXE_SUFFIX));
         fs::copy(&sidecar, &to).map_err(|e| format!("cannot copy `{}`: {e}", sidecar.display()))?;
         let all = BESIDE.iter().chain([&model_box::PROGRAM]);

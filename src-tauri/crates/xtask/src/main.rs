@@ -58,7 +58,8 @@ cargo xtask WORD
   test [ARGS]    set up, run every test, write the conformance report; with ARGS only `cargo test ARGS`
   check          formatting, clippy, documentation and types, as strict as review
   build          release build of hermit, hermit-exec and hermit-verify, and the page that verifies
-  bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux); ARGS go to `tauri build`
+  bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux), with the program of the model in the box
+                 unless `--no-model-box` is among ARGS; the others go to `tauri build`
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
@@ -112,7 +113,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "mutants" => mutants::run(place, rest),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
-        "model-box" => model_box::build(place, rest).map(|()| ExitCode::SUCCESS),
+        "model-box" => model_box::build(place, rest).map(|_| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -23,13 +23,8 @@ fn kept(portable: bool) -> Result<PathBuf, Problem> {
     Ok(if portable { folder.join("portable").join(file()) } else { folder.join(file()) })
 }
 
-/// What a package of the app takes along, when it was built.
-pub fn for_packages() -> Option<PathBuf> {
-    kept(true).ok().filter(|path| path.is_file())
-}
-
-/// Builds it, and puts it where Hermit finds it.
-pub fn build(place: &Place, words: &[String]) -> Result<(), Problem> {
+/// Builds it, puts it where Hermit finds it, or `--portable` where packages take it from, and says where that is.
+pub fn build(place: &Place, words: &[String]) -> Result<PathBuf, Problem> {
     let portable = match words {
         [] => false,
         [word] if word == "--portable" => true,
@@ -53,5 +48,5 @@ pub fn build(place: &Place, words: &[String]) -> Result<(), Problem> {
     let _ = fs::remove_file(&to);
     fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
     say(&format!("{} is there; `hermit models get` fetches a model for it", to.display()));
-    Ok(())
+    Ok(to)
 }
