@@ -67,5 +67,6 @@ mod tool_bounds;
 mod tool_servers;
 mod tree;
 mod upgrade;
+mod walled_servers;
 
 pub use programs::{desktop_program, exec, hermit, verifier};
