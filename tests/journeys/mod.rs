@@ -10,6 +10,7 @@ mod agents_interrupted;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
+mod bad_servers;
 mod boxed;
 mod changing_tools;
 mod classified;
