@@ -173,7 +173,9 @@ fn an_answer_of_every_kind_is_told_by_its_name_and_kept_byte_for_byte() {
     classify(&stage, "echo", "read_local", &[]);
     put(&stage, "mode.txt", "media");
     let (task, told) = told_of(&stage, "toy__echo", &json!({ "text": "hello" }));
-    for words in ["five kinds", "image/png", "audio/wav", "what the note holds", "note://bytes", "note://elsewhere"] {
+    for words in
+        ["five kinds", "image/png", "audio/wav", "what the note holds", "note://bytes", "note://elsewhere"]
+    {
         assert!(told.contains(words), "the model was not told of `{words}`: {told}");
     }
     let kept = kept(&stage, &task);

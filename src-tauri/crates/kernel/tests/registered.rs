@@ -171,7 +171,10 @@ fn an_attempt_at_work_keeps_the_version_that_it_began_with_and_the_next_has_the_
         let words = offered(&wire.sent()[1]).expect("it is offered as before");
         assert!(words.contains(FIRST) && !words.contains("sends it on"), "{words}");
         let Action::Call(asked) = asked_about(&world, task, call) else { panic!("a call") };
-        assert_eq!(asked.registration_sha256, versions[0].registration.sha256, "of the version it began with");
+        assert_eq!(
+            asked.registration_sha256, versions[0].registration.sha256,
+            "of the version it began with"
+        );
         // What the server says in the end decides whether that version can be called.
         turning.says(says);
         turning.called();
