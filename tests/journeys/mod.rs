@@ -7,6 +7,7 @@ mod acp;
 mod agents;
 mod agents_each_alone;
 mod agents_interrupted;
+mod agents_tools;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
