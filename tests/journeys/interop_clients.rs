@@ -1,7 +1,7 @@
 //! The conformance suite of the Model Context Protocol against Hermit as a client, as it comes from npm: each of its servers is
 //! registered, logged in at and called as a person does it, and the suite says what of that was wrong.
 
-use super::interop::{Ended, Suite, failed};
+use super::interop::{Ended, REQUIRED, Suite, failed};
 use super::stage::Stage;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -9,15 +9,16 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use testkit::{Lines, TO_THE_END, finished};
 
-/// Scenarios that are held each time; `HERMIT_SUITE=all` holds everything that the suite requires, some five minutes long, and
-/// `HERMIT_SUITE=WORD` those with the word in their names.
-const EACH_TIME: [&str; 6] = [
-    "tools_call",
-    "request-metadata",
-    "http-invalid-tool-headers",
-    "sep-2322-client-request-state",
-    "auth/scope-step-up",
-    "auth/iss-wrong-issuer",
+/// Scenarios that are held each time, each on one wire; `HERMIT_SUITE=all` holds everything that the suite requires on both, some
+/// eight minutes long, and `HERMIT_SUITE=WORD` those with the word in their names.
+const EACH_TIME: [(&str, &str); 7] = [
+    ("2025-11-25", "tools_call"),
+    ("2026-07-28", "tools_call"),
+    ("2026-07-28", "request-metadata"),
+    ("2026-07-28", "http-invalid-tool-headers"),
+    ("2026-07-28", "sep-2322-client-request-state"),
+    ("2026-07-28", "auth/scope-step-up"),
+    ("2026-07-28", "auth/iss-wrong-issuer"),
 ];
 
 /// What Hermit does not pass, and why.
@@ -225,18 +226,22 @@ fn as_client(suite: &Suite, version: &str, scenario: &str) -> (BTreeSet<String>,
 fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_client() {
     let Some(suite) = Suite::found() else { return };
     let only = std::env::var("HERMIT_SUITE").unwrap_or_default();
-    let is_wanted = |scenario: &str| match only.as_str() {
-        "" => EACH_TIME.contains(&scenario),
+    let is_wanted = |version: &str, scenario: &str| match only.as_str() {
+        "" => EACH_TIME.contains(&(version, scenario)),
         "all" => true,
         word => scenario.contains(word),
     };
-    let mut done = BTreeSet::new();
-    // What both versions require is held on the newer one.
-    for version in ["2026-07-28", "2025-11-25"] {
-        let required = suite.requires("client", version);
-        assert!(required.len() >= 18, "{version}: {required:?}");
-        for scenario in required.into_iter().filter(|name| is_wanted(name)) {
-            if NOT_HELD.iter().any(|(not, _)| *not == scenario) || !done.insert(scenario.clone()) {
+    let (mut done, mut not_held) = (BTreeSet::new(), 0);
+    // Passing on one wire says nothing about the other: what both versions require is held on both.
+    for (version, _, required) in REQUIRED {
+        let scenarios = suite.requires("client", version);
+        assert_eq!(scenarios.len(), required, "{version}: {scenarios:?}");
+        for scenario in scenarios {
+            if NOT_HELD.iter().any(|(not, _)| *not == scenario) {
+                not_held += 1;
+                continue;
+            }
+            if !is_wanted(version, &scenario) {
                 continue;
             }
             let mut held = as_client(&suite, version, &scenario);
@@ -252,7 +257,16 @@ fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_client() {
             wrong.retain(|id| !CHECKS_NOT_HELD.iter().any(|(not, _)| not == id));
             assert!(wrong.is_empty(), "{version} {scenario}: {wrong:?}\n{said}");
             println!("{version} {scenario}");
+            done.insert((version, scenario));
         }
     }
-    assert!(!done.is_empty(), "no scenario has `{only}` in its name");
+    assert_eq!(not_held, NOT_HELD.len(), "what is not held is required, by one version each");
+    match only.as_str() {
+        "" => assert_eq!(done.len(), EACH_TIME.len(), "one of them is not required any more: {done:?}"),
+        "all" => {
+            let required: usize = REQUIRED.iter().map(|(_, _, of_clients)| of_clients).sum();
+            assert_eq!(done.len(), required - not_held, "{done:?}");
+        }
+        word => assert!(!done.is_empty(), "no scenario has `{word}` in its name"),
+    }
 }
