@@ -44,6 +44,7 @@ mod killed;
 mod large;
 mod left_out;
 mod logins;
+mod meanwhile;
 mod memory_then;
 mod official;
 mod own_rules;
