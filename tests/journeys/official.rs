@@ -1,7 +1,7 @@
 //! The official servers of the Model Context Protocol, as they come from npm and PyPI, used by tasks of a scripted model: what
 //! each may do was said by a person, their packages and versions stand on their cards, and each call has a receipt.
 
-use super::foreign_agents::fetched;
+use super::foreign;
 use super::programs::root;
 use super::stage::Stage;
 use super::tool_servers::{alive, asked, card, put, work, yes};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use testkit::{Chat, Large};
 
+/// As `cargo xtask` pins it.
 const OF_PYPI: &str = "2026.10.19";
 
 /// The program of an official server of npm, which `npm test` fetches; none where it is not here.
@@ -19,6 +20,19 @@ fn of_npm(name: &str) -> Option<String> {
         return None;
     }
     Some(at.to_str().expect("UTF-8").to_owned())
+}
+
+/// The programs of the official servers of PyPI, which are among python's stock tools, and the places that they read; none
+/// where they are not here.
+fn of_pypi() -> Option<([String; 2], Vec<String>)> {
+    let python = foreign::python("mcp_server_git, mcp_server_time")?;
+    let asks = "import sys; print(sys.prefix); print(sys.base_prefix)";
+    let told = Command::new(python).args(["-c", asks]).output().expect("python");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let own = told.lines().next().expect("where it is").to_owned();
+    // What lies among the system's programs is seen by every server.
+    let places = told.lines().filter(|place| !place.starts_with("/usr")).map(str::to_owned).collect();
+    Some((["git", "time"].map(|name| format!("{own}/bin/mcp-server-{name}")), places))
 }
 
 /// Registers a server with a yes to a card that says all of this.
@@ -144,15 +158,8 @@ fn the_official_servers_of_npm_are_used_by_tasks_as_a_person_classified_them() {
 
 #[test]
 fn the_official_servers_of_pypi_are_used_by_a_task_and_a_secret_is_no_plain_variable() {
-    let folder = format!("mcp-servers-{OF_PYPI}");
-    let (git, time) = (format!("mcp-server-git=={OF_PYPI}"), format!("mcp-server-time=={OF_PYPI}"));
-    let how: [&[&str]; 2] =
-        [&["/usr/bin/python3", "-m", "venv", "."], &["bin/pip", "install", "--quiet", &git, &time]];
-    let Some(git) = fetched(&folder, "bin/mcp-server-git", &how) else { return };
-    let time = git.with_file_name("mcp-server-time").to_str().expect("UTF-8").to_owned();
-    let reads =
-        git.parent().and_then(|bin| bin.parent()).expect("a folder").to_str().expect("UTF-8").to_owned();
-    let git = git.to_str().expect("UTF-8").to_owned();
+    let Some(([git, time], places)) = of_pypi() else { return };
+    let reads: Vec<&str> = places.iter().flat_map(|place| ["--read", place]).collect();
     let stage = Stage::new();
     put(&stage, "notes.txt", "one\n");
     let commands: [&[&str]; 3] =
@@ -167,10 +174,11 @@ fn the_official_servers_of_pypi_are_used_by_a_task_and_a_secret_is_no_plain_vari
     let is = |name: &str| {
         format!("it is the PyPI package \\\"{name}\\\", version {OF_PYPI} as it is installed here")
     };
-    let options =
-        ["--read", &reads, "--class", "git_log=read_local", "--class", "git_diff_unstaged=read_local"];
+    let classes = ["--class", "git_log=read_local", "--class", "git_diff_unstaged=read_local"];
+    let options = [&reads[..], &classes].concat();
     registers(&stage, "git", &options, &[&git, "--repository", &work], &[&is("mcp-server-git")]);
-    let options = ["--read", &reads, "--env", "TZ=Asia/Tokyo", "--class", "convert_time=read_local"];
+    let zone = ["--env", "TZ=Asia/Tokyo", "--class", "convert_time=read_local"];
+    let options = [&reads[..], &zone].concat();
     let zone = "its variable TZ is \\\"Asia/Tokyo\\\"";
     registers(&stage, "time", &options, &[&time], &[&is("mcp-server-time"), zone]);
     let at = json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" });
