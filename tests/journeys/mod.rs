@@ -7,9 +7,11 @@ mod acp;
 mod agents;
 mod agents_each_alone;
 mod agents_interrupted;
+mod agents_tools;
 mod asked_by_servers;
 mod attached;
 mod bad_input;
+mod bad_servers;
 mod boxed;
 mod changing_tools;
 mod classified;
@@ -67,5 +69,6 @@ mod tool_bounds;
 mod tool_servers;
 mod tree;
 mod upgrade;
+mod walled_servers;
 
 pub use programs::{desktop_program, exec, hermit, verifier};

@@ -61,3 +61,45 @@ fn a_package_and_its_version_stand_on_the_card_and_another_version_is_not_called
     assert!(again.contains("STARTED OTHERWISE") && again.contains("version 4.5.7"), "{again}");
     stage.is_sound();
 }
+
+#[test]
+fn a_program_that_is_another_or_cannot_be_read_is_not_started_until_it_is_the_pinned_one_again() {
+    let stage = furnished();
+    let work = work(&stage);
+    let add = ["tools", "add", "toy", "--workspace", &work, "--", "/usr/bin/python3", "./server.py"];
+    let (_, approval) = asked(&stage.hermit(&add).ends(4).json());
+    yes(&stage, &approval);
+    let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json();
+    assert_eq!(
+        (&shown["pins"][1]["name"], shown["pins"][1]["sha256"].as_str().map(str::len)),
+        (&json!("./server.py"), Some(64)),
+        "{shown}"
+    );
+    let at = stage.work().join("server.py");
+    let bytes = std::fs::read_to_string(&at).expect("it is there");
+    let may = |mode: u32| {
+        std::fs::set_permissions(&at, std::fs::Permissions::from_mode(mode)).expect("its bits");
+    };
+    let calls = || -> Value {
+        let call = ["tools", "try", "toy", "count", "{}", "--workspace", &work];
+        let (task, approval) = asked(&stage.hermit(&call).ends(4).json());
+        stage.approve(&approval);
+        stage.receipt(&task)
+    };
+    let is_blocked = |receipt: &Value, why: &str| {
+        assert_eq!(receipt["result"], "failed", "{why}: {receipt}");
+        for words in ["is not the one that was registered", "hermit tools add toy --again"] {
+            assert!(receipt.to_string().contains(words), "{why}: `{words}` is not in {receipt}");
+        }
+    };
+    assert_eq!(calls()["result"], "succeeded");
+    put(&stage, "server.py", &format!("{bytes}# another\n"));
+    is_blocked(&calls(), "it is another");
+    put(&stage, "server.py", &bytes);
+    assert_eq!(calls()["result"], "succeeded", "the pinned one again");
+    may(0o000);
+    is_blocked(&calls(), "it cannot be read");
+    may(0o644);
+    assert_eq!(calls()["result"], "succeeded", "it can be read again");
+    stage.is_sound();
+}

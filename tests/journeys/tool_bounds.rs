@@ -3,10 +3,20 @@
 use super::attached::Served;
 use super::stage::Stage;
 use super::tool_servers::{alive, calls, classify, furnished, put, register, runs_there, state, work};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
+
+/// What the toy server answers in bytes: a picture, a sound and a file.
+const MEDIA: [&str; 3] = [
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "UklGRigAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQQAAACAgYKD",
+    "UEsFBgD//gAAAAAAAAAAAAAAAAAAAA==",
+];
 
 #[conforms(part = "RA-1.2-6")]
 #[test]
@@ -133,6 +143,77 @@ fn a_call_takes_no_longer_than_a_person_said_and_its_server_is_told_that_it_is_g
         assert!(receipt.to_string().contains(word), "{mode}: {receipt}");
     }
     assert_eq!(alive(&stage), 0, "a process of a server is still there");
+    stage.is_sound();
+}
+
+/// The bytes of everything that the only receipt of a task leads to, by their digests.
+fn kept(stage: &Stage, task: &str) -> BTreeMap<String, Vec<u8>> {
+    let receipt = stage.receipt(task)["receipt_id"].as_str().expect("an id").to_owned();
+    let receipt = stage.hermit(&["receipts", "show", &receipt]).ends(0).json()["receipt"].clone();
+    assert_eq!(receipt["result_code"], "succeeded", "{receipt}");
+    let mut all = BTreeMap::new();
+    for output in receipt["output_refs"].as_array().expect("outputs") {
+        let word = |name: &str| output[name].as_str().expect("a text").to_owned();
+        let (id, at) = (word("artifact_id"), stage.at(&word("sha256")));
+        // All of it is of the outside, whatever its kind.
+        let shown = stage.hermit(&["artifacts", "show", &id]).ends(0).json();
+        assert_eq!((&shown["trust"], &shown["state"]), (&json!("untrusted"), &json!("live")), "{shown}");
+        if !at.exists() {
+            stage.hermit(&["artifacts", "show", &id, "-o", at.to_str().expect("UTF-8")]).ends(0);
+        }
+        all.insert(word("sha256"), std::fs::read(at).expect("its bytes"));
+    }
+    all
+}
+
+#[test]
+fn an_answer_of_every_kind_is_told_by_its_name_and_kept_byte_for_byte() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", "media");
+    let (task, told) = told_of(&stage, "toy__echo", &json!({ "text": "hello" }));
+    for words in
+        ["five kinds", "image/png", "audio/wav", "what the note holds", "note://bytes", "note://elsewhere"]
+    {
+        assert!(told.contains(words), "the model was not told of `{words}`: {told}");
+    }
+    let kept = kept(&stage, &task);
+    assert_eq!(kept.len(), 4, "the answer, and what of it is bytes: {:?}", kept.keys());
+    for encoded in MEDIA {
+        let bytes = STANDARD.decode(encoded).expect("base64");
+        let digest = model::Digest::of(&bytes).to_string();
+        assert_eq!(kept.get(&digest), Some(&bytes), "it is kept as it was: {encoded}");
+        let named = format!("{} bytes, sha256 {digest}", bytes.len());
+        assert!(told.contains(&named) && !told.contains(encoded), "its name is told in its place: {told}");
+    }
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_named_and_cut_in_the_context_and_whole_in_the_store() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "echo", "read_local", &[]);
+    put(&stage, "mode.txt", "long");
+    let (task, told) = told_of(&stage, "toy__echo", &json!({ "text": "hello" }));
+    assert!(told.contains("line 0 of the answer") && told.contains("(cut)"), "it is said to be cut");
+    assert!(told.contains("left out here"), "and where");
+    assert!(!told.contains("line 10000 of the answer"), "the middle of it is not told");
+    let kept = kept(&stage, &task);
+    let (digest, bytes) = kept.first_key_value().expect("the answer");
+    assert_eq!((kept.len(), digest), (1, &model::Digest::of(bytes).to_string()));
+    let answer: Value = serde_json::from_slice(bytes).expect("JSON");
+    let text = answer["answer"]["content"][0]["text"].as_str().expect("a text");
+    let whole: Vec<String> = (0..20_000).map(|n| format!("line {n} of the answer")).collect();
+    assert!(text == whole.join("\n"), "a line of it is missing: {} bytes", text.len());
+    // The context names where the whole is.
+    let shown = stage.hermit(&["receipts", "list", "--task", &task]).ends(0).json();
+    let receipt = shown["rows"][0]["receipt_id"].as_str().expect("an id").to_owned();
+    let receipt = stage.hermit(&["receipts", "show", &receipt]).ends(0).json();
+    let id = receipt["receipt"]["output_refs"][0]["artifact_id"].as_str().expect("an id");
+    assert!(told.contains(id), "{id} is not named: {told}");
     stage.is_sound();
 }
 

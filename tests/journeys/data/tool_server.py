@@ -44,6 +44,11 @@ def tools():
 QUESTION = {"messages": [{"role": "user", "content": {"type": "text", "text": "what do you think of it?"}}],
             "systemPrompt": "Be brief.", "maxTokens": 200}
 NEW_WIRE = ("new_wire", "new_wire_samples", "new_wire_roots")
+# One dot, as PNG; four samples, as WAV; bytes that are no text.
+PICTURE = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+           "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+SOUND = "UklGRigAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQQAAACAgYKD"
+BYTES = "UEsFBgD//gAAAAAAAAAAAAAAAAAAAA=="
 CALLS = 0
 PULLED = False
 
@@ -105,6 +110,19 @@ def call(name, arguments):
         PULLED = True
         if MODE == "pulls_and_tells":
             say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    if MODE == "media":
+        # Each kind of block that an answer may have.
+        return {"content": [
+            {"type": "text", "text": "five kinds"},
+            {"type": "image", "mimeType": "image/png", "data": PICTURE},
+            {"type": "audio", "mimeType": "audio/wav", "data": SOUND},
+            {"type": "resource", "resource": {"uri": "note://words", "mimeType": "text/plain", "text": "what the note holds"}},
+            {"type": "resource", "resource": {"uri": "note://bytes", "mimeType": "application/zip", "blob": BYTES}},
+            {"type": "resource_link", "uri": "note://elsewhere", "name": "elsewhere", "mimeType": "text/plain"},
+        ], "structuredContent": {"text": "x"}}
+    if MODE == "long":
+        lines = [f"line {n} of the answer" for n in range(20000)]
+        return {"content": [{"type": "text", "text": "\n".join(lines)}], "structuredContent": {"text": "x"}}
     if MODE == "listens":
         # It answers nothing, and says on its way out that it was told to stop.
         for line in sys.stdin:

@@ -65,6 +65,7 @@ mod projects;
 mod receipts;
 mod records;
 mod recovery;
+mod registered;
 mod remembering;
 mod rules;
 mod sampled;

@@ -1,14 +1,15 @@
 //! Tools of many servers: a model is offered those that fit, finds more by a search, and calls what it found.
 
-use crate::story::{completed, count, events, state};
+use crate::story::{completed, count, events, packs, state};
 use crate::told::{Wire, give, settings};
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
+use model::artifact::{ArtifactKind, TrustTier};
 use model::body::Body;
 use model::ingress::Channel;
 use model::limits::{FOUND_TOOLS_MAX, OFFERED_BYTES_MAX, OFFERED_TOOLS_MAX};
 use model::tool_server::ToolTerms;
-use model::{ResourceId, TaskId, action::ActionClass};
+use model::{Digest, ResourceId, TaskId, action::ActionClass};
 use reasoning::{Prices, Settings, ToolMode};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -231,4 +232,72 @@ fn a_budget_of_money_is_held_against_the_whole_request_and_its_dearest_price() {
     assert_eq!(sent.len(), 1, "what is enough is enough");
     let (ended, _, sent) = run(Some(cost - 1));
     assert!(sent.is_empty(), "the model is not asked: {ended:?}");
+}
+
+#[test]
+fn an_answer_stands_in_the_next_context_as_far_as_a_person_said_that_it_is_trusted() {
+    let expected = [
+        (Some(true), TrustTier::Observed),
+        (Some(false), TrustTier::Untrusted),
+        (None, TrustTier::Untrusted),
+    ];
+    for (said, tier) in expected {
+        let world = world(4_113, 1);
+        if let Some(trusted) = said {
+            let terms = ToolTerms { trusted, ..terms(ActionClass::NetworkRead, &[]) };
+            say_of(&world, "entry_00", terms, "trusted");
+        }
+        let wire = Wire::new(vec![("s00__entry_00", json!({})), ("done", json!({ "summary": "looked up" }))]);
+        let task = give(&world, &wire, "Look up entry 0 of ledger number 0", large());
+        assert_eq!(world.drive_allowing(task).0, completed());
+        let all = packs(world.kernel(), task);
+        assert!(!knowledge::pack::holds_untrusted(&all[0]), "nothing of it was there before: {:?}", all[0]);
+        let last = all.last().unwrap();
+        let answers: Vec<_> =
+            last.items.iter().filter(|item| item.text.contains("entry_00 was called")).collect();
+        assert!(!answers.is_empty(), "it is told: {last:?}");
+        for item in answers {
+            assert_eq!(item.trust_tier, tier, "{said:?}: {item:?}");
+        }
+        let taints = knowledge::pack::holds_untrusted(last);
+        assert_eq!(taints, tier == TrustTier::Untrusted, "{said:?}: {last:?}");
+        // What is kept of it says the same.
+        let now = state(&world, task);
+        let holds = |digest: &Digest| {
+            let bytes = world.kernel().artifacts().read(digest).unwrap();
+            String::from_utf8_lossy(&bytes).contains("entry_00 was called")
+        };
+        let results = now.artifacts.values().filter(|one| one.kind == ArtifactKind::ActionResult);
+        let kept = results.filter(|one| holds(&one.content_hash));
+        let tiers: Vec<TrustTier> = kept.map(|one| one.trust_tier).collect();
+        assert_eq!(tiers, [tier], "{said:?}");
+    }
+}
+
+#[test]
+fn of_two_words_about_a_tool_its_answer_is_trusted_only_where_both_trust_it() {
+    for (first, then, tier) in [
+        (true, false, TrustTier::Untrusted),
+        (false, true, TrustTier::Untrusted),
+        (true, true, TrustTier::Observed),
+    ] {
+        let world = world(4_114, 1);
+        let said = |trusted: bool| ToolTerms { trusted, ..terms(ActionClass::NetworkRead, &[]) };
+        say_of(&world, "entry_00", said(first), "first");
+        let write = ("write", json!({ "path": "b.txt", "content": "b" }));
+        let done = ("done", json!({ "summary": "looked up" }));
+        let wire = Wire::new(vec![write, ("s00__entry_00", json!({})), done]);
+        let task = give(&world, &wire, "Look up entry 0 of ledger number 0", large());
+        let approval = world.drive_to_approval(task);
+        // A looser word does not count for who is at work; a stricter one does.
+        world.clock.advance(1_000);
+        say_of(&world, "entry_00", said(then), "then");
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        assert_eq!(world.drive_allowing(task).0, completed());
+        let all = packs(world.kernel(), task);
+        let last = all.last().unwrap();
+        let answer = last.items.iter().find(|item| item.text.contains("entry_00 was called"));
+        let answer = answer.unwrap_or_else(|| panic!("it is told: {last:?}"));
+        assert_eq!(answer.trust_tier, tier, "{first}, then {then}");
+    }
 }
