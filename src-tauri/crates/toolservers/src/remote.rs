@@ -122,10 +122,11 @@ impl Remote {
             "protocolVersion": WIRE, "capabilities": capabilities(self.offered),
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
+        let at = self.endpoint.url().to_string();
         let no_mcp = |why: String| {
             format!(
-                "it does not speak the Model Context Protocol over HTTP: {why}; name the whole address of its endpoint, which \
-                 often ends with `/mcp`"
+                "`{at}` does not speak the Model Context Protocol over HTTP: {why}; name the whole address of its endpoint, \
+                 which often ends with `/mcp`"
             )
         };
         let message = self.request("initialize", &params);
