@@ -172,6 +172,27 @@ fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back(
 }
 
 #[test]
+fn a_part_at_its_limit_asks_at_the_same_terminal_and_goes_on_with_what_it_is_given() {
+    let bench = Bench::new();
+    // Too few for its first call.
+    let part = json!([{ "goal": "look around", "title": "the part", "tokens": 2_000 }]);
+    let answers = [
+        tool("delegate", json!({ "tasks": part })),
+        tool("done", json!({ "summary": "it looked" })),
+        tool("done", json!({ "summary": "all of it is done" })),
+    ];
+    let mut terminal = run(&bench, &answers);
+    terminal.expect("the part").expect("This part of a task has used 0 of 2000 tokens");
+    terminal.expect("Part of: do it").expect("Your answer").send("100000\r");
+    terminal.expect("all of it is done");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let rows = tasks["rows"].as_array().unwrap();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row["run_status"] == "completed"), "{tasks}");
+}
+
+#[test]
 fn a_passphrase_typed_at_the_wrong_place_is_neither_shown_nor_taken() {
     let bench = Bench::new();
     let (_, approval) = bench.waiting();
