@@ -85,12 +85,19 @@ fn tell(app: &AppHandle, asked: &Asked) {
     });
 }
 
+/// What it says: the act, its risk, and who asks.
+fn body(asked: &Asked) -> String {
+    let mut lines = vec![escaped(&plain(&asked.words, CHARS_MAX)), format!("{} risk", asked.risk)];
+    lines.extend(asked.who.iter().map(|line| escaped(line)));
+    lines.join("\n")
+}
+
 fn notification(asked: &Asked) -> Notification {
     let mut notification = Notification::new();
     notification
         .appname("Hermit")
         .summary("Hermit waits for you")
-        .body(&format!("{}\n{} risk", escaped(&plain(&asked.words, CHARS_MAX)), asked.risk))
+        .body(&body(asked))
         .icon("hermit-desktop")
         .timeout(Timeout::Never)
         .action("default", "Review")
@@ -203,6 +210,24 @@ fn shown() -> std::sync::MutexGuard<'static, BTreeMap<String, u32>> {
 mod tests {
     use super::*;
 
+    fn asked() -> Asked {
+        Asked {
+            id: "apr_1".to_owned(),
+            words: "mv".to_owned(),
+            risk: "low".to_owned(),
+            is_quiet: false,
+            who: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_notification_says_which_task_of_the_tree_and_which_agent_asks() {
+        let who = vec!["Part of: tidy <b>all</b>".to_owned(), "Asked by: gpt-9".to_owned()];
+        let of_a_part = notification(&Asked { who, ..asked() });
+        assert_eq!(of_a_part.body, "mv\nlow risk\nPart of: tidy &lt;b&gt;all&lt;/b&gt;\nAsked by: gpt-9");
+        assert_eq!(notification(&asked()).body, "mv\nlow risk");
+    }
+
     #[test]
     fn words_in_a_notification_are_no_markup() {
         assert_eq!(escaped("<b>a & b</b>"), "&lt;b&gt;a &amp; b&lt;/b&gt;");
@@ -215,6 +240,7 @@ mod tests {
             words: "mv".to_owned(),
             risk: "low".to_owned(),
             is_quiet,
+            who: Vec::new(),
         };
         let now =
             Waiting { approvals: vec![asked("apr_1", true), asked("apr_2", false)], ..Waiting::default() };
@@ -225,8 +251,7 @@ mod tests {
 
     #[test]
     fn no_button_of_a_notification_says_yes() {
-        let asked =
-            Asked { id: "apr_1".to_owned(), words: "mv".to_owned(), risk: "low".to_owned(), is_quiet: false };
+        let asked = asked();
         let actions = notification(&asked).actions;
         assert_eq!(actions, ["default", "Review", "review", "Review", "deny", "Deny"]);
     }

@@ -165,6 +165,7 @@ mod tests {
             words: "mv a&b c".to_owned(),
             risk: "high".to_owned(),
             is_quiet: false,
+            who: Vec::new(),
         };
         assert_eq!(line(&asked), "mv a&&b c (high risk)");
     }

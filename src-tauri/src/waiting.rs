@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use wire::approvals::List;
 use wire::host::Status;
 use wire::task::Questions;
-use wire::{Error, Text};
+use wire::{Error, PartOf, Text};
 
 /// Lines of a menu that a person still reads.
 const LINES_MAX: u32 = 12;
@@ -37,6 +37,8 @@ pub struct Asked {
     pub risk: String,
     /// Hermit itself began the task: it waits to be looked at, and interrupts nobody.
     pub is_quiet: bool,
+    /// Who asks, and of which whole, a line each; safe to show anywhere.
+    pub who: Vec<String>,
 }
 
 /// Everything that waits.
@@ -63,12 +65,14 @@ impl Waiting {
         let questions = session.call(&Questions { status: pending, limit, ..Questions::default() })?;
         let waiting = &status.waiting;
         let approvals = approvals.rows.into_iter().map(|row| Asked {
+            who: who(row.part_of.as_ref(), row.agent.as_deref()),
             words: shown(&row.summary),
             id: row.approval_id,
             risk: row.risk.to_string(),
             is_quiet: row.origin.is_background(),
         });
         let questions = questions.rows.into_iter().map(|row| Asked {
+            who: who(row.part_of.as_ref(), row.agent.as_deref()),
             words: shown(&row.question),
             id: row.task_id,
             risk: String::new(),
@@ -110,6 +114,10 @@ impl Waiting {
             Glyph::Idle => "Nothing runs, nothing waits".to_owned(),
         }
     }
+}
+
+fn who(part_of: Option<&PartOf>, agent: Option<&str>) -> Vec<String> {
+    wire::who_asks(part_of, agent).iter().map(|line| plain(line, CHARS_MAX)).collect()
 }
 
 fn shown(text: &Text) -> String {
@@ -181,6 +189,19 @@ mod tests {
         assert_eq!(plain("a\u{202E}b\nc\u{200B}", 40), "a[U+202E]b c[U+200B]");
         assert_eq!(plain("abcdef", 3), "abc…");
         assert_eq!(plain("abc", 3), "abc");
+    }
+
+    #[test]
+    fn who_asks_is_shown_like_any_words_of_others() {
+        let goal = Text::Shown(format!("tidy\u{202E} {}", "x".repeat(100)));
+        let whole = PartOf { task_id: "task_1".to_owned(), goal };
+        let lines = who(Some(&whole), Some("gpt\n9"));
+        assert_eq!(lines.last().map(String::as_str), Some("Asked by: gpt 9"));
+        assert!(
+            lines.first().is_some_and(|l| l.starts_with("Part of: tidy[U+202E] x") && l.ends_with('…')),
+            "{lines:?}"
+        );
+        assert!(who(None, None).is_empty());
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const APPROVAL: &str = "approval";
 pub const NOTICE: &str = "tray";
 
 /// Its width and height, and how far from the corner it stands.
-const NOTICE_SIZE: (f64, f64) = (360.0, 132.0);
+const NOTICE_SIZE: (f64, f64) = (360.0, 148.0);
 const NOTICE_GAP: f64 = 16.0;
 
 /// Shows the app's own window, at a place of it when one is named.

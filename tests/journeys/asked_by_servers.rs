@@ -118,6 +118,42 @@ fn on_the_newer_wire_a_server_has_what_the_person_said_when_it_is_asked_again() 
 }
 
 #[test]
+fn a_server_learns_which_folder_it_works_in_on_both_wires_and_nothing_of_others() {
+    for mode in ["asks_roots", "new_wire_roots"] {
+        let stage = asking(mode);
+        let served = Served::by(&stage);
+        let chat = chat();
+        let task = runs(&stage, &served, &chat);
+        ends(&stage, &task);
+        let told = chat.requests().last().expect("a request").to_string().replace('\\', "");
+        let folder = format!(r#""uri": "file://{}""#, work(&stage));
+        assert!(told.contains(&folder), "{mode}: {folder} is not told: {told}");
+        assert_eq!(told.matches("file://").count(), 1, "{mode}: one folder: {told}");
+        assert_eq!(stage.count(&task, "clarification.requested"), 0, "{mode}: nobody is asked");
+        drop(served);
+        stage.is_sound();
+    }
+}
+
+#[test]
+fn a_question_that_its_server_takes_back_is_asked_of_nobody_any_longer() {
+    let stage = asking("takes_back");
+    let served = Served::by(&stage);
+    let chat = chat();
+    let task = runs(&stage, &served, &chat);
+    question(&stage, &task);
+    put(&stage, "go_on.txt", "");
+    ends(&stage, &task);
+    assert_eq!(
+        (stage.count(&task, "clarification.cancelled"), stage.count(&task, "clarification.answered")),
+        (1, 0)
+    );
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    drop(served);
+    stage.is_sound();
+}
+
+#[test]
 fn an_address_is_shown_and_not_opened_and_a_no_is_told_to_the_server() {
     let stage = asking("asks_url");
     let served = Served::by(&stage);

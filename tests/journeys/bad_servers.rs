@@ -28,11 +28,11 @@ for line in sys.stdin:
 "#;
 
 /// What is said of a program that is no server: what to look at.
-const OF_A_PROGRAM: [&str; 3] = ["--host", "--read", "by hand"];
+const OF_A_PROGRAM: [&str; 1] = ["look in its documentation"];
 /// What is said of an address where no server of tools is.
-const OF_AN_ADDRESS: [&str; 2] = ["address", "is it running"];
+const OF_AN_ADDRESS: [&str; 2] = ["is this its address", "the whole address of its endpoint"];
 /// What is said of a server that is wrong in itself.
-const OF_ITS_MAKER: [&str; 3] = ["another version", "its maker", "whoever makes it"];
+const OF_ITS_MAKER: [&str; 1] = ["whoever makes it"];
 
 /// What is to be added, the words that the refusal has all of, and those that it has one of.
 struct Bad<'a> {
@@ -76,7 +76,7 @@ fn a_program_that_is_no_server_is_refused_with_what_was_started_and_what_to_look
         },
         Bad {
             words: &["--", "echo", "hello"],
-            names: &["echo", "does not speak the Model Context Protocol"],
+            names: &["`echo hello`", "before it had spoken the Model Context Protocol"],
             does: &OF_A_PROGRAM,
         },
         Bad { words: &["--", "sh", "-c", "exit 1"], names: &["sh", "ended"], does: &OF_A_PROGRAM },

@@ -1,8 +1,11 @@
 //! The agent of another program works as a guest: on a copy of the folder, behind walls, its work one card with one
 //! receipt, and nothing of it in the folder before the yes.
 
+use super::fetched::{VALUE, keep};
+use super::server;
 use super::stage::{Stage, until};
 use super::tree;
+use conforms::conforms;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -232,6 +235,69 @@ fn a_guest_that_is_known_goes_on_in_its_own_home_with_what_it_did_before() {
         stage.hermit(&["receipts", "show", turn["receipt_id"].as_str().expect("an id")]).ends(0).out;
     for word in ["aider 9.9", "made no connection", "executable_sha256"] {
         assert!(receipt.contains(word), "`{word}` is not in the receipt: {receipt}");
+    }
+    stage.is_sound();
+}
+
+#[conforms("HK-17.1-3")]
+#[test]
+fn a_lease_says_what_its_profile_permits_and_is_isolated_for_a_guest() {
+    let (stage, agent) = furnished("true");
+    let mode = |task: &str| {
+        let acquired =
+            stage.events(task).into_iter().find(|event| event["event_type"] == "workspace.lease_acquired");
+        acquired.expect("a lease")["body"]["lease"]["mode"].as_str().expect("a mode").to_owned()
+    };
+    let work = stage.work();
+    let model = server::script(&[json!({ "tool": "done", "arguments": { "summary": "done" } })]);
+    for (profile, expected) in [
+        ("readonly_analysis", "readonly"),
+        ("local_edit_allowed", "external_effects_disabled"),
+        ("network_read_allowed", "mutable"),
+    ] {
+        let words = ["run", "--goal", "go", "--workspace", work.to_str().expect("UTF-8")];
+        let words = [&words[..], &["--model", &model, "--profile", profile]].concat();
+        let ran = stage.hermit(&words).ends(0).json();
+        assert_eq!(mode(ran["row"]["task_id"].as_str().expect("an id")), expected, "{profile}");
+    }
+    let (task, _) = begin(&stage, &agent, "go", &["--profile", "network_read_allowed"]);
+    assert_eq!(mode(&task), "isolated", "whatever its profile permits");
+}
+
+#[test]
+fn a_known_agent_has_its_hosts_its_key_and_its_home_also_by_words_of_ones_own() {
+    let (stage, _) = furnished("true");
+    let known = program(
+        &stage,
+        "claude",
+        "if [ \"$1\" = --version ]; then echo 9.9; exit; fi\n\
+         echo \"$IS_SANDBOX $ANTHROPIC_API_KEY $(cat \"$HOME/.claude.json\") $*\" > said.txt",
+    );
+    let path = format!("{}:/usr/bin:/bin", known.parent().expect("a folder").display());
+    let work = stage.work();
+    let words =
+        |agent| ["--json", "run", "--agent", agent, "say it", "--workspace", work.to_str().expect("UTF-8")];
+    for agent in ["claude -p", "claude --model small -p"] {
+        let without = Stage::ran(stage.command(&words(agent)).env("PATH", &path)).ends(1);
+        without.complains(&["needs a key", "hermit secret set anthropic --host api.anthropic.com:443"]);
+    }
+    keep(&stage, "anthropic", "api.anthropic.com:443");
+    // The words of the preset are the preset; others stay as they are, and what is around them is the same.
+    for (agent, has, has_not) in [
+        ("claude -p", "--dangerously-skip-permissions", "--model"),
+        ("claude --model small -p", "--model small -p say it", "--dangerously-skip-permissions"),
+    ] {
+        let (_, first) = asked(&Stage::ran(stage.command(&words(agent)).env("PATH", &path)).ends(4).json());
+        let shown = card(&stage, &first);
+        for word in ["api.anthropic.com:443", "secret:anthropic"] {
+            assert!(shown.contains(word), "`{word}` is not on the card of `{agent}`: {shown}");
+        }
+        let second = lets_run(&stage, &first);
+        assert_eq!(stage.approve(&second).0, 0);
+        let said = std::fs::read_to_string(stage.work().join("said.txt")).expect("it is there");
+        assert!(said.starts_with("1 ") && said.contains("hasCompletedOnboarding"), "{said}");
+        assert!(said.contains(has) && !said.contains(has_not), "{said}");
+        assert!(!said.contains(VALUE) && !said.starts_with("1  "), "a stand-in of the key: {said}");
     }
     stage.is_sound();
 }

@@ -85,6 +85,13 @@ pub fn state(stage: &Stage) -> String {
     listed["servers"][0]["state"].as_str().unwrap_or("none").to_owned()
 }
 
+/// How often each link of the way of an act stands in a task: what the registry makes of a call, policy, grant, execution.
+fn links(stage: &Stage, task: &str) -> [usize; 4] {
+    ["action.requested", "policy.evaluated", "grant.issued", "effect.dispatched"]
+        .map(|event_type| stage.count(task, event_type))
+}
+
+#[conforms("HK-22-5")]
 #[test]
 fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted() {
     let stage = furnished();
@@ -95,13 +102,19 @@ fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
     assert_eq!(state(&stage), "ready");
+    // What the server says of a tool proposes to the person, who has said nothing yet.
+    let listed = Stage::ran(&mut stage.command(&["tools", "show", "toy"])).ends(0).out;
+    let proposed = "the server says that it is read-only; where you believe that: `hermit tools classify toy echo --class read_local`";
+    assert!(listed.contains(proposed) && listed.contains("echo: you are asked each time"), "{listed}");
     let before = tree::of(&stage.work());
     let (task, approval) = asked(&calls(&stage, "toy__echo", &json!({ "text": "hello", "share": 0.25 }), 4));
     let shown = card(&stage, &approval);
     for word in ["NOBODY has said", "hello", "0.25", "server.py", "untrusted"] {
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
+    assert_eq!(links(&stage, &task), [1, 1, 0, 0], "the registry makes a request of it and nothing more");
     yes(&stage, &approval);
+    assert_eq!(links(&stage, &task), [1, 1, 1, 1]);
     let receipt = stage.receipt(&task);
     assert_eq!(
         (&receipt["result"], &receipt["action_class"]),
@@ -111,6 +124,14 @@ fn a_server_is_registered_by_a_person_and_each_call_is_asked_about_and_receipted
     yes(&stage, &approval);
     assert_eq!(stage.receipt(&task)["result"], "failed", "a server changes nothing in the folder");
     assert_eq!(tree::of(&stage.work()), before);
+    // A tool of Hermit's own goes the same way, and of one that is in no registry no request is made.
+    let (task_of_ours, approval) =
+        asked(&calls(&stage, "write", &json!({ "path": "own.txt", "content": "own" }), 4));
+    assert_eq!(links(&stage, &task_of_ours), [1, 1, 0, 0]);
+    yes(&stage, &approval);
+    assert_eq!(links(&stage, &task_of_ours), [1, 1, 1, 1]);
+    let unknown = calls(&stage, "toy__nothing", &json!({}), 0);
+    assert_eq!(links(&stage, unknown["row"]["task_id"].as_str().expect("an id")), [0, 0, 0, 0]);
     let shown = stage.hermit(&["tools", "show", "toy"]).ends(0).json().to_string();
     assert!(shown.contains("echo") && shown.contains("touch"), "{shown}");
     stage.is_sound();

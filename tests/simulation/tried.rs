@@ -6,7 +6,7 @@ use kernel::{DriveOutcome, Waiting};
 use model::fault::Point;
 use model::policy::Profile;
 use model::proposal::Answer;
-use model::receipt::SandboxLevel;
+use model::receipt::{ReplayClass, SandboxLevel};
 use model::task::TaskStatus;
 use model::{ApprovalId, TaskId};
 use serde_json::json;
@@ -46,7 +46,7 @@ fn asked(world: &World, task: TaskId) -> ApprovalId {
     }
 }
 
-#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", part = "HK-18.5-1", "HK-25.1-6", "HK-27-4")]
+#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", "HK-18.5-1", "HK-25.1-6", "HK-27-4")]
 #[test]
 fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() {
     let Some(world) = walled(1_601) else { return };
@@ -57,6 +57,7 @@ fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() 
         ("delete", say("delete", json!({ "path": "a.txt" }))),
         ("command", make("c.txt")),
         ("send", fetch("POST", &server.url("/orders"), Some("a kettle"))),
+        ("look", fetch("GET", &server.url("/prices"), None)),
     ];
     let before = world.files();
     for (goal, act) in acts {
@@ -92,22 +93,31 @@ fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() 
                 assert_eq!(count(&world, task, kind), times, "{name}: {kind}");
             }
             if allowed {
-                // Bytes that are stored are carried over as they are; everything else is done again as it is asked for.
                 let last =
                     world.kernel().task(task).expect("a task").receipts.last().map(|one| one.receipt_id);
                 let receipt = world.kernel().receipt(last.expect("a receipt")).expect("it is there").1;
-                let is_exact = receipt.replay_class == model::receipt::ReplayClass::DeterministicReplay;
-                assert_eq!(is_exact, goal == "command", "{name}: {}", receipt.replay_class);
+                assert_eq!(receipt.replay_class, replayed(goal), "{name}");
             }
             if !allowed {
                 assert_eq!((world.files(), server.heard().len()), (before.clone(), 0), "{name}: never");
-            } else if goal == "send" {
+            } else if matches!(goal, "send" | "look") {
                 assert_eq!(server.heard().len(), 1);
             } else {
                 assert_ne!(world.files(), before, "{name}");
                 undo(&world, &before);
             }
         }
+    }
+}
+
+/// How it can be done again: bytes that are stored as they are, a change of the folder to the same end, a look for what is
+/// there by then, and what was sent not at all.
+fn replayed(goal: &str) -> ReplayClass {
+    match goal {
+        "command" => ReplayClass::DeterministicReplay,
+        "write" | "delete" => ReplayClass::IdempotentReplay,
+        "look" => ReplayClass::ObserveOnly,
+        _ => ReplayClass::ExplainOnly,
     }
 }
 

@@ -43,6 +43,7 @@ def tools():
 
 QUESTION = {"messages": [{"role": "user", "content": {"type": "text", "text": "what do you think of it?"}}],
             "systemPrompt": "Be brief.", "maxTokens": 200}
+NEW_WIRE = ("new_wire", "new_wire_samples", "new_wire_roots")
 # One dot, as PNG; four samples, as WAV; bytes that are no text.
 PICTURE = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
            "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -72,6 +73,16 @@ def call(name, arguments):
         for n in range(1 if MODE == "asks" else 50):
             said = ask({"message": "Who are you?", "requestedSchema": schema})
         return {"content": [{"type": "text", "text": "you said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
+    if MODE == "asks_roots":
+        text = "it works in " + json.dumps(ask({}, "roots/list"))
+        return {"content": [{"type": "text", "text": text}], "structuredContent": {"text": "x"}}
+    if MODE == "takes_back":
+        say({"jsonrpc": "2.0", "id": "ask", "method": "elicitation/create", "params": {
+            "message": "Who are you?", "requestedSchema": {"type": "object", "properties": {"age": {"type": "integer"}}}}})
+        while not os.path.exists("go_on.txt"):
+            time.sleep(0.02)
+        say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "ask", "reason": "no need"}})
+        time.sleep(0.5)
     if MODE == "samples_once":
         said = ask(QUESTION, "sampling/createMessage")
         return {"content": [{"type": "text", "text": "it said " + json.dumps(said)}], "structuredContent": {"text": "x"}}
@@ -170,13 +181,15 @@ for line in sys.stdin:
     if MODE.startswith("new_wire") and method == "server/discover":
         answer["result"] = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
                             "ttlMs": 0, "cacheScope": "private"}
-    elif MODE in ("new_wire", "new_wire_samples") and method == "tools/call" and "inputResponses" not in message["params"]:
+    elif MODE in NEW_WIRE and method == "tools/call" and "inputResponses" not in message["params"]:
         schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
         asked = {"method": "elicitation/create", "params": {"message": "How old are you?", "requestedSchema": schema}}
         if MODE == "new_wire_samples":
             asked = {"method": "sampling/createMessage", "params": QUESTION}
+        if MODE == "new_wire_roots":
+            asked = {"method": "roots/list", "params": {}}
         answer["result"] = {"resultType": "input_required", "inputRequests": {"who": asked}, "requestState": "sealed"}
-    elif MODE in ("new_wire", "new_wire_samples") and method == "tools/call":
+    elif MODE in NEW_WIRE and method == "tools/call":
         told = {name: message["params"][name] for name in ("inputResponses", "requestState")}
         answer["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "you said " + json.dumps(told)}],
                             "structuredContent": {"text": "x"}}

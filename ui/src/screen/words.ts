@@ -1,5 +1,5 @@
 // The wire's words as a person reads them, in one place.
-import type { Text } from "~/ipc/generated/shared";
+import type { PartOf, Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
 import type { ActionClass, ApprovalStatus, Origin, PolicyVerdict, Profile, ResultCode, RunStatus, Surface, TrustTier } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
@@ -11,6 +11,12 @@ import { many } from "~/primitives/number";
 export function said(text: Text | null | undefined, absent = ""): string {
   if (text === null || text === undefined) return absent;
   return typeof text === "string" ? text : `(erased, ${text.erased.slice(0, 8)}…)`;
+}
+
+/** Who asks, and of which whole, a line each: the words of a card, a question and a receipt. They are others' words, and shown as such. */
+export function whoAsks(of: { part_of?: PartOf | null; agent?: string | null }): { words: string; task: string | null }[] {
+  const whole = of.part_of == null ? [] : [{ words: `Part of: ${said(of.part_of.goal)}`, task: of.part_of.task_id }];
+  return of.agent == null ? whole : [...whole, { words: `Asked by: ${of.agent}`, task: null }];
 }
 
 /** One line for lists: identifiers in backticks short and bare. What is decided on is always shown whole instead. */

@@ -38,6 +38,9 @@ export const approvalRow: ApprovalRow = {
   requested_at: AT - 180_000, expires_at: AT + 600_000_000, resolved_at: null, surface: null, feedback: null, reason: "", origin: "person",
 };
 
+/** The same, asked by the agent of a part of another task. */
+export const ofPart = { part_of: { task_id: DONE, goal: "Tidy \u202eall of it" }, agent: "qwen2.5-1.5b" } as const;
+
 const packet = {
   action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; it is based on files or names that may contain instructions",
   rollback_availability: "can be undone: what was there before is kept", policy_result: { policy_profile: "local_edit_allowed", determining_rules: ["base.untrusted_context"] },

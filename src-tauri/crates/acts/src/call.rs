@@ -362,12 +362,15 @@ fn reached(launch: &ServerLaunch, url: &str) -> Vec<Line> {
 /// Programs that fetch what they run.
 const FETCHERS: [&str; 9] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "podman", "npm", "deno"];
 
+/// The program of a command line that fetches what it runs, such as `npx`; none where it is another.
+pub fn fetcher(argv: &[String]) -> Option<&str> {
+    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    without_env(&words).first()?.rsplit('/').next().filter(|name| FETCHERS.contains(name))
+}
+
 /// What of the program is not pinned, in words.
 fn unpinned(launch: &ServerLaunch) -> Option<String> {
-    let words: Vec<&str> = launch.argv.iter().map(String::as_str).collect();
-    let first = without_env(&words).first()?;
-    let name = first.rsplit('/').next()?;
-    if FETCHERS.contains(&name) {
+    if let Some(name) = fetcher(&launch.argv) {
         let version = match launch.package.as_ref().is_some_and(|package| package.told) {
             true => "",
             false => ", and another version may run each time",

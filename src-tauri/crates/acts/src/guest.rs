@@ -196,6 +196,9 @@ pub(crate) fn of_work(work: &GuestWork, items: &[ChangeItem]) -> Vec<Line> {
     if let Some(error) = &work.error {
         lines.push(fact(format!("its turn was NO success: {}", visible(error))));
     }
+    lines.extend(
+        work.helpers.iter().map(|helper| fact(format!("it had a helper of its own, {}", visible(helper)))),
+    );
     lines.extend(unreported(work, items).map(fact));
     lines
 }
@@ -279,12 +282,14 @@ mod tests {
             told: Some(vec![path("a")]),
             untold: vec![path("b"), path("c")],
             differs: vec![GuestDiffers { path: path("a"), told: 3, shown: 5 }],
+            helpers: vec!["\"tests\", which it says changed a".to_owned()],
         };
         let said = |work: &GuestWork| {
             of_work(work, &items).into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
         };
         let told = said(&work);
         for line in [
+            "it had a helper of its own, \"tests\", which it says changed a",
             "did NOT tell of 2 places that its copy shows as changed, with 7 bytes",
             "not told of: \"b\" (7 bytes)",
             "not told of: \"c\"",

@@ -81,7 +81,7 @@ mod vcs;
 mod visible;
 
 pub use arguments::{as_written, file, files, inside, said};
-pub use call::Call;
+pub use call::{Call, fetcher};
 pub use change::Change;
 pub use command::{Command, parts as command_parts};
 pub use counts::Counts;

@@ -440,18 +440,7 @@ fn words_of(tool: &ServerTool) -> Vec<Line> {
 }
 
 fn hints(hints: ToolHints) -> String {
-    let one = |name: &str, hint: Option<bool>| match hint {
-        Some(true) => Some(name.to_owned()),
-        Some(false) => Some(format!("not {name}")),
-        None => None,
-    };
-    let all = [
-        one("read-only", hints.read_only),
-        one("destructive", hints.destructive),
-        one("idempotent", hints.idempotent),
-        one("open-world", hints.open_world),
-    ];
-    let said: Vec<String> = all.into_iter().flatten().collect();
+    let said = hints.said();
     if said.is_empty() { String::new() } else { format!(", which says of itself: {}", said.join(", ")) }
 }
 

@@ -190,17 +190,19 @@ impl Card {
         rows
     }
 
-    /// The way back, the goal, the reason, the references.
+    /// The way back, the goal, who asks, the reason, the references.
     fn frame(&self, after: &[Line], extent: Extent) -> Vec<Row> {
         let packet = &self.packet;
         let grave = after.first().is_some_and(|line| line.kind == CardLine::Unrecoverable);
         let back = if grave { Tone::Bad } else { Tone::Plain };
         let mut rows = vec![(back, format!("{}.", capital(&plain(&packet.rollback_availability))))];
         rows.push((Tone::Faint, format!("Goal: {}", plain(&packet.goal))));
+        let row = &self.approval.row;
+        let asks = wire::who_asks(row.part_of.as_ref(), row.agent.as_deref());
+        rows.extend(asks.iter().map(|line| (Tone::Faint, plain(line))));
         if !packet.rationale.is_empty() && packet.rationale != packet.goal {
             rows.push((Tone::Faint, format!("Reason it gives: {}", plain(&packet.rationale))));
         }
-        let row = &self.approval.row;
         let (until, id) = (crate::text::time(row.expires_at), crate::text::short(&row.approval_id));
         let task = crate::text::short(&row.task_id);
         let mut last =

@@ -47,6 +47,8 @@ pub fn rows(question: &Question) -> Vec<Row> {
     let asks = format!("It asks: {}", paragraph(&clip(&question.question.to_string(), WORDS)));
     let mut rows = vec![(Tone::Plain, String::new())];
     rows.extend(asks.lines().map(|line| (Tone::Bold, line.to_owned())));
+    let who = wire::who_asks(question.part_of.as_ref(), question.agent.as_deref());
+    rows.extend(who.iter().map(|line| (Tone::Faint, format!("  {}", plain(line)))));
     for (number, choice) in question.choices.iter().take(CHOICES).enumerate() {
         rows.push((Tone::Plain, format!("  {}  {}", number + 1, plain(&clip(&choice.to_string(), WORDS)))));
     }

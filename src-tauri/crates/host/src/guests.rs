@@ -100,13 +100,13 @@ pub fn chosen(asked: &Asked, known: &BTreeMap<String, SecretTerms>) -> Result<Re
         Some(rest) => (rest, true),
         None => (agent.as_str(), false),
     };
-    let preset = PRESETS.iter().find(|preset| preset.name == agent.trim());
-    let mut launch = match preset {
-        Some(preset) => of_preset(preset)?,
+    let named = PRESETS.iter().find(|preset| preset.name == agent.trim());
+    let (preset, mut launch) = match named {
+        Some(preset) => (named, of_preset(preset, &preset.program)?),
         None => of_words(agent)?,
     };
     if speaks_acp {
-        by_acp(preset, &mut launch)?;
+        by_acp(named, &mut launch)?;
     }
     if !hosts.is_empty() {
         // Whoever names a host has another server for it than the usual.
@@ -179,24 +179,39 @@ fn usual_key(
         )))
 }
 
-fn of_preset(preset: &Preset) -> Result<GuestLaunch, Error> {
-    let found = find(&preset.program).ok_or_else(|| {
+/// A preset, whose program is looked for as it is called here.
+fn of_preset(preset: &Preset, program: &str) -> Result<GuestLaunch, Error> {
+    let found = find(program).ok_or_else(|| {
         Error::new(Code::NotFound, format!("{} (`{}`) is not installed here", preset.title, preset.program))
             .hint(format!("install it with: {}", preset.install))
     })?;
     let mut launch = launch_of(&preset.name, &found)?;
     launch.words.clone_from(&preset.words);
     launch.goes_on.clone_from(&preset.goes_on);
+    launch.tells = preset.tells;
+    surround(preset, &mut launch);
+    Ok(launch)
+}
+
+/// What an agent needs around it, whatever its words: its model's hosts, its settings and its home.
+fn surround(preset: &Preset, launch: &mut GuestLaunch) {
     launch.tells_version.clone_from(&preset.tells_version);
     launch.hosts.clone_from(&preset.hosts);
     launch.environment.extend(preset.environment.clone());
     launch.home.clone_from(&preset.home);
-    launch.tells = preset.tells;
-    Ok(launch)
+}
+
+/// Whether the words stand among the others, in this order.
+fn stand_in(words: &[String], others: &[String]) -> bool {
+    let mut others = others.iter();
+    words.iter().all(|word| others.any(|other| other == word))
 }
 
 /// A command line of one's own: words as a shell would part them, without anything else that a shell does.
-fn of_words(line: &str) -> Result<GuestLaunch, Error> {
+///
+/// A known program gets what it needs around it. Words that its preset has anyway, such as `claude -p`, are the preset:
+/// alone they would have it ask a person who does not hear it.
+fn of_words(line: &str) -> Result<(Option<&'static Preset>, GuestLaunch), Error> {
     let words = apart(line).ok_or_else(|| {
         Error::new(Code::Usage, "the command line of the agent has a quotation mark that is not closed")
     })?;
@@ -212,15 +227,19 @@ fn of_words(line: &str) -> Result<GuestLaunch, Error> {
         ))
     })?;
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let preset = PRESETS.iter().find(|preset| preset.program == name);
+    if let Some(preset) = preset.filter(|preset| stand_in(rest, &preset.words)) {
+        return Ok((Some(preset), of_preset(preset, program)?));
+    }
     let mut launch = launch_of(&name, &found)?;
     launch.words = rest.to_vec();
-    // What it prints is known, whatever the other words.
-    if let Some(preset) = PRESETS.iter().find(|preset| preset.program == name) {
-        launch.tells_version.clone_from(&preset.tells_version);
+    if let Some(preset) = preset {
+        surround(preset, &mut launch);
+        // What it prints is known, whatever the other words.
         launch.tells =
             preset.tells.filter(|_| preset.tells_with.as_ref().is_none_or(|word| rest.contains(word)));
     }
-    Ok(launch)
+    Ok((preset, launch))
 }
 
 fn launch_of(name: &str, found: &Path) -> Result<GuestLaunch, Error> {

@@ -98,6 +98,8 @@ pub struct Kernel {
     pub(crate) looking: Mutex<crate::command::historian::Glanced>,
     /// Roots of state are stated once at a time.
     pub(crate) rooting: Mutex<()>,
+    /// Limits are raised one at a time: two parts of one task would else both get what is left to it.
+    pub(crate) raising: Mutex<()>,
     /// Money set aside for a call of a task whose commit may still be under way.
     pub(crate) promised: Mutex<BTreeMap<model::TaskId, u64>>,
     /// Schedules that could not be looked after just now, and until when each is left alone.

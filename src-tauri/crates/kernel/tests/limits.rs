@@ -9,7 +9,7 @@ use model::attempt::TerminationReason;
 use model::ingress::{Channel, ClarificationStatus};
 use model::task::{Budget, Limit, TaskStatus};
 use model::{Body, ClarificationId, TaskId, limits};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use testkit::World;
 
@@ -174,4 +174,139 @@ fn a_limit_of_a_paused_task_is_answered_once_it_goes_on() {
         };
         assert_eq!(world.drive(task), ends);
     }
+}
+
+/// A task that gave away these parts and may use so many tokens; whether it asks at a limit, its parts do as well.
+fn with_parts(
+    seed: u64,
+    (tokens_max, asks_at_limit): (u64, bool),
+    parts: Value,
+    then: Vec<(&'static str, Value)>,
+) -> (World, Arc<Wire>, TaskId, Vec<TaskId>) {
+    let world = World::new(seed);
+    std::fs::write(world.folder.path().join("a.txt"), "a").unwrap();
+    let mut script = vec![("delegate", json!({ "tasks": parts }))];
+    script.extend(then);
+    let wire = Wire::new(script);
+    world.reasoners.put("m", priced(Arc::clone(&wire) as _));
+    let mut submission = Submission {
+        asks_at_limit,
+        ..world.submission("look", Reasoning::Scripted { name: "m".to_owned() })
+    };
+    // Money is no matter here.
+    submission.budget =
+        Budget { tokens_max, iterations_max: 2, cost_micros_max: 1_000_000_000, ..submission.budget };
+    let whole = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive(whole), DriveOutcome::Waiting(Waiting::Dependency));
+    let parts = state(&world, whole).children;
+    (world, wire, whole, parts)
+}
+
+/// Tokens that a part begins with in these tests: too few for its first call.
+const SHARE: u64 = limits::CHILD_TOKENS_MIN;
+const PLENTY: u64 = 400_000;
+
+fn part(goal: &str) -> Value {
+    json!({ "goal": goal, "tokens": SHARE })
+}
+
+fn said_done() -> (&'static str, Value) {
+    ("done", json!({ "summary": "nothing" }))
+}
+
+fn refused(world: &World, task: TaskId, id: ClarificationId, text: &str, channel: Channel) -> String {
+    world.kernel().answer(task, id, text, channel).unwrap_err().to_string()
+}
+
+#[test]
+fn a_part_at_its_limit_asks_as_its_whole_does_and_gets_no_more_than_that_has_left() {
+    let then = vec![said_done(), said_done()];
+    let (mut world, wire, whole, parts) = with_parts(4_450, (PLENTY, true), json!([part("a")]), then);
+    let id = asked(&world, parts[0]);
+    assert_eq!(wire.sent().len(), 1, "the call of the part that would not fit is not made");
+    let left = PLENTY - state(&world, whole).tokens_spent - SHARE;
+    let words = question(&world, parts[0], id);
+    assert!(words.starts_with("This part of a task has used 0 of"), "{words}");
+    assert!(words.contains(&format!("has {left} tokens left")), "{words}");
+    assert_eq!(world.drive(whole), DriveOutcome::Waiting(Waiting::Dependency), "its whole waits with it");
+    // A token too many is refused with what there is, and so is a program.
+    let more = refused(&world, parts[0], id, &(left + 1).to_string(), Channel::Cli);
+    assert!(more.contains(&format!("has {left} tokens left")), "{more}");
+    let by_program = refused(&world, parts[0], id, "100000", Channel::RunApi);
+    assert!(by_program.contains("only a person raises a limit"), "{by_program}");
+    assert_eq!(raised(&world, parts[0]), []);
+    world.reopen();
+    assert_eq!(asked(&world, parts[0]), id);
+    world.kernel().answer(parts[0], id, &left.to_string(), Channel::Cli).unwrap();
+    assert_eq!(raised(&world, parts[0]), [(Limit::Tokens, SHARE, SHARE + left)]);
+    world.reopen();
+    assert_eq!(world.drive(parts[0]), completed());
+    assert_eq!(world.drive(whole), completed());
+    assert_eq!(wire.sent().len(), 3);
+    let spent = state(&world, whole).tokens_spent;
+    assert!(spent > state(&world, parts[0]).tokens_spent && spent <= PLENTY, "{spent}");
+}
+
+#[test]
+fn what_one_part_was_given_another_cannot_have() {
+    let then = vec![said_done(), said_done()];
+    let both = json!([part("a"), part("b")]);
+    let (world, _, whole, parts) = with_parts(4_451, (PLENTY, true), both, then);
+    let ids: Vec<_> = parts.iter().map(|part| asked(&world, *part)).collect();
+    let left = PLENTY - state(&world, whole).tokens_spent - 2 * SHARE;
+    world.kernel().answer(parts[0], ids[0], &left.to_string(), Channel::Cli).unwrap();
+    let nothing = refused(&world, parts[1], ids[1], "1", Channel::Cli);
+    assert!(nothing.contains("has nothing left"), "{nothing}");
+    assert_eq!(raised(&world, parts[1]), []);
+    assert_eq!(asked(&world, parts[1]), ids[1], "it waits on");
+    // What the first did not use is there again once it has ended.
+    assert_eq!(world.drive(parts[0]), completed());
+    world.kernel().answer(parts[1], ids[1], "50000", Channel::Cli).unwrap();
+    assert_eq!(raised(&world, parts[1]), [(Limit::Tokens, SHARE, SHARE + 50_000)]);
+}
+
+#[test]
+fn where_the_whole_has_too_little_left_its_parts_end_and_it_asks_for_itself() {
+    let (tokens, _) = first_reserve();
+    let both = json!([part("a"), part("b")]);
+    let (world, wire, whole, parts) = with_parts(4_452, (tokens + 50, true), both, vec![said_done()]);
+    for part in &parts {
+        assert_eq!(world.drive(*part), ended(TaskStatus::Failed, TerminationReason::BudgetSpent));
+        assert_eq!(count(world.kernel(), *part, "task.limit_reached"), 0);
+    }
+    let id = asked(&world, whole);
+    let words = question(&world, whole, id);
+    assert!(words.starts_with("The task has used"), "{words}");
+    world.kernel().answer(whole, id, "100000", Channel::Cli).unwrap();
+    assert_eq!(world.drive(whole), completed());
+    assert_eq!(wire.sent().len(), 2);
+}
+
+#[test]
+fn turns_are_a_parts_own_and_a_part_of_a_task_that_asks_nobody_ends_at_its_limit() {
+    let read = || ("read", json!({ "path": "a.txt" }));
+    let then = vec![read(), read(), said_done(), said_done()];
+    let given = json!([{ "goal": "a", "tokens": 100_000 }]);
+    let (world, _, whole, parts) = with_parts(4_453, (PLENTY, true), given.clone(), then.clone());
+    let id = asked(&world, parts[0]);
+    let words = question(&world, parts[0], id);
+    assert!(words.starts_with("This part of a task has taken 2 of 2 turns"), "{words}");
+    world.kernel().answer(parts[0], id, "10", Channel::Cli).unwrap();
+    assert_eq!((world.drive(parts[0]), world.drive(whole)), (completed(), completed()));
+
+    let (world, _, _, parts) = with_parts(4_454, (PLENTY, false), given, then);
+    assert_eq!(world.drive(parts[0]), ended(TaskStatus::Failed, TerminationReason::MaxIterations));
+    assert_eq!(count(world.kernel(), parts[0], "task.limit_reached"), 0);
+}
+
+#[test]
+fn a_part_that_waits_at_its_limit_ends_with_its_whole() {
+    let (world, _, whole, parts) = with_parts(4_455, (PLENTY, true), json!([part("a")]), Vec::new());
+    let id = asked(&world, parts[0]);
+    world.kernel().cancel(whole, "enough").unwrap();
+    world.drive(whole);
+    world.drive(parts[0]);
+    assert_eq!(state(&world, parts[0]).task.status, TaskStatus::Cancelled);
+    assert!(world.kernel().answer(parts[0], id, "1", Channel::Cli).is_err());
+    assert_eq!(raised(&world, parts[0]), []);
 }

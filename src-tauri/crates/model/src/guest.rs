@@ -157,6 +157,9 @@ pub struct GuestReport {
     /// Bytes that it said it left in some of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub told_bytes: BTreeMap<RelPath, u64>,
+    /// Its own helpers, each with what it said that they did, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
 }
 
 /// A place in which a guest said it left so many bytes, and its view shows others.
@@ -189,6 +192,9 @@ pub struct GuestWork {
     /// Places that hold other than it said, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<GuestDiffers>,
+    /// Its own helpers, each with what it said that they did, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Servers of tools: how one is started, what it says it offers, and what a person says its tools may do (tools.md 2).
 
+use crate::action::ActionClass;
 use crate::launch::LaunchPackage;
 use crate::reach::Program;
 use crate::server_part::{ServerPart, ServerPrompt, ServerResource, check_uri};
@@ -67,6 +68,31 @@ pub struct ToolHints {
     /// It reaches others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
+}
+
+impl ToolHints {
+    /// What it says, in words: such as `read-only`, or `not destructive`.
+    pub fn said(self) -> Vec<String> {
+        let all = [
+            ("read-only", self.read_only),
+            ("destructive", self.destructive),
+            ("idempotent", self.idempotent),
+            ("open-world", self.open_world),
+        ];
+        let one = |(name, hint): (&str, Option<bool>)| {
+            hint.map(|holds| if holds { name.to_owned() } else { format!("not {name}") })
+        };
+        all.into_iter().filter_map(one).collect()
+    }
+
+    /// The class that they propose to a person, who decides; none where they propose no other than there is without them.
+    pub const fn proposes(self) -> Option<ActionClass> {
+        match (self.read_only, self.open_world) {
+            (Some(true), Some(true)) => Some(ActionClass::NetworkRead),
+            (Some(true), _) => Some(ActionClass::ReadLocal),
+            _ => None,
+        }
+    }
 }
 
 /// A tool as its server tells it. Schemas are kept as JSON text, because a schema may hold numbers that have no canonical
@@ -154,7 +180,10 @@ impl ToolManifest {
                 return Err(format!("it offers a tool named `{}`, as something else is named", tool.name));
             }
             if !seen.insert(tool.name.as_str()) {
-                return Err(format!("it offers two tools named `{}`", tool.name));
+                return Err(format!(
+                    "it offers two tools named `{}`; ask whoever makes it to name them apart",
+                    tool.name
+                ));
             }
         }
         Self { tools, resources, templates, prompts, left_out }.fitted()

@@ -224,6 +224,7 @@ mod tests {
             left_out: Vec::new(),
             told: None,
             told_bytes: std::collections::BTreeMap::new(),
+            helpers: Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
-//! What a server tells and asks while its tool is at work: progress is passed on, a question goes to the person, and
-//! everything else that it asks for is refused.
+//! What a server tells and asks while its tool is at work: progress is passed on, a question goes to the person, it learns
+//! which folder it sees, and everything else that it asks for is refused.
 
-#![allow(deprecated, reason = "sampling is of both wires, and the next one leaves it out")]
+#![allow(deprecated, reason = "sampling and roots are of both wires, and the next one leaves them out")]
 
 use crate::form::{Answer, Form};
 use crate::sampled::NOT_OFFERED;
@@ -10,12 +10,13 @@ use model::limits::{SAMPLING_REFUSED_MAX, SERVER_QUESTION_MS, SERVER_QUESTIONS_M
 use model::tool_server::words_for_model;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ErrorCode, ErrorData, ProgressNotificationParam,
+    ElicitationAction, ErrorCode, ErrorData, ListRootsResult, ProgressNotificationParam, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -47,6 +48,7 @@ pub(crate) struct Ears {
     told: mpsc::Sender<String>,
     changed: Arc<AtomicBool>,
     refused: Arc<AtomicU32>,
+    folder: Option<PathBuf>,
 }
 
 /// The other side of the ears.
@@ -70,7 +72,7 @@ impl Inbox {
 }
 
 impl Ears {
-    pub(crate) fn new(config: ClientConfig, offers: Offers) -> (Self, Inbox) {
+    pub(crate) fn new(config: ClientConfig, offers: Offers, folder: Option<PathBuf>) -> (Self, Inbox) {
         let (to_model, asked_of_model) = mpsc::channel(1);
         let to_model = offers.sampling.then_some(to_model);
         let (questions, asked) = mpsc::channel(SERVER_QUESTIONS_MAX);
@@ -83,7 +85,7 @@ impl Ears {
             changed: Arc::clone(&changed),
             refused: Arc::clone(&refused),
         };
-        (Self { config, to_model, questions, told, changed, refused }, inbox)
+        (Self { config, to_model, questions, told, changed, refused, folder }, inbox)
     }
 }
 
@@ -118,10 +120,21 @@ impl ClientHandler for Ears {
         serde_json::from_value(came.map_err(refused)?).map_err(|e| refused(e.to_string()))
     }
 
+    fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> impl Future<Output = Result<ListRootsResult, ErrorData>> + Send + '_ {
+        let folder = self.folder.as_deref().and_then(|folder| {
+            let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            Some(Root::new(url::Url::from_file_path(folder).ok()?).with_name(name))
+        });
+        std::future::ready(Ok(ListRootsResult::new(folder.into_iter().collect())))
+    }
+
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let decline = ElicitResult::new(ElicitationAction::Decline);
         let (answer, heard) = oneshot::channel();
@@ -129,7 +142,11 @@ impl ClientHandler for Ears {
         if self.questions.try_send(Question { params, answer }).is_err() {
             return Ok(decline);
         }
-        Ok(heard.await.unwrap_or(decline))
+        tokio::select! {
+            said = heard => Ok(said.unwrap_or(decline)),
+            // The server takes its question back: the person is not asked any longer.
+            () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
     }
 
     fn on_tool_list_changed(
@@ -196,7 +213,8 @@ impl Open {
         let answer = match self.asking.standing() {
             Standing::Answered(said) => self.form.take(&said),
             Standing::Waits(name)
-                if self.since.elapsed() > Duration::from_millis(SERVER_QUESTION_MS as u64) =>
+                if self.answer.is_closed()
+                    || self.since.elapsed() > Duration::from_millis(SERVER_QUESTION_MS as u64) =>
             {
                 self.asking.stands(Standing::GivenUp(name));
                 heard(Progress::Asks(&self.asking));

@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::future::Future;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -67,7 +68,7 @@ impl Conversation {
             let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(pipes.stdout)).map_err(failed)?;
             let transport = AsyncRwTransport::new(Metered::new(stdout, metered), stdin)
                 .with_max_line_length(CALL_REPLY_BYTES_MAX);
-            until(Instant::now() + within, ended, greet(transport, offers)).await?
+            until(Instant::now() + within, ended, greet(transport, offers, pipes.folder)).await?
         });
         match greeted {
             Ok((server, inbox)) => {
@@ -230,7 +231,7 @@ fn ask_model(asked: ToModel, heard: Heard<'_>, ended: Ended<'_>) -> Sampled {
     question.came()
 }
 
-/// What is offered to a server, as it is told.
+/// What is offered to a server wherever it is, as it is told. One at an address sees no folder.
 pub(crate) fn capabilities(offers: Offers) -> Value {
     let mut all = json!({ "elicitation": { "form": {}, "url": {} } });
     if let Some(all) = all.as_object_mut().filter(|_| offers.sampling) {
@@ -240,15 +241,19 @@ pub(crate) fn capabilities(offers: Offers) -> Value {
 }
 
 /// The beginning, on the newer wire where the server knows it, else on the older one. A person can be asked by the
-/// server, and a model where that is offered; no folder is.
+/// server, a model where that is offered, and which folder it works in.
 async fn greet(
     transport: AsyncRwTransport<RoleClient, Metered<pipe::Receiver>, pipe::Sender>,
     offers: Offers,
+    folder: Option<PathBuf>,
 ) -> Result<(Server, Inbox), String> {
     let info = Implementation::new("hermit", env!("CARGO_PKG_VERSION"));
-    let offered: ClientCapabilities =
-        serde_json::from_value(capabilities(offers)).map_err(|e| e.to_string())?;
-    let (ears, inbox) = Ears::new(ClientConfig::new(offered, info), offers);
+    let mut offered = capabilities(offers);
+    if let Some(offered) = offered.as_object_mut().filter(|_| folder.is_some()) {
+        offered.insert("roots".to_owned(), json!({}));
+    }
+    let offered: ClientCapabilities = serde_json::from_value(offered).map_err(|e| e.to_string())?;
+    let (ears, inbox) = Ears::new(ClientConfig::new(offered, info), offers, folder);
     let lifecycle = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),

@@ -15,8 +15,8 @@
 //!
 //! 1. Whatever a server sends is bounded: the bytes of one message and of one answer, the tools, the pages of their list, the time.
 //! 2. A tool is called at most once, and whoever asked learns whether it may have been called.
-//! 3. A server may ask the person, and a model where that was offered to it, within bounds and while its tool is at work;
-//!    what else it asks for (a folder) is refused, and nothing it asks for is done.
+//! 3. A server may ask the person, and a model where that was offered to it, within bounds and while its tool is at work; one
+//!    that was started may ask which folder it sees. What else it asks for is refused, and nothing it asks for is done.
 //! 4. A schema reaches nothing outside itself, and a pattern in it costs time that grows with the text alone.
 //!
 //! # Where to start reading

@@ -122,11 +122,17 @@ impl Remote {
             "protocolVersion": WIRE, "capabilities": capabilities(self.offered),
             "clientInfo": { "name": "hermit", "version": env!("CARGO_PKG_VERSION") },
         });
-        let no_mcp = |why: String| format!("it does not speak the Model Context Protocol over HTTP: {why}");
+        let at = self.endpoint.url().to_string();
+        let no_mcp = |why: String| {
+            format!(
+                "`{at}` does not speak the Model Context Protocol over HTTP: {why}; name the whole address of its endpoint, \
+                 which often ends with `/mcp`"
+            )
+        };
         let message = self.request("initialize", &params);
         let left = by.saturating_duration_since(Instant::now());
         let reply = self.post(&message, left, ended).map_err(|no| in_words(no_reply(no)))?;
-        let greeted = match self.said(&message, &reply).map_err(in_words)? {
+        let greeted = match self.said(&message, &reply).map_err(|no| no_mcp(in_words(no)))? {
             Ok(greeted) => greeted,
             Err(why) if matches!(reply.status, 401 | 403) => return Err(why),
             Err(why) => return Err(no_mcp(why)),

@@ -34,4 +34,4 @@ pub use noun::{
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Caller, Command, Info, PLACES, Use, find, places};
-pub use text::{PersonSigned, Text, Verdict, utc};
+pub use text::{PartOf, PersonSigned, Text, Verdict, utc, who_asks};

@@ -32,6 +32,22 @@ impl fmt::Display for Text {
     }
 }
 
+/// The whole that a task is a part of: the task whose agent gave it away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartOf {
+    /// That task.
+    pub task_id: String,
+    /// The first line of its goal, cut where it is long.
+    pub goal: Text,
+}
+
+/// Who asks, and of which whole, a line each: the words of a card, a receipt and a notification. They hold the words of
+/// a person or a model as they are; whoever shows them cleans them as any other.
+pub fn who_asks(part_of: Option<&PartOf>, agent: Option<&str>) -> Vec<String> {
+    let whole = part_of.map(|part_of| format!("Part of: {}", part_of.goal));
+    whole.into_iter().chain(agent.map(|agent| format!("Asked by: {agent}"))).collect()
+}
+
 /// What a person signed with the approval key, for a command that only a person gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +120,17 @@ impl fmt::Display for Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_asks_is_said_in_a_line_each_and_not_at_all_where_it_is_not_known() {
+        let goal = Text::Shown("tidy all of it".to_owned());
+        let whole = PartOf { task_id: "task_1".to_owned(), goal };
+        assert_eq!(who_asks(Some(&whole), Some("gpt-9")), ["Part of: tidy all of it", "Asked by: gpt-9"]);
+        assert_eq!(who_asks(None, Some("claude")), ["Asked by: claude"]);
+        assert!(who_asks(None, None).is_empty());
+        let erased = PartOf { goal: Text::Erased { erased: "00".to_owned() }, ..whole };
+        assert_eq!(who_asks(Some(&erased), None), ["Part of: (erased)"]);
+    }
 
     #[test]
     fn times_are_civil_dates() {

@@ -1,12 +1,12 @@
 // The window a yes is given in: what it takes, and what decides nothing.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import type { Desk } from "~/host/desk";
 import { Refused } from "~/host/host";
 import { HostProvider, makeQueryClient } from "~/ipc/client";
-import { APPROVAL, approval, scene } from "~/test/scene";
+import { APPROVAL, approval, ofPart, scene } from "~/test/scene";
 import { seriousFindings } from "~/test/show";
 import { Answering } from "./Answering";
 
@@ -55,6 +55,13 @@ test("a yes is typed and held, and is for the bytes that were shown", async () =
   fireEvent.pointerDown(hold, { button: 0 });
   await screen.findByText(/Approved and signed with your key/);
   expect(done).toEqual(["down", "grant words"]);
+});
+
+test("the window says which task it is a part of and which agent asks, and leads nowhere", async () => {
+  shown({}, true, { "approvals.show": { ...approval, row: { ...approval.row, ...ofPart } } });
+  const who = await screen.findByRole("list", { name: "Who asks" });
+  expect(within(who).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Part of: Tidy U+202Eall of it", "Asked by: qwen2.5-1.5b"]);
+  expect(within(who).queryByRole("link")).toBeNull();
 });
 
 test("the space bar holds as the pointer does; Enter, a tap and other keys decide nothing", async () => {

@@ -1,6 +1,7 @@
 // The card where it can be answered. Text nodes only; Enter decides nothing; what is typed while the card appears
 // decides nothing; closing the window decides nothing.
 import { useCallback, useEffect, useState } from "react";
+import { Asker } from "~/features/approvals/Asker";
 import { Command, Evidence, Side } from "~/features/approvals/Card";
 import card from "~/features/approvals/Card.module.css";
 import { Deny } from "~/features/approvals/Deny";
@@ -70,6 +71,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
           </span>
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
+        <Asker of={row} leads={false} />
         {packet !== null && <Command packet={packet} />}
       </header>
       <div className={card.body}>

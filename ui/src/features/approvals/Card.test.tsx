@@ -1,9 +1,9 @@
 // What a card shows, and what it never does.
 import type { Approval } from "~/ipc/generated/approvals";
 import type { CardLine } from "~/ipc/generated/words";
-import { screen, waitFor, within } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { APPROVAL, RECEIPT, approval, approvalRow, changes, changesOf, receipt, receiptRow, scene } from "~/test/scene";
+import { APPROVAL, DONE, RECEIPT, approval, approvalRow, changes, changesOf, ofPart, receipt, receiptRow, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const card = async () => within(await screen.findByRole("article", { name: "Approval" }));
@@ -44,6 +44,20 @@ test("in the app the card leads to the approval window and decides nothing itsel
   const here = await card();
   await user.click(await here.findByRole("button", { name: "Review and decide" }));
   expect(opened).toEqual([APPROVAL]);
+});
+
+test("a card says which task it is a part of and which agent asks, and a plain one has no such line", async () => {
+  show(scene({ "approvals.show": { ...approval, row: { ...approvalRow, ...ofPart } } }), "/");
+  const here = await card();
+  const who = within(await here.findByRole("list", { name: "Who asks" }));
+  expect(who.getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Part of: Tidy U+202Eall of it", "Asked by: qwen2.5-1.5b"]);
+  expect(who.getByRole("link").getAttribute("href")).toContain(DONE);
+  expect(await seriousFindings()).toEqual([]);
+  cleanup();
+  show(scene(), "/");
+  const plain = await card();
+  await plain.findByRole("heading", { name: /delete 1 file/i });
+  expect(plain.queryByRole("list", { name: "Who asks" })).toBeNull();
 });
 
 test("a no goes out with its words", async () => {

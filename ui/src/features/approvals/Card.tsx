@@ -16,6 +16,7 @@ import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
+import { Asker } from "./Asker";
 import { Deny } from "./Deny";
 import { AllLines } from "./AllLines";
 import { ChangeList, FEW, useChanges } from "./ChangeList";
@@ -61,6 +62,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
           </span>
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
+        <Asker of={row} />
         {packet !== null && <Command packet={packet} />}
       </header>
       {stacked ? (

@@ -1,7 +1,7 @@
 // Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { WAITS, approvalRow, scene, taskRow } from "~/test/scene";
+import { WAITS, approvalRow, ofPart, scene, taskRow } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const OTHER = "task_01a2000000007000800000000000001a";
@@ -26,6 +26,15 @@ test("the inbox is narrowed to one project, whose folders belong together", asyn
   await user.selectOptions(choice, "photos");
   await waitFor(() => expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(2));
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("a row of the inbox says which task of the tree asks, and which agent", async () => {
+  const question = { question_id: "clr_1", task_id: OTHER, question: "Go on with how many more tokens?", choices: [], status: "pending" as const, requested_at: 1, expires_at: 2, ...ofPart };
+  show(scene({ "approvals.list": ({ status }) => ({ rows: status === "any" ? [] : [approvalRow, { ...approvalRow, approval_id: "apr_two", ...ofPart }] }), "task.questions": { rows: [question] } }), "/");
+  const list = within(await screen.findByRole("list", { name: /Waiting for you/ }));
+  await waitFor(() => expect(list.getAllByRole("listitem")).toHaveLength(3));
+  const said = list.getAllByRole("listitem").map((one) => (/Part of: .*/.exec(one.textContent ?? "") ?? [""])[0]);
+  expect(said.sort()).toEqual(["", ...Array<string>(2).fill("Part of: Tidy U+202Eall of it · Asked by: qwen2.5-1.5b")]);
 });
 
 test("several are chosen and denied with one reason, and none is approved that way", async () => {

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKey, useSteps } from "~/screen/keyboard";
 import { projectsOf } from "~/screen/projects";
 import { Screen } from "~/screen/Screen";
+import { AskerLine } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
@@ -209,6 +210,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.what}><Words of={brief(capital(said(item.row.summary)))} /></span>
           <span className={styles.second}><span>{title.get(item.row.task_id) ?? plain(item.row.action_class)}</span><Time at={item.at} /></span>
           <span className={styles.third} data-risk={item.row.risk}>{capital(item.row.risk)} risk</span>
+          <span className={styles.third} data-asker><AskerLine of={item.row} /></span>
         </>
       );
     case "question":
@@ -218,6 +220,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.what}><Words of={said(item.row.question)} /></span>
           <span className={styles.second}><span>{title.get(item.row.task_id) ?? ""}</span><Time at={item.at} /></span>
           <span className={styles.third}>Question{item.row.choices.length > 0 && `, ${count(item.row.choices.length, "choice")}`}</span>
+          <span className={styles.third} data-asker><AskerLine of={item.row} /></span>
         </>
       );
     case "unknown":

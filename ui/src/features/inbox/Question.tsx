@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { Asker } from "~/features/approvals/Asker";
 import { said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Question as Asked } from "~/ipc/generated/task";
@@ -25,6 +26,7 @@ export function Question({ question }: { question: Asked }) {
         <Link to="/task/$id" params={{ id: question.task_id }}>Open its task</Link>
       </div>
       <h2><Words of={said(question.question)} /></h2>
+      <Asker of={question} />
       {question.choices.length > 0 && (
         <div className={styles.choices}>
           {question.choices.map((choice, at) => (

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Asker } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
 import { WithOrigin } from "~/features/approvals/WithOrigin";
@@ -24,6 +25,7 @@ export function ApprovalView({ id }: { id: string }) {
         return (
           <>
             <div className={styles.heading}><RiskTag risk={row.risk} /><h3><Words of={capital(approval.title)} /></h3></div>
+            <Asker of={row} />
             <Facts ruled rows={[
               ["Status", <>{approvalLook(row.status).word}{row.surface !== null && ` ${surfaceName(row.surface)}`}</>],
               ["Asked", <Time key="asked" at={row.requested_at} ago />],

@@ -1,5 +1,6 @@
 // The nine questions of HK-21, answered from one receipt.
 import { Link } from "@tanstack/react-router";
+import { Asker } from "~/features/approvals/Asker";
 import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
 import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { diffFile } from "~/features/approvals/files";
@@ -35,6 +36,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
               <span className={styles.space} />
               <Hash of={receipt.statement_sha256} what="statement digest" />
             </div>
+            <Asker of={receipt} />
             <Facts ruled rows={nine(receipt, why.data?.chains[0], task, onSee)} />
             <Turn of={receipt} task={task} />
             {why.error !== null && <Failed error={why.error} />}

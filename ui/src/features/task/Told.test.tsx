@@ -6,7 +6,7 @@ import type { StandingGrant } from "~/ipc/generated/grants";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
 import type { AnswerCheck, AnswerSentence, Task, TaskRow } from "~/ipc/generated/task";
-import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
+import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, ofPart, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
 const GRANT = "grt_01a20000000070008000000000000011";
@@ -79,6 +79,12 @@ test("after a playbook the words lead to a new task for a model, in the same fol
 test("a receipt after a yes names the person and the card", async () => {
   show(scene(), `/task/${DONE}?see=${RECEIPT}`);
   expect(await authority()).toMatch(/^You, once/);
+});
+
+test("a receipt says which task of the tree its own was a part of, and which agent asked", async () => {
+  show(scene({ "receipts.show": { ...receipt, ...ofPart } }), `/task/${DONE}?see=${RECEIPT}`);
+  const who = await screen.findByRole("list", { name: "Who asks" });
+  expect(within(who).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Part of: Tidy U+202Eall of it", "Asked by: qwen2.5-1.5b"]);
 });
 
 test("a receipt under a standing grant says which, by whom, and how much of it is left", async () => {

@@ -44,6 +44,23 @@ test("another model that answers here is one click away, and none is a sentence 
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));
 });
 
+test("models that are asked when one does not answer are named in order, and one elsewhere only with the person's word", async () => {
+  const other = "box:qwen";
+  const both: Found = { ...found, standard: small, servers: [...found.servers, { name: "The model in the box", url: "box:", models: [{ id: "qwen", address: other, asked: null }], trouble: null }] };
+  const host = scene({ "models.find": both, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /small/ }));
+  await user.selectOptions(screen.getByLabelText(/^When the model does not answer/), other);
+  expect(screen.queryByLabelText(/on another machine/)).toBeNull();
+  await user.selectOptions(screen.getByLabelText(/^When that one does not answer either/), away);
+  // There is none left that could follow.
+  expect(screen.getAllByLabelText(/does not answer/)).toHaveLength(2);
+  await user.click(screen.getByLabelText(/on another machine/));
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ reasoner: { kind: "address", address: small }, fallbacks: [other, away], fallback_remote: true }));
+});
+
 test("without any model the page says what to start, and a playbook needs none", async () => {
   const host = scene({ "task.submit": made });
   const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");

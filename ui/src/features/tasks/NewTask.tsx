@@ -15,6 +15,7 @@ import { Answer, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { Dictate } from "~/features/enclosing/Dictate";
+import { type Chain, Fallbacks, behind } from "./Fallbacks";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
 import { ModelChoice, known } from "./ModelChoice";
@@ -53,6 +54,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const [unsent, setUnsent] = useState<{ message: string } | null>(null);
   const [sending, setSending] = useState(false);
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
+  const [chain, setChain] = useState<Chain>({ models: [], elsewhere: false });
   const [plan, setPlan] = useState("");
   const steps = who === MODEL ? plan.split("\n").map((line) => line.trim()).filter(Boolean) : [];
   const [mine, setMine] = useState<OwnPlaybook | null>(null);
@@ -94,6 +96,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
       ? { kind: "playbook", name: chosen.name, ...(who === OWN && mine !== null ? { text: mine.text } : {}), parameters: Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== "" && chosen.parameters.some((p) => p.name === name))) }
       : agent !== undefined ? { kind: "guest", agent: agent.name }
       : { kind: "address", address: address?.trim() ?? "" };
+    const fallbacks = reasoner.kind === "address" ? behind(chain, reasoner.address) : [];
     setUnsent(null);
     setSending(true);
     try {
@@ -102,7 +105,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}),
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
       });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {
@@ -158,6 +161,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
           </div>
           <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
           <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => setCriteria(event.target.value)} />
+          {who === MODEL && address !== null && address !== "" && <Fallbacks first={address} value={chain} onChange={setChain} />}
           {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
           <Attachments value={attached} onChange={setAttached} />
         </section>

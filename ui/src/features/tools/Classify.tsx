@@ -4,7 +4,7 @@ import { useState } from "react";
 import { capital, className, said } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { ActionClass } from "~/ipc/generated/words";
-import type { Tool } from "~/ipc/generated/tools";
+import type { Tool, Words as ToolWords } from "~/ipc/generated/tools";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
@@ -26,7 +26,7 @@ const CLASSES: readonly { value: ActionClass; says: string }[] = [
 type Part = "nothing" | "paths" | "hosts" | "amounts";
 const PARTS: readonly Part[] = ["nothing", "paths", "hosts", "amounts"];
 
-export function Classify({ server, tool, schema, done }: { server: string; tool: Tool; schema: string; done: () => void }) {
+export function Classify({ server, tool, words, done }: { server: string; tool: Tool; words: ToolWords; done: () => void }) {
   const folders = useAsk("workspaces.list", {});
   const classify = useAct("tools.classify");
   const [kind, setKind] = useState<ActionClass>(tool.class ?? "external_effect");
@@ -39,6 +39,7 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
   const [trusted, setTrusted] = useState(tool.trusted);
   const [limit, setLimit] = useState(tool.time_limit_s === null ? "" : `${tool.time_limit_s}`);
   const [typed, setFolder] = useState<string | null>(null);
+  const schema = words.input_schema;
   const texts = textsOf(schema);
   const pointers = [...texts, ...numbersOf(schema)].slice(0, 16);
   // What changes files has no network.
@@ -63,6 +64,12 @@ export function Classify({ server, tool, schema, done }: { server: string; tool:
         onChange={(event) => setKind(CLASSES.find((one) => one.value === event.target.value)?.value ?? kind)}
         options={CLASSES.map((one) => ({ value: one.value, label: capital(className(one.value)) }))}
       />
+      {words.says_of_itself.length > 0 && (
+        <p className={styles.note}>
+          The server says that it is {words.says_of_itself.join(", ")}; nobody has checked that.{" "}
+          {words.proposes !== null && words.proposes !== kind && <Button look="link" onClick={() => setKind(words.proposes ?? kind)}>Believe it: {className(words.proposes)}</Button>}
+        </p>
+      )}
       {pointers.map((pointer) => (
         <Select
           key={pointer} label={`Its argument ${pointer.slice(1)}`} value={parts[pointer] ?? "nothing"}

@@ -244,7 +244,7 @@ function OneTool({ server, tool, words }: { server: Server; tool: Tool; words: S
         {words.output_schema !== null && <pre><Words of={readable(words.output_schema)} /></pre>}
         <p>A model calls it as <code><Words of={tool.offered_as} /></code>. <Hash of={words.sha256} what="tool" /></p>
       </details>
-      {isOpen && <Classify server={server.server} tool={tool} schema={words.input_schema} done={() => setOpen(false)} />}
+      {isOpen && <Classify server={server.server} tool={tool} words={words} done={() => setOpen(false)} />}
     </article>
   );
 }

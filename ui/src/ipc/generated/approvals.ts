@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Page, Text } from "./shared";
+import type { Page, PartOf, Text } from "./shared";
 import type { ActionClass, ApprovalStatus, CardLine, Origin, RiskBand, Surface } from "./words";
 
 /** Which approvals; without a status those that wait. */
@@ -96,6 +96,10 @@ export interface ApprovalRow {
   reason: string;
   /** Who began the task that asks; what Hermit itself began interrupts nobody. */
   origin: Origin;
+  /** The task whose agent gave this one away, where one did. */
+  part_of?: PartOf | null;
+  /** The model or the agent of another program that asks; absent where it is none, such as a playbook. */
+  agent?: string | null;
 }
 
 /** Everything a person reads, and everything a signer needs. */

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Page, Text } from "./shared";
+import type { Page, PartOf, Text } from "./shared";
 import type { ActionClass, NodeKind, ReceiptClass, ResultCode, Reversibility, TrustTier, UndoKind } from "./words";
 
 export type { Submitted } from "./task";
@@ -64,6 +64,10 @@ export interface Receipt {
   signed_by: string[];
   /** Whether the receipt key in force verifies it. */
   signature: Signature;
+  /** The task whose agent gave its task away, where one did. */
+  part_of?: PartOf | null;
+  /** The model or the agent of another program that asked for the act; absent where it is none, such as a playbook. */
+  agent?: string | null;
 }
 
 /** One undo for each folder. */

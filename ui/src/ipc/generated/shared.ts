@@ -76,6 +76,14 @@ export type Text =
   /** Gone; the digest of what stood here is left. */
   | { erased: string };
 
+/** The whole that a task is a part of: the task whose agent gave it away. */
+export interface PartOf {
+  /** That task. */
+  task_id: string;
+  /** The first line of its goal, cut where it is long. */
+  goal: Text;
+}
+
 /** What a person signed with the approval key, for a command that only a person gives. */
 export interface PersonSigned {
   /** The decision, as canonical JSON. */

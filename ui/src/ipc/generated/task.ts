@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Page, PersonSigned, Text } from "./shared";
+import type { Page, PartOf, PersonSigned, Text } from "./shared";
 import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
@@ -437,6 +437,10 @@ export interface Question {
   status: ClarificationStatus;
   requested_at: number;
   expires_at: number;
+  /** The task whose agent gave this one away, where one did. */
+  part_of?: PartOf | null;
+  /** The model or the agent of another program that asks; absent where it is none, such as a playbook. */
+  agent?: string | null;
 }
 
 /** The latest working state of one attempt. */

@@ -1,5 +1,6 @@
 //! What waits for a person. Nothing here can say yes: a yes arrives signed, or it does not arrive.
 
+use super::asker::{Asker, Askers};
 use crate::change_lists::Sheet;
 use crate::convert::{ask, from_base64, opt, opt_text, opt_word, text, to_base64, word};
 use crate::ids::{find, find_opt};
@@ -10,11 +11,10 @@ use kernel::command::partial_approval::Chosen;
 use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;
-use model::task::Origin;
-use model::{ApprovalId, RelPath, TaskId};
+use model::{ApprovalId, RelPath};
 use projections::{Query, rows};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use wire::Error;
 use wire::approvals::{
@@ -38,22 +38,18 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Approvals, Error> {
     };
     let found = found.wire()?;
     let next = opt(found.next);
-    let mut origins = Origins::new();
-    let rows = found.rows.iter().map(|r| row(&query, r, &mut origins));
+    let mut askers = Askers::default();
+    let rows = found.rows.iter().map(|r| row(host, &query, r, &mut askers));
     Ok(wire::Page { rows: rows.collect::<Result<_, _>>()?, next })
 }
 
-/// Who began each task that was asked about.
-type Origins = BTreeMap<TaskId, Origin>;
-
-fn row(query: &Query, r: &rows::ApprovalRow, origins: &mut Origins) -> Result<ApprovalRow, Error> {
-    let origin = match origins.get(&r.task_id) {
-        Some(known) => *known,
-        None => {
-            let origin = query.task(r.task_id).wire()?.map_or(Origin::Person, |task| task.origin);
-            *origins.entry(r.task_id).or_insert(origin)
-        }
-    };
+fn row(
+    host: &dyn Host,
+    query: &Query,
+    r: &rows::ApprovalRow,
+    askers: &mut Askers,
+) -> Result<ApprovalRow, Error> {
+    let Asker { origin, part_of, agent } = askers.of(host, query, (r.task_id, Some(r.attempt_id)))?;
     Ok(ApprovalRow {
         approval_id: r.approval_id.to_string(),
         task_id: r.task_id.to_string(),
@@ -68,6 +64,8 @@ fn row(query: &Query, r: &rows::ApprovalRow, origins: &mut Origins) -> Result<Ap
         feedback: opt_text(r.feedback.as_ref()),
         reason: r.reason.clone(),
         origin,
+        part_of,
+        agent,
     })
 }
 
@@ -91,7 +89,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
     let act = host.query()?.action(found.action_request_id).wire()?;
     let receipt = found.receipt_id.or(act.and_then(|act| act.receipt_id));
     Ok(Approval {
-        row: row(&host.query()?, &found, &mut Origins::new())?,
+        row: row(host, &host.query()?, &found, &mut Askers::default())?,
         title: sheet.title.clone(),
         lines_left: sheet.lines.len().saturating_sub(lines.len()) as u64,
         lines,

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod answer_check;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
+mod asker;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod conversations;

@@ -61,6 +61,10 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     }
     let predicate = fold::revealed(&reader, predicate, "/predicate")?;
     let (signed_by, signature) = signature(host, &bytes)?;
+    let query = host.query()?;
+    let act = found.action_request_id.map(|id| query.action(id).wire()).transpose()?.flatten();
+    let attempt = act.and_then(|act| act.attempt_id);
+    let asker = super::asker::Askers::default().of(host, &query, (found.task_id, attempt))?;
     Ok(Receipt {
         row: row(&found),
         receipt: plain(predicate),
@@ -68,6 +72,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
         envelope_ref: found.envelope_ref.to_string(),
         signed_by,
         signature,
+        part_of: asker.part_of,
+        agent: asker.agent,
     })
 }
 

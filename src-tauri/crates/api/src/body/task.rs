@@ -6,8 +6,9 @@ pub(crate) use super::task_control::{
 pub(crate) use super::task_show::show;
 pub(crate) use super::task_steps::steps;
 
+use super::asker::{Asker, Askers};
 use crate::caller::sender;
-use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
+use crate::convert::{ask, every, opt, opt_word, rows, text, word};
 use crate::error::if_kept;
 use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
@@ -368,12 +369,16 @@ fn title(given: Option<String>, reasoning: &Reasoning, goal: &str, root: &std::p
 pub(crate) fn questions(host: &dyn Host, p: Questions) -> Result<QuestionList, Error> {
     let task = find_opt(host, p.task.as_deref())?;
     let status = opt_word(p.status.as_deref())?;
-    let found = host.query()?.questions(task, status, ask(p.after.as_deref(), p.limit)?).wire()?;
-    Ok(page(found, question))
+    let query = host.query()?;
+    let found = query.questions(task, status, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let (mut askers, next) = (Askers::default(), opt(found.next));
+    let rows = found.rows.iter().map(|r| question(host, &query, r, &mut askers));
+    Ok(wire::Page { rows: rows.collect::<Result<_, _>>()?, next })
 }
 
-fn question(r: &QuestionRow) -> Question {
-    Question {
+fn question(host: &dyn Host, query: &Query, r: &QuestionRow, askers: &mut Askers) -> Result<Question, Error> {
+    let Asker { part_of, agent, .. } = askers.of(host, query, (r.task_id, Some(r.attempt_id)))?;
+    Ok(Question {
         question_id: r.clarification_id.to_string(),
         task_id: r.task_id.to_string(),
         question: text(&r.question),
@@ -381,7 +386,9 @@ fn question(r: &QuestionRow) -> Question {
         status: r.status,
         requested_at: r.requested_at.0,
         expires_at: r.expires_at.0,
-    }
+        part_of,
+        agent,
+    })
 }
 
 pub(crate) fn working_state(host: &dyn Host, p: WorkingState) -> Result<WorkingStates, Error> {

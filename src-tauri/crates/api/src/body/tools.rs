@@ -373,6 +373,8 @@ fn words_of(tool: &ServerTool) -> Result<Words, Error> {
         description: tool.description.clone(),
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
+        says_of_itself: tool.hints.said(),
+        proposes: tool.hints.proposes(),
         sha256: tool.pin().wire()?.to_string(),
     })
 }

@@ -9,6 +9,7 @@
 )]
 
 mod acts;
+mod askers;
 mod drafted;
 mod drawings;
 mod enclosed;

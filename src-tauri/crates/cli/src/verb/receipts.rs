@@ -163,6 +163,9 @@ fn unread(error: &Error) -> String {
 fn show(out: &Output, found: &Receipt, told: &Told) {
     let row = &found.row;
     out.say(Tone::Bold, format!("Receipt {}: {}", short(&row.receipt_id), words(&row.summary.to_string())));
+    for line in wire::who_asks(found.part_of.as_ref(), found.agent.as_deref()) {
+        out.say(Tone::Plain, format!("  {}", words(&line)));
+    }
     for (question, answer) in answers(found, told) {
         out.say(Tone::Plain, format!("  {question:<11} {answer}"));
     }

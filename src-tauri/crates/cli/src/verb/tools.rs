@@ -279,6 +279,17 @@ fn shown_in_words(out: &Output, shown: &Shown) {
         for line in words.description.iter().flat_map(|text| text.lines()) {
             out.line(format!("  | {}", plain(line)));
         }
+        if !words.says_of_itself.is_empty() {
+            let proposed = words.proposes.filter(|_| tool.class.is_none());
+            let proposed = proposed.map_or(String::new(), |class| {
+                format!(
+                    "; where you believe that: `hermit tools classify {} {} --class {class}`",
+                    plain(&server.server),
+                    plain(&tool.name)
+                )
+            });
+            out.line(format!("  the server says that it is {}{proposed}", words.says_of_itself.join(", ")));
+        }
         out.say(Tone::Faint, format!("  arguments: {}", plain(&words.input_schema)));
     }
     others_in_words(out, shown);

@@ -137,6 +137,8 @@ fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back(
     ];
     let mut terminal = run(&bench, &answers);
     terminal.expect("the part").expect("part.txt");
+    // The card says which task of the tree asks, and which agent.
+    terminal.expect("Part of: do it").expect("Asked by: words");
     let tasks = bench.run(&["task", "list"]).ends_with(0).out;
     assert!(tasks.contains("running") && !tasks.contains("interrupted"), "{tasks}");
     allow(&mut terminal);
@@ -153,10 +155,41 @@ fn a_part_that_was_given_away_asks_at_the_same_terminal_and_its_words_come_back(
     assert_eq!((&child["parent_task_id"], &child["run_status"]), (&parent["task_id"], &json!("completed")));
     let shown = bench.run(&["task", "show", &text(&child["task_id"])]).ends_with(0).out;
     assert!(shown.contains("the agent of another task") && shown.contains("part of"), "{shown}");
+    let asked = bench.run(&["approvals", "list", "--status", "any", "--json"]).ends_with(0).json();
+    let row = &asked["rows"][0];
+    let whole = json!({ "task_id": parent["task_id"], "goal": "do it" });
+    assert_eq!((&row["part_of"], &row["agent"]), (&whole, &json!("words")), "{asked}");
+    let receipts = bench.run(&["receipts", "list", "--json"]).ends_with(0).json();
+    let mut receipts = receipts["rows"].as_array().unwrap().iter();
+    let receipt =
+        receipts.find(|row| row["task_id"] == child["task_id"] && row["class"] == "tool_execution").unwrap();
+    let shown = bench.run(&["receipts", "show", &text(&receipt["receipt_id"])]).ends_with(0).out;
+    assert!(shown.contains("Part of: do it\n") && shown.contains("Asked by: words\n"), "{shown}");
     let mut terminal = bench.terminal(&["rollback", &text(&parent["task_id"])]);
     allow(&mut terminal);
     assert_eq!(terminal.end().0, 0);
     assert!(!bench.folder().join("part.txt").exists(), "what a part did is undone with the whole");
+}
+
+#[test]
+fn a_part_at_its_limit_asks_at_the_same_terminal_and_goes_on_with_what_it_is_given() {
+    let bench = Bench::new();
+    // Too few for its first call.
+    let part = json!([{ "goal": "look around", "title": "the part", "tokens": 2_000 }]);
+    let answers = [
+        tool("delegate", json!({ "tasks": part })),
+        tool("done", json!({ "summary": "it looked" })),
+        tool("done", json!({ "summary": "all of it is done" })),
+    ];
+    let mut terminal = run(&bench, &answers);
+    terminal.expect("the part").expect("This part of a task has used 0 of 2000 tokens");
+    terminal.expect("Part of: do it").expect("Your answer").send("100000\r");
+    terminal.expect("all of it is done");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let rows = tasks["rows"].as_array().unwrap();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row["run_status"] == "completed"), "{tasks}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Lone {
         let mut child =
             sessions.start(command).map_err(|e| format!("`{}` cannot be started: {e}", program.display()))?;
         let pipes = match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => Some(Pipes { stdin, stdout }),
+            (Some(stdin), Some(stdout)) => Some(Pipes { stdin, stdout, folder: None }),
             _ => None,
         };
         let used = ProcessUse::of(child.id(), walls.bounds());

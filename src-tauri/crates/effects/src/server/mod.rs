@@ -4,6 +4,7 @@
 //! A server sees the folder and cannot change it; what looks like a key is covered. It lives for one look at what it offers,
 //! or as long as the attempt that calls it. A tool that changes files is called in a staged view, by a server of its own.
 
+mod advice;
 mod alive;
 mod called;
 mod complaints;
@@ -41,6 +42,8 @@ pub struct Pipes {
     pub stdin: ChildStdin,
     /// What it answers by.
     pub stdout: ChildStdout,
+    /// The folder that it sees, at the path where it sees it; none where it sees none.
+    pub folder: Option<PathBuf>,
 }
 
 /// One call of one tool.

@@ -1,5 +1,6 @@
 //! One server behind walls, from its start to the end of everything it started.
 
+use super::advice::{OFFLINE, advice, why};
 use super::complaints::Complaints;
 use super::{
     Ended, Heard, Offers, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered,
@@ -15,11 +16,18 @@ use model::limits::SERVER_CPU_S;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a server that hung up may take to end.
+const HANGS_UP: Duration = Duration::from_millis(300);
 
 /// A server that was started. Dropped, it is ended with everything it started.
 pub(super) struct Process {
+    launch: ServerLaunch,
+    /// The folder, at the path where it sees it.
+    root: PathBuf,
     child: Child,
     /// None before it was greeted.
     session: Option<Box<dyn ToolSession>>,
@@ -124,6 +132,8 @@ impl Process {
         })?;
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
         Ok(Self {
+            launch: launch.clone(),
+            root: view.root.clone(),
             child,
             session: None,
             used,
@@ -141,15 +151,39 @@ impl Process {
         executors: &Executors,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ToolManifest, String> {
-        let Self { child, session, used, offers, .. } = self;
+        let is_first = self.session.is_none();
+        let Self { child, session, used, offers, root, .. } = self;
         let greet = |ended: Ended<'_>| match (child.stdin.take(), child.stdout.take()) {
             (Some(stdin), Some(stdout)) => {
-                executors.servers.open(Pipes { stdin, stdout }, *offers, START, ended)
+                let pipes = Pipes { stdin, stdout, folder: Some(root.clone()) };
+                executors.servers.open(pipes, *offers, START, ended)
             }
             _ => Err("its standard streams are not there".to_owned()),
         };
         let told = offered(session, &mut || ended(used, cancelled), greet);
-        told.map_err(|why| self.complaints.with(&why))
+        told.map_err(|found| match is_first && self.session.is_none() && !cancelled() {
+            true => self.did_not_greet(found),
+            false => self.complaints.with(&found),
+        })
+    }
+
+    /// Why it did not greet, its own last words, and what to do.
+    fn did_not_greet(&mut self, found: String) -> String {
+        let ended = self.has_ended();
+        let (why, advice) = (why(&self.launch, ended, found), advice(&self.launch, ended));
+        format!("{}; {advice}", self.complaints.with(&why))
+    }
+
+    /// How it ended by itself; none while it works. One that hung up has a moment to end.
+    fn has_ended(&mut self) -> Option<ExitStatus> {
+        let by = Instant::now() + HANGS_UP;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < by => std::thread::sleep(Duration::from_millis(5)),
+                Ok(ended) => return ended,
+                Err(_) => return None,
+            }
+        }
     }
 
     /// Calls a tool once: its answer, or its refusal in its own words.
@@ -218,7 +252,10 @@ fn ended(used: &mut ProcessUse, cancelled: &dyn Fn() -> bool) -> Option<String> 
 
 /// Variables that are set for it, beside those of the sandbox.
 fn told(launch: &ServerLaunch) -> Vec<(String, OsString)> {
-    launch.variables.iter().map(|(name, value)| (name.clone(), value.into())).collect()
+    let offline = OFFLINE.iter().filter(|_| launch.hosts.is_empty());
+    let offline = offline.map(|(name, value)| ((*name).to_owned(), OsString::from(value)));
+    let named = launch.variables.iter().map(|(name, value)| (name.clone(), value.into()));
+    offline.chain(named).collect()
 }
 
 /// Its folder is needed no more.

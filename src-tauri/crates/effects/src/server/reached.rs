@@ -159,6 +159,10 @@ impl Endpoint {
         let came = self.web.stream(call, &cancelled, on_piece);
         match (came, why.into_inner()) {
             (Err(NoReply::Lost(_)), Some(why)) => Err(NoReply::Lost(why)),
+            (Err(NoReply::NotSent(why)), _) => Err(NoReply::NotSent(format!(
+                "`{}` was not reached: {why}; is the server running, and is this its address?",
+                self.url
+            ))),
             (came, _) => came,
         }
     }

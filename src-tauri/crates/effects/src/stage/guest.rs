@@ -266,9 +266,10 @@ fn outcome(
             report.told = super::told::told(tells, transcript, executors.workspace.root());
             report.told_bytes = super::told::left(tells, transcript, executors.workspace.root());
             report.version = super::told::version(tells, transcript);
+            report.helpers = super::told::helpers(tells, transcript, executors.workspace.root());
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
-            let read = super::told::read(tells, &staging.transcript.bytes);
+            let read = super::told::read(tells, transcript, executors.workspace.root());
             let kept = vec![staging.transcript, staging.diff];
             (report, staging.staged.notes.into_iter().chain(read).collect(), kept)
         }
@@ -338,6 +339,7 @@ fn report(guest: &Guest, result_code: ResultCode, error: Option<String>) -> Gues
         left_out: Vec::new(),
         told: None,
         told_bytes: BTreeMap::new(),
+        helpers: Vec::new(),
     }
 }
 

@@ -11,6 +11,9 @@ use std::path::Path;
 const PLACES_MAX: usize = 4_096;
 /// Places that it read and that a receipt names.
 const READ_NAMED: usize = 20;
+/// Helpers of a guest that are named, and letters of the name of each.
+const HELPERS_MAX: usize = 8;
+const NAME_CHARS_MAX: usize = 80;
 
 /// Places below `root` that it said it changed, sorted; none where it tells nothing of them.
 pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<Vec<RelPath>> {
@@ -41,13 +44,17 @@ fn codex(line: &Value) -> Vec<String> {
     changes.into_iter().flatten().filter_map(path).collect()
 }
 
-/// `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Write","input":{"file_path":"…"}}]}}`
 fn claude(line: &Value) -> Vec<String> {
+    uses(line, &["Write", "Edit", "MultiEdit", "NotebookEdit"])
+}
+
+/// Files that it says it used one of these tools on:
+/// `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Write","input":{"file_path":"…"}}]}}`
+fn uses(line: &Value, tools: &[&str]) -> Vec<String> {
     let content = line.pointer("/message/content").and_then(Value::as_array);
     let named = |part: &Value| {
         let name = part.get("name").and_then(Value::as_str)?;
-        let input =
-            part.get("input").filter(|_| matches!(name, "Write" | "Edit" | "MultiEdit" | "NotebookEdit"))?;
+        let input = part.get("input").filter(|_| tools.contains(&name))?;
         input.get("file_path").or_else(|| input.get("notebook_path"))?.as_str().map(str::to_owned)
     };
     content.into_iter().flatten().filter_map(named).collect()
@@ -82,22 +89,74 @@ pub(super) fn left(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> B
     printed.lines().filter_map(line).take(PLACES_MAX).collect()
 }
 
-/// Places that it read through whoever speaks to it, in words; what it read by itself nobody sees.
-pub(super) fn read(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
-    let value: Value =
-        (how? == GuestTells::Acp).then(|| serde_json::from_slice(transcript).ok()).flatten()?;
+/// Places that it read, in words, as far as it tells; what else it read nobody sees.
+pub(super) fn read(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<String> {
+    let value: Value = serde_json::from_slice(transcript).ok()?;
     let printed = value.get("stdout").and_then(Value::as_str)?;
-    let places: BTreeSet<&str> = printed.lines().filter_map(|line| line.strip_prefix("reads ")).collect();
-    let named: Vec<&str> = places.iter().copied().take(READ_NAMED).collect();
+    let root = root.to_str().unwrap_or_default();
+    let (places, by): (BTreeSet<String>, _) = match how? {
+        GuestTells::Acp => {
+            let named = printed.lines().filter_map(|line| line.strip_prefix("reads "));
+            (named.map(str::to_owned).collect(), "through its client")
+        }
+        GuestTells::ClaudeJson => {
+            let named = lines(printed).flat_map(|line| uses(&line, &["Read", "NotebookRead"]));
+            let below = named.filter_map(|name| Some(place(&name, root)?.to_string()));
+            (below.take(PLACES_MAX).collect(), "by its own word")
+        }
+        GuestTells::CodexJson | GuestTells::AiderText => return None,
+    };
+    let named: Vec<&str> = places.iter().map(String::as_str).take(READ_NAMED).collect();
     let more = places.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let many = acts::count(places.len(), "file");
     (!named.is_empty()).then(|| {
-        format!(
-            "it read {many} through its client: {}{more}; what it read by itself is not known",
-            named.join(", ")
-        )
+        format!("it read {many} {by}: {}{more}; what it read by itself is not known", named.join(", "))
     })
+}
+
+/// Its own helpers, in the order in which it began them: the name that it gave each, and the places that it says they
+/// changed. Only one kind tells of them.
+pub(super) fn helpers(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Vec<String> {
+    let value: Option<Value> =
+        (how == Some(GuestTells::ClaudeJson)).then(|| serde_json::from_slice(transcript).ok()).flatten();
+    let printed =
+        value.as_ref().and_then(|value| value.get("stdout")).and_then(Value::as_str).unwrap_or_default();
+    let root = root.to_str().unwrap_or_default();
+    let mut all: Vec<(String, String, BTreeSet<RelPath>)> = Vec::new();
+    for line in lines(printed) {
+        for (id, name) in begun(&line) {
+            if all.len() < HELPERS_MAX && all.iter().all(|(known, ..)| *known != id) {
+                all.push((id, name, BTreeSet::new()));
+            }
+        }
+        let of = line.get("parent_tool_use_id").and_then(Value::as_str);
+        if let Some((.., places)) = all.iter_mut().find(|(id, ..)| Some(id.as_str()) == of) {
+            places.extend(claude(&line).iter().filter_map(|name| place(name, root)).take(READ_NAMED));
+        }
+    }
+    let words = |(_, name, places): (_, String, BTreeSet<RelPath>)| {
+        let named: Vec<String> = places.iter().take(READ_NAMED).map(ToString::to_string).collect();
+        match named.as_slice() {
+            [] => format!("\"{name}\", and tells of no change by it"),
+            named => format!("\"{name}\", which it says changed {}", named.join(", ")),
+        }
+    };
+    all.into_iter().map(words).collect()
+}
+
+/// `{"type":"tool_use","id":"…","name":"Task","input":{"subagent_type":"…","description":"…"}}`
+fn begun(line: &Value) -> Vec<(String, String)> {
+    let content = line.pointer("/message/content").and_then(Value::as_array);
+    let helper = |part: &Value| {
+        let name = part.get("name").and_then(Value::as_str)?;
+        let input = part.get("input").filter(|_| matches!(name, "Task" | "Agent"))?;
+        let said = |member: &str| input.get(member).and_then(Value::as_str).filter(|said| !said.is_empty());
+        let name: String =
+            said("description").or_else(|| said("subagent_type"))?.chars().take(NAME_CHARS_MAX).collect();
+        Some((part.get("id")?.as_str()?.to_owned(), name))
+    };
+    content.into_iter().flatten().filter_map(helper).collect()
 }
 
 /// What a guest called itself when it was greeted: `agent: name version`.
@@ -131,6 +190,35 @@ mod tests {
     }
 
     #[test]
+    fn what_a_helper_of_the_agent_changed_is_told_by_its_name_and_what_it_read_as_well() {
+        let says = |parent: &str, parts: &str| {
+            format!(
+                "{{\"type\":\"assistant\",\"parent_tool_use_id\":{parent},\"message\":{{\"content\":[{parts}]}}}}\n"
+            )
+        };
+        let uses = |id: &str, name: &str, input: &str| {
+            format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"{name}\",\"input\":{input}}}")
+        };
+        let mut stdout = says("null", &uses("t1", "Task", "{\"description\":\"write tests\"}"));
+        stdout += &says("null", &uses("t2", "Task", "{\"subagent_type\":\"explore\"}"));
+        stdout += &says("\"t1\"", &uses("u", "Write", "{\"file_path\":\"/w/f/t.py\"}"));
+        stdout += &says("\"t2\"", &uses("v", "Read", "{\"file_path\":\"/w/f/a.md\"}"));
+        stdout += &says("null", &uses("w", "Write", "{\"file_path\":\"/w/f/own.py\"}"));
+        let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": stdout })).unwrap();
+        let root = Path::new("/w/f");
+        let told = helpers(Some(GuestTells::ClaudeJson), &transcript, root);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].starts_with("\"write") && told[0].ends_with("tests\", which it says changed t.py"),
+            "{told:?}"
+        );
+        assert_eq!(told[1], "\"explore\", and tells of no change by it");
+        let read = read(Some(GuestTells::ClaudeJson), &transcript, root).unwrap();
+        assert!(read.starts_with("it read 1 file by its own word: a.md;"), "{read}");
+        assert!(helpers(Some(GuestTells::Acp), &transcript, root).is_empty());
+    }
+
+    #[test]
     fn what_each_kind_prints_is_read_and_all_else_is_not() {
         let codex = "{\"type\":\"item.completed\",\"item\":{\"type\":\"file_change\",\"changes\":[{\"path\":\"/w/f/a.txt\",\
                      \"kind\":\"add\"},{\"path\":\"b/c\"}]}}\nnot json\n{\"item\":{\"type\":\"other\",\"changes\":[{\"path\":\"x\"}]}}";
@@ -146,9 +234,9 @@ mod tests {
         let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
         assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
         assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
-        let told = read(Some(GuestTells::Acp), &transcript).unwrap();
+        let told = read(Some(GuestTells::Acp), &transcript, Path::new("/w/f")).unwrap();
         assert!(told.starts_with("it read 2 files through its client: a b.txt, n/a.md;"), "{told}");
-        assert_eq!(read(None, &transcript), None);
+        assert_eq!(read(None, &transcript, Path::new("/w/f")), None);
         let left = left(Some(GuestTells::Acp), &transcript, Path::new("/w/f"));
         assert_eq!(left, BTreeMap::from([("n/a.md".parse().unwrap(), 7)]));
         assert_eq!(said(None, aider), None);

@@ -271,7 +271,7 @@ impl Running {
         let mut lone = Lone::start(walls, sessions, &load.program, &reads, load.memory)
             .map_err(ModelHttpError::Unreachable)?;
         let none = || ModelHttpError::Unreachable("the model in the box has no standard streams".to_owned());
-        let Pipes { stdin, stdout } = lone.pipes().ok_or_else(none)?;
+        let Pipes { stdin, stdout, folder: _ } = lone.pipes().ok_or_else(none)?;
         let (send, lines) = sync_channel(64);
         std::thread::Builder::new()
             .name("model box lines".to_owned())

@@ -16,7 +16,7 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::principal::PrincipalType;
 use model::proposal::Answer;
-use model::task::{Budget, ChildTask, ModelChoice, Origin, TaskStatus};
+use model::task::{Budget, ChildTask, Limit, ModelChoice, Origin, TaskStatus};
 use model::{ArtifactId, Sensitive, TaskId, limits};
 
 /// The tool by which a model gives parts of its task away.
@@ -132,6 +132,7 @@ impl Kernel {
                 by: Some(Origin::Agent),
                 conversation_id: Some(task.conversation_id),
                 parent_task_id: Some(task.task_id),
+                asks_at_limit: contract.asks_at_limit,
                 fallbacks: fallbacks.clone(),
                 fallback_remote: true,
                 ..Submission::of(text(&part.goal), workspace, reasoning.clone(), Channel::System, key)
@@ -207,6 +208,40 @@ impl Kernel {
         Ok(false)
     }
 
+    /// How much more tokens or money a part may get: what its whole has left beside all that its open parts may use. None
+    /// of a task that is no part, nor of time and turns, which each task has for itself; nothing where the whole does not
+    /// wait for this part.
+    pub(super) fn left_of_whole(&self, state: &TaskState, limit: Limit) -> Result<Option<u64>, Error> {
+        let Some(above) = parent(state).filter(|_| matches!(limit, Limit::Tokens | Limit::Cost)) else {
+            return Ok(None);
+        };
+        // As the log has them: whoever holds them may wait for this one.
+        let whole = self.load(above)?;
+        let open = whole.children_waited_for();
+        if whole.task.status.is_terminal() || !open.contains(&state.task.task_id) {
+            return Ok(Some(0));
+        }
+        let (allowed, spent) = self.allowed_and_spent(&whole, limit)?;
+        let mut left = allowed.saturating_sub(spent);
+        for part in open {
+            let other = if part == state.task.task_id { None } else { Some(self.load(part)?) };
+            let part = other.as_ref().unwrap_or(state);
+            let (allowed, spent) = self.allowed_and_spent(part, limit)?;
+            let is_ended = part.task.status.is_terminal();
+            left = left.saturating_sub(if is_ended { spent } else { allowed.max(spent) });
+        }
+        Ok(Some(left))
+    }
+
+    /// What a task may use of its tokens or money, and what it has used.
+    fn allowed_and_spent(&self, state: &TaskState, limit: Limit) -> Result<(u64, u64), Error> {
+        let budget = state.budget(&self.contract(state)?);
+        Ok(match limit {
+            Limit::Cost => (budget.cost_micros_max, state.cost_spent),
+            _ => (budget.tokens_max, state.tokens_spent),
+        })
+    }
+
     /// Cancels child tasks that nobody waits for any more; those that have ended stay as they are.
     pub(super) fn cancel_children(&self, children: &[TaskId]) {
         for child in children {
@@ -252,7 +287,7 @@ struct Came {
 }
 
 /// The task whose agent gave this one away.
-fn parent(state: &TaskState) -> Option<TaskId> {
+pub(super) fn parent(state: &TaskState) -> Option<TaskId> {
     state.task.parent_task_id.filter(|_| state.task.origin() == Origin::Agent)
 }
 

@@ -127,8 +127,9 @@ impl Kernel {
             return Ok(Some(Unfit(format!("nothing was done: {}", stale.join("; ")))));
         }
         let (untold, differs) = (untold(&report), differs(&report));
-        let (guest, error, told) = (report.guest, report.error, report.told);
-        normalised.request.guest = Some(GuestWork { guest, report: id, error, told, untold, differs });
+        let GuestReport { guest, error, told, helpers, .. } = report;
+        normalised.request.guest =
+            Some(GuestWork { guest, report: id, error, told, untold, differs, helpers });
         normalised.bytes = seal::canon::to_canonical(&normalised.request)?;
         Ok(None)
     }

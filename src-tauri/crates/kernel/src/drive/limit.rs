@@ -2,12 +2,13 @@
 //! or ends there. Only a person raises a limit, and it is on record who did.
 
 use super::Then;
+use super::children::parent;
 use super::day::money;
 use super::stopped::stopped;
 use crate::Error;
 use crate::command::add_input::Words;
 use crate::decide::{Spending, at_limit, limit_met};
-use crate::kernel::{Cell, Kernel};
+use crate::kernel::{Cell, Kernel, lock};
 use crate::state::{TaskState, Turn};
 use crate::tx::Tx;
 use governance::Refusal;
@@ -20,6 +21,15 @@ use std::sync::MutexGuard;
 
 /// Minutes, in milliseconds.
 const MINUTE_MS: u64 = 60_000;
+
+/// Who meets a limit.
+#[derive(Clone, Copy)]
+enum Asker {
+    /// A task of its own.
+    Whole,
+    /// A part that the agent of a task gave away, and how much more it may get, where that has an end.
+    Part(Option<u64>),
+}
 
 /// What is said about a limit.
 enum Said {
@@ -40,20 +50,35 @@ impl Kernel {
         let budget = tx.budget(contract);
         let Some(limit) = limit_met(&budget, spending) else { return Ok(None) };
         let is_led = tx.attempt().is_some_and(|attempt| attempt.loop_state.is_led);
-        if !contract.asks_at_limit || tx.task.parent_task_id.is_some() || is_led {
+        let (allowed, used) = (allowed(&budget, limit), used(tx, limit, spending));
+        let all = needs(limit, spending);
+        // A part gets no more than its whole has left. Where that is too little for its next call it ends, and the whole,
+        // which goes on with what came of it, asks at its own limit.
+        let left = if contract.asks_at_limit { self.left_of_whole(tx, limit)? } else { None };
+        let is_out = left.is_some_and(|left| all.saturating_sub(allowed) > left);
+        if !contract.asks_at_limit || is_led || is_out {
             return self.terminate(tx, at_limit(limit)).map(Some);
         }
         tx.at(Point::ClarificationAsk);
         tx.unblock("a limit is met")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "a limit is met")?;
         tx.set_attempt(AttemptStatus::Reasoning, "a limit is met")?;
-        let (allowed, used) = (allowed(&budget, limit), used(tx, limit, spending));
-        let needs = needs(limit, spending).saturating_sub(used);
+        let needs = all.saturating_sub(used);
         let clarification_id = ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let about_task_id = tx.task.task_id;
         tx.push(LimitReached { about_task_id, clarification_id, limit, allowed, used, needs });
-        let question = question(limit, allowed, used, needs);
+        let asker = if parent(tx).is_some() { Asker::Part(left) } else { Asker::Whole };
+        let question = question(limit, (allowed, used, needs), asker);
         self.wait_for_answer(tx, clarification_id, question, Vec::new()).map(Some)
+    }
+
+    /// Refuses more than the whole of a part has left. Whoever asks holds the turn to raise a limit.
+    fn within_whole(&self, state: &TaskState, limit: Limit, said: &Said) -> Result<(), Error> {
+        let Said::More(more) = said else { return Ok(()) };
+        match self.left_of_whole(state, limit)? {
+            Some(left) if *more > left => Err(Error::Input(too_much(limit, left))),
+            _ => Ok(()),
+        }
     }
 
     /// What a person says about a limit: more of it, or the end. It is said to nobody else.
@@ -90,6 +115,9 @@ impl Kernel {
                 "the task is paused: let it go on with `hermit task resume {task_id}`, then answer"
             )));
         }
+        // One at a time, until it is on record.
+        let _one = lock(&self.raising);
+        self.within_whole(&state, limit, &said)?;
         let contract = self.contract(&state)?;
         let was = allowed(&state.budget(&contract), limit);
         let (w, as_recorded) = self.words(&state, words)?;
@@ -149,30 +177,60 @@ fn needs(limit: Limit, spending: Spending) -> u64 {
 }
 
 /// What a person is asked.
-fn question(limit: Limit, allowed: u64, used: u64, needs: u64) -> String {
+fn question(limit: Limit, (allowed, used, needs): (u64, u64, u64), asker: Asker) -> String {
+    let (who, left) = match asker {
+        Asker::Whole => ("The task", None),
+        Asker::Part(left) => ("This part of a task", left),
+    };
+    let most = left.map(|left| {
+        format!(" The task that it is a part of has {} left, and a part gets no more.", amount(limit, left))
+    });
+    let most = most.unwrap_or_default();
     match limit {
         Limit::Tokens => format!(
-            "The task has used {used} of {allowed} tokens, and its next turn may need {needs}. Go on with how many more \
-             tokens, such as `100000`, or `end` here?"
+            "{who} has used {used} of {allowed} tokens, and its next turn may need {needs}.{most} Go on with how many \
+             more tokens, such as `{}`, or `end` here?",
+            left.unwrap_or(u64::MAX).min(100_000)
         ),
         Limit::Cost => format!(
-            "The task has cost {} of {}, and its next turn may cost {}. Go on with how many more US dollars, such as \
-             `1.00`, or `end` here?",
+            "{who} has cost {} of {}, and its next turn may cost {}.{most} Go on with how many more US dollars, such as \
+             `{}`, or `end` here?",
             money(used),
             money(allowed),
-            money(needs)
+            money(needs),
+            left.filter(|left| *left < 1_000_000).map_or("1.00".to_owned(), |left| amount(limit, left))
         ),
         Limit::Time => format!(
-            "The task has worked {} of {} minutes. Go on for how many more minutes, such as `30`, or `end` here?",
+            "{who} has worked {} of {} minutes. Go on for how many more minutes, such as `30`, or `end` here?",
             used / MINUTE_MS,
             allowed / MINUTE_MS
         ),
         Limit::Turns => format!(
-            "The task has taken {used} of {allowed} turns; {} is the most that any may. Go on with how many more turns, \
+            "{who} has taken {used} of {allowed} turns; {} is the most that any may. Go on with how many more turns, \
              such as `10`, or `end` here?",
             limits::ITERATIONS_MAX
         ),
     }
+}
+
+/// So much of tokens or money, as it can be said back: never more than it is.
+fn amount(limit: Limit, many: u64) -> String {
+    match limit {
+        Limit::Cost => money(many / 100 * 100),
+        _ => format!("{many} tokens"),
+    }
+}
+
+/// Why a part does not get so much.
+fn too_much(limit: Limit, left: u64) -> String {
+    let left = match left {
+        0 => "nothing".to_owned(),
+        left => amount(limit, left),
+    };
+    format!(
+        "the task that this one is a part of has {left} left to give it; say at most that, or `end`: that task goes on, \
+         and asks for more when it needs it"
+    )
 }
 
 /// What an answer says.
@@ -215,6 +273,23 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+
+    #[test]
+    fn a_part_is_told_what_its_whole_has_left_and_can_say_it_back() {
+        let of = |limit, left| question(limit, (10, 9, 20), Asker::Part(left));
+        let asked = of(Limit::Tokens, Some(4_000));
+        assert!(asked.starts_with("This part of a task has used 9 of 10 tokens"), "{asked}");
+        assert!(asked.contains("has 4000 tokens left") && asked.contains("such as `4000`"), "{asked}");
+        assert!(of(Limit::Tokens, Some(900_000)).contains("such as `100000`"));
+        let asked = of(Limit::Cost, Some(123_456));
+        assert!(asked.contains("has $0.1234 left") && asked.contains("such as `$0.1234`"), "{asked}");
+        assert!(matches!(said(Limit::Cost, "$0.1234"), Ok(Said::More(123_400))));
+        assert!(of(Limit::Turns, None).starts_with("This part of a task has taken 9 of 10 turns"));
+        let own = question(Limit::Tokens, (10, 9, 20), Asker::Whole);
+        assert!(own.starts_with("The task has used") && !own.contains("part"), "{own}");
+        assert!(too_much(Limit::Tokens, 0).contains("nothing left"));
+        assert!(too_much(Limit::Tokens, 7).contains("7 tokens left"));
+    }
 
     #[test]
     fn an_answer_about_a_limit_is_an_amount_of_it_or_the_end() {

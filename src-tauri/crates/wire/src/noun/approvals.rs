@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use crate::{Page, Text};
+use crate::{Page, PartOf, Text};
 use serde_json::Value;
 use words::act::ActionClass;
 use words::policy::{ApprovalStatus, CardLine, RiskBand, Surface};
@@ -101,6 +101,12 @@ answers! {
         reason: String,
         /// Who began the task that asks; what Hermit itself began interrupts nobody.
         origin: Origin,
+        /// The task whose agent gave this one away, where one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part_of: Option<PartOf>,
+        /// The model or the agent of another program that asks; absent where it is none, such as a playbook.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     }
 
     /// Everything a person reads, and everything a signer needs.

@@ -3,7 +3,7 @@
 
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
-use crate::{Page, Text};
+use crate::{Page, PartOf, Text};
 use words::act::{ActionClass, ReceiptClass, ResultCode, Reversibility, UndoKind};
 use words::knowledge::{NodeKind, TrustTier};
 
@@ -61,6 +61,12 @@ answers! {
         signed_by: Vec<String>,
         /// Whether the receipt key in force verifies it.
         signature: Signature,
+        /// The task whose agent gave its task away, where one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part_of: Option<PartOf>,
+        /// The model or the agent of another program that asked for the act; absent where it is none, such as a playbook.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     }
 
     /// One undo for each folder.

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use crate::{Page, PersonSigned, Text};
+use crate::{Page, PartOf, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
@@ -469,20 +469,19 @@ answers! {
 
     /// One question put to a person.
     Question {
-        question_id: String,
-        task_id: String,
-        question: Text,
-        choices: Vec<Text>,
-        status: ClarificationStatus,
-        requested_at: i64,
-        expires_at: i64,
+        question_id: String, task_id: String, question: Text, choices: Vec<Text>,
+        status: ClarificationStatus, requested_at: i64, expires_at: i64,
+        /// The task whose agent gave this one away, where one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part_of: Option<PartOf>,
+        /// The model or the agent of another program that asks; absent where it is none, such as a playbook.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     }
 
     /// The latest working state of one attempt.
     WorkingStateRow {
-        holder: String,
-        artifact_id: String,
-        sha256: String,
+        holder: String, artifact_id: String, sha256: String,
         revision: u32,
         updated_at: i64,
         /// The state itself; `null` when its bytes are gone.

@@ -320,6 +320,10 @@ answers! {
         input_schema: String,
         /// JSON Schema of its structured result, as text.
         output_schema: Option<String>,
+        /// What it says of itself, such as `read-only`: a hint, which decides nothing.
+        says_of_itself: Vec<String>,
+        /// The class that these hints propose.
+        proposes: Option<ActionClass>,
         sha256: String,
     }
 }
