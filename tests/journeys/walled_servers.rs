@@ -4,7 +4,7 @@
 use super::fetched::{VALUE, keep};
 use super::server;
 use super::stage::Stage;
-use super::tool_servers::{alive, asked, card, put, work, yes};
+use super::tool_servers::{alive, asked, calls, card, put, work, yes};
 use super::tree;
 use serde_json::{Value, json};
 
@@ -44,7 +44,12 @@ fn reaches(
     let (task, approval) = asked(&stage.hermit(&words).ends(4).json());
     let (code, screen) = stage.allow(&approval, more).end();
     assert_eq!(code, 0, "{screen}");
-    let receipt = stage.receipt(&task)["receipt_id"].as_str().expect("an id").to_owned();
+    told_in(stage, &task)
+}
+
+/// What the tool told in the only call of a task, and what its receipt says was observed.
+fn told_in(stage: &Stage, task: &str) -> (Value, Vec<String>) {
+    let receipt = stage.receipt(task)["receipt_id"].as_str().expect("an id").to_owned();
     let receipt = stage.hermit(&["receipts", "show", &receipt]).ends(0).json()["receipt"].clone();
     assert_eq!(receipt["result_code"], "succeeded", "{receipt}");
     let observed = receipt["observed"].as_array().expect("words").iter();
@@ -67,6 +72,10 @@ fn is_walled(told: &Value) {
     for dialled in told["past_the_proxy"].as_array().expect("two") {
         assert!(dialled.as_str().is_some_and(|said| said.starts_with("failed: ")), "past the proxy: {told}");
     }
+}
+
+/// That it saw the folder itself, and could write nothing there.
+fn only_reads(told: &Value) {
     let wrote = told["writes"].as_str().unwrap_or_default();
     assert!(wrote.contains("Read-only"), "the folder itself is only read: {told}");
 }
@@ -97,6 +106,7 @@ fn a_server_signs_in_at_its_named_host_by_a_stand_in_that_is_swapped_on_the_way_
     assert!(token.starts_with("hermit-wiki-") && token.len() == VALUE.len(), "a stand-in: {token}");
     assert!(ends_so(&told["token_in"], "variable WIKI_TOKEN"), "{told}");
     is_walled(&told);
+    only_reads(&told);
 
     // To the host that was named the value itself went, once, and did not come back.
     let sent = heard.try_recv().unwrap_or_else(|_| panic!("nobody was asked: {told}"));
@@ -144,7 +154,35 @@ fn a_server_without_a_named_host_has_no_network_and_no_proxy() {
         assert!(told[asked]["failed"].is_string(), "{asked}: {told}");
     }
     is_walled(&told);
+    only_reads(&told);
     assert!(named.heard().is_empty() && other.heard().is_empty(), "somebody was reached");
     assert!(!observed.iter().any(|line| line.starts_with("network: ")), "{observed:?}");
+    stage.is_sound();
+}
+
+#[test]
+fn a_server_whose_tool_changes_files_works_in_a_copy_without_the_hosts_and_the_secret_that_it_has_otherwise()
+{
+    let (named, other) = (testkit::Server::agreeing(), testkit::Server::agreeing());
+    let stage = furnished();
+    keep(&stage, "wiki", &named.host());
+    let signs = ["--host", &named.host(), "--secret", "WIKI_TOKEN=wiki", "--class", "reach=write_local"];
+    registers(&stage, "far", &signs);
+    let arguments = json!({ "named": named.host(), "other": other.host() });
+    let (task, approval) = asked(&calls(&stage, "far__reach", &arguments, 4));
+    let shown = card(&stage, &approval);
+    for words in ["ALREADY RUN, in a copy of the folder, without the network", "create \\\"made.txt\\\""] {
+        assert!(shown.contains(words), "`{words}` is not on the card: {shown}");
+    }
+    let made = stage.work().join("made.txt");
+    assert!(!made.exists(), "it is in the folder before the yes");
+    yes(&stage, &approval);
+    assert!(made.exists(), "what was shown is carried over");
+    let (told, observed) = told_in(&stage, &task);
+    assert_eq!((&told["proxy"], &told["token"]), (&Value::Null, &json!("")), "{told}");
+    assert_eq!(told["writes"], "written", "into its copy: {told}");
+    is_walled(&told);
+    assert!(named.heard().is_empty() && other.heard().is_empty(), "somebody was reached");
+    assert!(observed.iter().any(|line| line == "the network was held"), "{observed:?}");
     stage.is_sound();
 }
