@@ -161,8 +161,7 @@ fn a_server_without_a_named_host_has_no_network_and_no_proxy() {
 }
 
 #[test]
-fn a_server_whose_tool_changes_files_works_in_a_copy_without_the_hosts_and_the_secret_that_it_has_otherwise()
-{
+fn a_server_whose_tool_changes_files_works_in_a_copy_without_network_and_secret() {
     let (named, other) = (testkit::Server::agreeing(), testkit::Server::agreeing());
     let stage = furnished();
     keep(&stage, "wiki", &named.host());
