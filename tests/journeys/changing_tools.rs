@@ -48,6 +48,25 @@ fn a_tool_that_changes_files_is_tried_in_a_copy_and_its_difference_is_what_a_per
     stage.is_sound();
 }
 
+#[test]
+fn a_tool_that_changes_files_is_called_by_hand_on_the_path_of_an_agent() {
+    let stage = furnished();
+    register(&stage, &[]);
+    classify(&stage, "touch", CLASS, &[]);
+    let work = work(&stage);
+    let words = ["tools", "try", "toy", "touch", r#"{"path":"made.txt"}"#, "--workspace", &work];
+    let (task, approval) = asked(&stage.hermit(&words).ends(4).json());
+    let shown = card(&stage, &approval);
+    for word in ["ALREADY RUN", "create \\\"made.txt\\\""] {
+        assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
+    }
+    assert!(!stage.work().join("made.txt").exists());
+    yes(&stage, &approval);
+    assert_eq!(std::fs::read_to_string(stage.work().join("made.txt")).expect("a file"), "made\n");
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    stage.is_sound();
+}
+
 /// Undoes a task with a person's yes.
 fn undo(stage: &Stage, task: &str) {
     let (_, approval) = asked(&stage.hermit(&["rollback", task]).ends(4).json());
