@@ -70,7 +70,7 @@ pub(crate) use predecessor::Told;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use seen::weakest_seen;
 pub(crate) use stopped::in_words;
-pub(crate) use trial::Tried;
+pub(crate) use trial::{Known, Trial, Tried};
 
 use crate::Error;
 use crate::folders::FolderTurn;

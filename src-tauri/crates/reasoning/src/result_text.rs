@@ -274,6 +274,10 @@ fn outcome(title: String, mut value: Map<String, Value>) -> Told {
         }
     }
     let mut asked = String::new();
+    let rest = match transcript.as_ref().is_some_and(|transcript| transcript.get("argv").is_some()) {
+        true => "run it again so that it prints only what you need, such as with `tail -n 50` or `grep`",
+        false => "ask for less of it at a time",
+    };
     if let Some(Value::Object(transcript)) = &transcript {
         asked = call("command", &json!({ "argv": transcript.get("argv") }));
         lines.extend(printed(transcript));
@@ -286,7 +290,6 @@ fn outcome(title: String, mut value: Map<String, Value>) -> Told {
         _ => title.clone(),
     };
     let act = if succeeded || !asked.is_empty() { act(asked, &did, succeeded) } else { None };
-    let rest = "run it again so that it prints only what you need, such as with `tail -n 50` or `grep`";
     Told { title, text: lines.join("\n"), rest, act }
 }
 

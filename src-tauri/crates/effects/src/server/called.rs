@@ -419,7 +419,8 @@ fn media_of(answer: &str) -> Vec<Output> {
             Some("image") => ArtifactKind::Image,
             _ => ArtifactKind::BinaryAttachment,
         };
-        let media_type = "application/octet-stream".to_owned();
+        let named = block.get("mimeType").or_else(|| block.pointer("/resource/mimeType"));
+        let media_type = named.and_then(Value::as_str).unwrap_or("application/octet-stream").to_owned();
         Some(Output { kind, media_type, bytes, about: "what a tool of a server answered".to_owned() })
     });
     decoded.take(ANSWER_CONTENTS_MAX).collect()

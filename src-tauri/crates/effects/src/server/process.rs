@@ -1,6 +1,6 @@
 //! One server behind walls, from its start to the end of everything it started.
 
-use super::advice::{OFFLINE, advice, why};
+use super::advice::{self, OFFLINE};
 use super::complaints::Complaints;
 use super::{
     Ended, Heard, Offers, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered,
@@ -162,15 +162,16 @@ impl Process {
         };
         let told = offered(session, &mut || ended(used, cancelled), greet);
         told.map_err(|found| match is_first && self.session.is_none() && !cancelled() {
-            true => self.did_not_greet(found),
+            true => self.did_not_greet(&found),
             false => self.complaints.with(&found),
         })
     }
 
     /// Why it did not greet, its own last words, and what to do.
-    fn did_not_greet(&mut self, found: String) -> String {
+    fn did_not_greet(&mut self, found: &str) -> String {
         let ended = self.has_ended();
-        let (why, advice) = (why(&self.launch, ended, found), advice(&self.launch, ended));
+        let last = self.complaints.last().unwrap_or_default();
+        let (why, advice) = advice::told(&self.launch, ended, &last, found);
         format!("{}; {advice}", self.complaints.with(&why))
     }
 

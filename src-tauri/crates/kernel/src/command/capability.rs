@@ -5,7 +5,7 @@ use super::historian::Suggested;
 use super::memory::Memorandum;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
-use crate::drive::{Judged, Then};
+use crate::drive::{Judged, Known, Then, Trial};
 use crate::kernel::{Kernel, lock};
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope, Writeup};
@@ -79,15 +79,37 @@ impl Kernel {
         self.submit(&Submission { priority: Priority::High, ..submission })
     }
 
-    /// What a person is asked in this task becomes the request in hand.
+    /// What a person is asked in this task becomes the request in hand. A call of a tool that changes files is tried first.
     pub(crate) fn plan_tools(&self, tx: &mut Tx<'_>, change: ArtifactId) -> Result<Then, Error> {
         tx.at(Point::ActionJudge);
-        let executors = self.executors(tx)?;
-        let planned: Planned = self.read_object(tx, change)?;
         tx.unblock("planned")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "planning")?;
         tx.set_attempt(AttemptStatus::Reasoning, "planning")?;
+        let trial = match self.read_object(tx, change)? {
+            Planned::Call { offered, arguments } => self.trial_of_call(tx, &offered, &arguments)?,
+            _ => Trial::Not(None),
+        };
+        match trial {
+            Trial::Not(known) => self.request_planned(tx, change, known),
+            Trial::Started => Ok(Then::Commit),
+        }
+    }
+
+    /// The request of a plan; `known` is what its trial came to, if there was one.
+    pub(crate) fn request_planned(
+        &self,
+        tx: &mut Tx<'_>,
+        change: ArtifactId,
+        known: Option<Known>,
+    ) -> Result<Then, Error> {
+        let executors = self.executors(tx)?;
+        let planned: Planned = self.read_object(tx, change)?;
+        let failed = match &known {
+            Some(Known::Failed(why)) => Some(why.clone()),
+            _ => None,
+        };
         let action = match planned {
+            _ if failed.is_some() => Err(failed.unwrap_or_default()),
             Planned::Change(change) => match self.outdated(&change)? {
                 None => Ok(Action::Register(change)),
                 Some(why) => Err(why),
@@ -110,6 +132,9 @@ impl Kernel {
             _ => "a person asked for it",
         };
         let mut normalised = self.request_of(tx, &*executors, action, why)?;
+        if let (Some(known), Some(workspace)) = (&known, tx.task.workspace_hint) {
+            self.with_staged(&mut normalised, workspace, &*executors, known)?;
+        }
         if let Action::Register(Register::Playbook { adopt }) = &normalised.request.action {
             normalised.request.evidence_refs = vec![adopt.at.artifact_id];
             normalised.bytes = seal::canon::to_canonical(&normalised.request)?;

@@ -181,7 +181,7 @@ impl Kernel {
     }
 
     /// Tries a call of a tool that changes files, as a command is tried. What cannot be meant is told when it is judged.
-    pub(super) fn trial_of_call(
+    pub(crate) fn trial_of_call(
         &self,
         tx: &mut Tx<'_>,
         offered: &str,

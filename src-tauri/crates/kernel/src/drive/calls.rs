@@ -246,7 +246,8 @@ impl Kernel {
             }
             let again = match self.call_standing(task_id, calls, &key)? {
                 CallStanding::Over(came) => {
-                    (came.receipt_id.is_some() || came.refused.is_some()) && !calls.seen.contains(&key)
+                    let is_told = came.receipt_id.is_some() || came.refused.is_some() || came.answered;
+                    is_told && !calls.seen.contains(&key)
                 }
                 CallStanding::Ended(_) | CallStanding::Unknown => false,
                 _ => true,

@@ -26,6 +26,8 @@ pub struct CallResult {
     pub refused: Option<RefusedBy>,
     /// What the person said with their no.
     pub feedback: Option<String>,
+    /// Whether it was a question that was answered.
+    pub answered: bool,
     /// Its receipt.
     pub receipt_id: Option<ReceiptId>,
     /// What it was in one line.
@@ -127,8 +129,12 @@ impl Kernel {
     }
 
     fn told_of_call(&self, story: Story) -> Result<CallResult, Error> {
-        let mut came =
-            CallResult { receipt_id: story.receipt, feedback: story.feedback, ..CallResult::default() };
+        let mut came = CallResult {
+            receipt_id: story.receipt,
+            feedback: story.feedback,
+            answered: story.answer.is_some(),
+            ..CallResult::default()
+        };
         for (ingress_id, text) in story.inputs {
             if story.answer == Some(ingress_id) {
                 came.texts.push(text);

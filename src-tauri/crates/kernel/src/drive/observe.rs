@@ -309,10 +309,11 @@ fn tells_no_name(items: &[ReadItem], seen: &[u8]) -> bool {
 }
 
 fn media(given: &str) -> &'static str {
+    const KNOWN: [&str; 7] =
+        ["application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg"];
     match given {
-        "application/json" => "application/json",
         "text/plain" | "text/plain; charset=utf-8" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
+        _ => KNOWN.into_iter().find(|known| *known == given).unwrap_or("application/octet-stream"),
     }
 }
 

@@ -24,6 +24,7 @@ use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{TrialEnded, TrialOutcome, TrialStarted};
 use model::fault::Point;
 use model::principal::PrincipalType;
+use model::task::ModelChoice;
 use model::witness::{Fingerprint, Found};
 use model::{ActionRequestId, AttemptId, PolicyResultId, ResourceId, Sensitive, WorkspaceId};
 use seal::Digest;
@@ -44,7 +45,7 @@ pub(crate) struct Tried {
 
 /// What is known of a command before a person is asked.
 #[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// It ran in a staged view.
     Staged(Staging),
     /// It cannot; it would run in the folder itself, after the yes.
@@ -59,7 +60,7 @@ pub(super) enum Known {
 
 /// Whether a command is tried before it becomes a request.
 #[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
-pub(super) enum Trial {
+pub(crate) enum Trial {
     /// No; this is known of it.
     Not(Option<Known>),
     /// Yes, as soon as that is on disk.
@@ -176,9 +177,10 @@ impl Kernel {
             }
             known => known,
         };
-        let (answer, proposals) = self.stored_answer(tx)?;
-        let taken = tx.attempt().map_or(0, |attempt| attempt.taken);
-        let plan = Plan::of(&proposals.map_err(Error::Broken)?, taken);
+        let change = match self.contract(tx)?.model {
+            ModelChoice::Tools { change } => Some(change),
+            _ => None,
+        };
         tx.hand.trial = match tx.attempt().map(|attempt| &attempt.turn) {
             Some(Turn::Trying { trial, .. }) => Some(trial.request.artifact_id),
             _ => None,
@@ -192,6 +194,12 @@ impl Kernel {
         let action_request_id = request.action_request_id;
         tx.push(TrialEnded { action_request_id, outcome, reason: reason.map(Sensitive::from) });
         let known = Some(known).filter(|known| !matches!(known, Known::Forbidden));
+        if let Some(change) = change {
+            return self.request_planned(tx, change, known);
+        }
+        let (answer, proposals) = self.stored_answer(tx)?;
+        let taken = tx.attempt().map_or(0, |attempt| attempt.taken);
+        let plan = Plan::of(&proposals.map_err(Error::Broken)?, taken);
         self.follow_answer(tx, &answer, plan, known)
     }
 
@@ -236,7 +244,7 @@ impl Kernel {
     }
 
     /// Puts what a staged run did, or why there was none, into the request.
-    pub(super) fn with_staged(
+    pub(crate) fn with_staged(
         &self,
         normalised: &mut Normalised,
         workspace: WorkspaceId,

@@ -260,14 +260,13 @@ impl AttemptState {
             Body::ModelFailed(_) => self.model_failures = self.model_failures.saturating_add(1),
             Body::TrialStarted(b) => {
                 let trial = Trial { action_request_id: b.action_request_id, request: b.request.clone() };
-                if let Some(answer) = self.turn.answer().cloned() {
-                    self.turn = Turn::Trying { answer, trial };
-                }
+                self.turn = Turn::Trying { answer: self.turn.answer().cloned(), trial };
             }
             Body::TrialEnded(_) => {
-                if let Some(answer) = self.turn.answer().cloned() {
-                    self.turn = Turn::Answered { answer };
-                }
+                self.turn = match self.turn.answer().cloned() {
+                    Some(answer) => Turn::Answered { answer },
+                    None => Turn::Thinking { last: None },
+                };
             }
             Body::ActionRequested(b) => self.requested(b),
             Body::ModelOutputRejected(_) => self.turn_over(),

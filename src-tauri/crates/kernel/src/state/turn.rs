@@ -59,10 +59,10 @@ pub enum Turn {
         /// The answer.
         answer: ArtifactRef,
     },
-    /// A command of the answer is tried in a staged view.
+    /// A command, or the call of a tool, is tried in a staged view.
     Trying {
-        /// The answer.
-        answer: ArtifactRef,
+        /// The answer that it is from; none for a plan of the kernel's own.
+        answer: Option<ArtifactRef>,
         /// The trial.
         trial: Trial,
     },
@@ -220,8 +220,8 @@ impl Turn {
     /// The answer in hand.
     pub const fn answer(&self) -> Option<&ArtifactRef> {
         match self {
-            Self::Answered { answer } | Self::Trying { answer, .. } => Some(answer),
-            Self::Acting { answer, .. } => answer.as_ref(),
+            Self::Answered { answer } => Some(answer),
+            Self::Trying { answer, .. } | Self::Acting { answer, .. } => answer.as_ref(),
             _ => None,
         }
     }
