@@ -111,7 +111,8 @@ impl Kernel {
         receipt.receipt_class = request.action.as_tool().receipt_class();
         receipt.changes = changes;
         receipt.output_refs = outputs.iter().chain(std::iter::once(result)).cloned().collect();
-        receipt.output_refs.dedup();
+        let mut listed = BTreeSet::new();
+        receipt.output_refs.retain(|output| listed.insert(output.artifact_id));
         receipt.observed = outcome.observed.iter().cloned().map(Sensitive::from).collect();
         receipt.ran = Slot::Value(outcome.ran.clone());
         receipt.rollback = RollbackInfo {
