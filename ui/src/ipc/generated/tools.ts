@@ -351,5 +351,9 @@ export interface Words {
   input_schema: string;
   /** JSON Schema of its structured result, as text. */
   output_schema: string | null;
+  /** What it says of itself, such as `read-only`: a hint, which decides nothing. */
+  says_of_itself: string[];
+  /** The class that these hints propose. */
+  proposes: ActionClass | null;
   sha256: string;
 }
