@@ -99,16 +99,8 @@ fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_
     let (code, screen) = stage.approve(&approval);
     assert_eq!(code, 0, "{screen}");
     let mut agent = Agent::connected(&stage, &[]);
-    let by = Instant::now() + Duration::from_secs(60);
     let mut going = json!({ "requestState": state });
-    let done = loop {
-        let answer = asks(&mut agent, "tools/call", &call(&nothing, &going));
-        if answer["result"]["resultType"] != "input_required" {
-            break answer["result"].clone();
-        }
-        going = json!({ "requestState": answer["result"]["requestState"] });
-        assert!(Instant::now() < by, "{answer}");
-    };
+    let done = goes_on(&mut agent, &mut going);
     assert_eq!(
         (&done["structuredContent"]["status"], &done["isError"]),
         (&json!("done"), &json!(false)),
@@ -128,6 +120,19 @@ fn on_the_wire_without_conversations_an_approval_outlives_every_process_and_its_
     agent.close();
     assert_eq!(stage.hermit(&["task", "show", &task]).ends(0).json()["reasoner"], "session:new-agent 3");
     stage.is_sound();
+}
+
+/// Asks again with the state that came last, until the call is over; what it came to.
+fn goes_on(agent: &mut Agent, going: &mut Value) -> Value {
+    let by = Instant::now() + Duration::from_secs(60);
+    loop {
+        let answer = asks(agent, "tools/call", &call(&json!({}), going));
+        if answer["result"]["resultType"] != "input_required" {
+            return answer["result"].clone();
+        }
+        *going = json!({ "requestState": answer["result"]["requestState"] });
+        assert!(Instant::now() < by, "{answer}");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ use model::limits::{
 };
 use model::server_part::ServerPart;
 use model::tool_server::ToolManifest;
-use reply::{is_own_word, messages, refused, session_of};
+use reply::{in_words, is_own_word, messages, no_reply, refused, session_of};
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -487,18 +487,5 @@ impl Drop for Remote {
         if let Some(session) = &self.session {
             self.endpoint.leave(&[("Mcp-Session-Id", session), ("MCP-Protocol-Version", &self.wire)]);
         }
-    }
-}
-
-fn no_reply(no: NoReply) -> Unspoken {
-    match no {
-        NoReply::NotSent(why) => Unspoken::NotCalled(why),
-        NoReply::Lost(why) => Unspoken::Lost(why),
-    }
-}
-
-fn in_words(why: Unspoken) -> String {
-    match why {
-        Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
     }
 }

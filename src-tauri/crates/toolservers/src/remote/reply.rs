@@ -1,6 +1,6 @@
 //! What is read of one answer over HTTP.
 
-use effects::Reply;
+use effects::{NoReply, Reply, Unspoken};
 use model::limits::LOGIN_SCOPES_MAX;
 use model::login::check_scope;
 use model::web::WebUrl;
@@ -84,4 +84,19 @@ pub(super) fn messages(reply: &Reply) -> Vec<Value> {
         }
     }
     all
+}
+
+/// Why there is no reply, as of a call.
+pub(super) fn no_reply(no: NoReply) -> Unspoken {
+    match no {
+        NoReply::NotSent(why) => Unspoken::NotCalled(why),
+        NoReply::Lost(why) => Unspoken::Lost(why),
+    }
+}
+
+/// The same in words alone.
+pub(super) fn in_words(why: Unspoken) -> String {
+    match why {
+        Unspoken::NotCalled(why) | Unspoken::Lost(why) => why,
+    }
 }
