@@ -261,6 +261,7 @@ impl Engine<'_> {
             }
             self.decode(&mut batch)?;
         }
+        say(&Said::Reading { id, done: of, of });
         Ok(Some(cached))
     }
 

@@ -199,6 +199,11 @@ class Drafts {
     this.#texts.set(task, ((this.#texts.get(task) ?? "") + text).slice(-most));
     this.#tell();
   }
+  /** In the place of what was there. */
+  put(task: string, text: string) {
+    this.#texts.set(task, text);
+    this.#tell();
+  }
   clear(task: string) {
     if (this.#texts.delete(task)) this.#tell();
   }
@@ -223,6 +228,8 @@ const drafts = new Drafts();
 const thoughts = new Drafts();
 /** What a tool at work prints or says at this moment; its result holds all of it. */
 const outputs = new Drafts();
+/** How far long work is at this moment, in words. */
+const doings = new Drafts();
 /** Letters of it that a page keeps, the last. */
 const OUTPUT_KEPT = 20_000;
 
@@ -248,6 +255,15 @@ export function useThought(task: string, told: string | null): string {
 /** What the tool at work has printed, the last of it. */
 export function useOutput(task: string): string {
   return useSyncExternalStore(outputs.listen, () => outputs.of(task));
+}
+
+/** How far it is with what takes long; empty where nothing was told. */
+export function useHowFar(task: string): string {
+  return useSyncExternalStore(doings.listen, () => doings.of(task));
+}
+
+function howFar(what: string, done: number, total: number): string {
+  return total > 0 ? `${what}: ${Math.floor((Math.min(done, total) / total) * 100)} %` : what;
 }
 
 function useOpen(all: Drafts, task: string, told: string | null): string {
@@ -302,12 +318,14 @@ export function useNotices(): void {
           outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
           return;
         case "progress":
+          if (typeof notice.task_id === "string") doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
           return;
         case "keys":
           topics.add("keys");
           timer ??= setTimeout(flush, GATHER_MS);
           return;
         case "event":
+          doings.clear(notice.task_id);
           if (notice.event_type.startsWith("attempt.")) {
             drafts.clear(notice.task_id);
             thoughts.clear(notice.task_id);

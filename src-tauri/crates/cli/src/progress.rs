@@ -144,6 +144,9 @@ impl Progress {
             }
             Notice::Delta { task_id, text } if task_id == task => self.said(text),
             Notice::Reasoning { task_id, text } if task_id == task => self.thinks(text),
+            Notice::Progress { task_id: Some(id), what, total: 0, .. } if id == task => {
+                self.now(capital(&plain(what)), false)
+            }
             Notice::Progress { task_id: Some(id), what, done, total } if id == task => {
                 self.now(format!("{}, {done} of {total}", capital(&plain(what))), false)
             }

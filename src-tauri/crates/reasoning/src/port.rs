@@ -114,6 +114,13 @@ pub enum Delta<'a> {
     Text(&'a str),
     /// Reasoning, which is no part of the answer.
     Reasoning(&'a str),
+    /// How far the model has read what it was sent, in tokens, before anything of an answer comes.
+    Reading {
+        /// Read.
+        done: u64,
+        /// To read.
+        of: u64,
+    },
 }
 
 impl<'a> Delta<'a> {
@@ -121,7 +128,7 @@ impl<'a> Delta<'a> {
     pub const fn text(self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Reasoning(_) => None,
+            Self::Reasoning(_) | Self::Reading { .. } => None,
         }
     }
 }

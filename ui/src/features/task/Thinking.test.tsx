@@ -27,6 +27,21 @@ test("reasoning stands apart from words, folded, and goes with the answer", asyn
   await waitFor(() => expect(log.queryByText("What it is thinking")).toBeNull());
 });
 
+test("how far long work is stands there while nothing else is told, and goes with what follows", async () => {
+  const host = scene({ "task.show": running });
+  show(host, `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  await log.findByText("working");
+  const goes = (done: number, total: number) => act(() => host.say({ kind: "progress", task_id: DONE, what: "the model reads what it was sent", done, total }));
+  goes(512, 2048);
+  await log.findByText("the model reads what it was sent: 25 %");
+  act(() => host.say({ kind: "progress", task_id: null, what: "the lists are made anew", done: 1, total: 2 }));
+  goes(9, 0);
+  await log.findByText("the model reads what it was sent");
+  act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.model_responded", topics: [] }));
+  await log.findByText("working");
+});
+
 test("who comes while it is thinking sees what was thought before, and each piece once", async () => {
   const host = scene({ "task.show": { ...running, thinking: "First I had better " } });
   const { user } = show(host, `/task/${DONE}`);

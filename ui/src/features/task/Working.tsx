@@ -1,6 +1,6 @@
 // What a task is doing at this moment: for how long, and the words as they come.
 import { useEffect, useState } from "react";
-import { useOutput, useThought } from "~/ipc/client";
+import { useHowFar, useOutput, useThought } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Mark } from "~/primitives/Icon";
 import { Words } from "~/primitives/Words";
@@ -15,10 +15,11 @@ export function Working({ task, draft, doing }: { task: Task; draft: string; doi
   // A model that answers in the form of a request has no words to read along.
   const thought = useThought(task.row.task_id, task.thinking ?? null);
   const output = useOutput(task.row.task_id);
+  const told = useHowFar(task.row.task_id) || doing;
   const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
   return (
     <div className={styles.message} aria-busy="true">
-      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : doing === "" ? "working" : <Words of={doing} />}</span><span>{elapsed(now - started)}</span></div>
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : told === "" ? "working" : <Words of={told} />}</span><span>{elapsed(now - started)}</span></div>
       {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
       {output !== "" && <details className={styles.thought} open><summary>What it prints</summary><pre><Words of={output} /></pre></details>}
       {isWords && <p><Words of={draft} /></p>}

@@ -168,6 +168,17 @@ fn a_model_in_the_box_is_got_listed_chosen_asked_behind_walls_and_taken_away() {
 }
 
 #[test]
+fn how_far_the_model_has_read_is_told_while_it_is_waited_for() {
+    let boxed = Boxed::new(r#"printf '{"reading":{"id":%s,"done":512,"of":2048}}\n' "$id"; sleep 2"#);
+    let folder = boxed.bench.folder();
+    let words = ["run", "--goal", GOAL, "--workspace", folder.to_str().unwrap(), "--model", "box:tiny"];
+    let mut terminal = boxed.terminal(&words);
+    terminal.expect("The model reads what it was sent, 512 of 2048").expect("The model writes its answer");
+    terminal.expect("Approve?").send("later\r");
+    terminal.end();
+}
+
+#[test]
 fn a_sidecar_that_is_missing_or_ends_in_the_middle_is_told_with_what_to_do() {
     let boxed = Boxed::new(r#"printf '{"piece":{"id":%s,"text":"half"}}\n' "$id"; exit 3"#);
     let ended = boxed.goal(GOAL);

@@ -46,6 +46,10 @@ struct Heard {
     wall_ms: i64,
 }
 
+/// What a model does that is told while it is waited for.
+const READS: &str = "the model reads what it was sent";
+const WRITES: &str = "the model writes its answer";
+
 impl Kernel {
     /// Asks with the stored bytes, where the day still has room for it.
     pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
@@ -149,11 +153,23 @@ impl Kernel {
         };
         let mut prose = reasoning::answer_text::Prose::default();
         let flowed = cell::Cell::new(false);
+        let reads = cell::Cell::new(false);
+        let goes = |what, done, total| {
+            self.ports.observer.notice(Notice::Progress { task_id, what, done, total });
+        };
         let mut on_delta = |piece: Delta<'_>| {
+            if let Delta::Reading { done, of } = piece {
+                reads.set(true);
+                return goes(READS, done, of);
+            }
+            if reads.take() {
+                goes(WRITES, 0, 0);
+            }
             flowed.set(true);
             match piece {
                 Delta::Text(text) => tell(stream.push_text(&prose.push(text))),
                 Delta::Reasoning(text) => think(thoughts.push_text(text)),
+                Delta::Reading { .. } => {}
             }
         };
         let started = self.ports.clock.now();

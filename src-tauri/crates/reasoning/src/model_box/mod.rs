@@ -63,7 +63,7 @@ pub fn generate(id: u64, request: &[u8]) -> Option<Vec<u8>> {
 /// What a line of the sidecar is to whoever reads a stream of the OpenAI-compatible API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// Nothing yet: it reads its prompt.
+    /// Nothing.
     Nothing,
     /// A piece of the stream.
     Piece(Vec<u8>),
@@ -79,6 +79,11 @@ pub enum Heard {
 pub fn heard(id: u64, said: &Said) -> Heard {
     let delta = |delta: Value| Heard::Piece(event(&json!({ "choices": [{ "delta": delta }] })));
     match said {
+        // As llama.cpp's own server tells it.
+        Said::Reading { id: of, done, of: all } if *of == id => {
+            let read = json!({ "processed": done, "total": all });
+            Heard::Piece(event(&json!({ "choices": [], "prompt_progress": read })))
+        }
         Said::Piece { id: of, text } if *of == id => delta(json!({ "content": text })),
         Said::Thought { id: of, text } if *of == id => delta(json!({ "reasoning_content": text })),
         Said::Call { id: of, name, arguments } if *of == id => {

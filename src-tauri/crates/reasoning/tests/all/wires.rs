@@ -44,6 +44,7 @@ fn asked(wire: &Wire, host: &str, egress: Arc<dyn ModelHttp>, timeout_ms: u64) -
     let mut hear = |piece: Delta<'_>| match piece {
         Delta::Text(text) => said.push_str(text),
         Delta::Reasoning(text) => thought.push_str(text),
+        Delta::Reading { .. } => {}
     };
     let reply = server.propose(&input, &mut hear, &|| false).map(|reply| reply.answer);
     Asked { reply, said, thought }

@@ -188,6 +188,17 @@ struct Chunk {
     usage: Option<Tokens>,
     #[serde(default)]
     error: Option<Value>,
+    /// As llama.cpp tells it.
+    #[serde(default)]
+    prompt_progress: Option<Read>,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    #[serde(default)]
+    processed: u64,
+    #[serde(default)]
+    total: u64,
 }
 
 #[derive(Deserialize)]
@@ -314,6 +325,9 @@ impl Protocol for Chat {
             serde_json::from_str(data).map_err(|e| garbage(format!("{e} in `{}`", shorten(data))))?;
         if let Some(error) = chunk.error {
             return Err(garbage(format!("it reports `{}`", shorten(&said(&error)))));
+        }
+        if let Some(read) = chunk.prompt_progress {
+            heard(crate::Delta::Reading { done: read.processed, of: read.total });
         }
         if let Some(tokens) = chunk.usage {
             let details = tokens.prompt_tokens_details.and_then(|details| details.cached_tokens);
