@@ -322,6 +322,7 @@ mod tests {
             words: "The schedule morning paused itself".to_owned(),
             risk: String::new(),
             is_quiet: false,
+            who: Vec::new(),
         };
         let now = Waiting { schedules: vec![one], count: 1, ..Waiting::default() };
         let told = |before: &Waiting| paused_now(before, &now).len();

@@ -75,6 +75,7 @@ impl Waiting {
             id: one.name,
             risk: String::new(),
             is_quiet: false,
+            who: Vec::new(),
         });
         let approvals = approvals.rows.into_iter().map(|row| Asked {
             who: who(row.part_of.as_ref(), row.agent.as_deref()),
