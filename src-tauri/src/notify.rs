@@ -45,8 +45,14 @@ pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
     for gone in before.approvals.iter().filter(|old| !now.approvals.iter().any(|one| one.id == old.id)) {
         take_back(&gone.id);
     }
+    for gone in before.schedules.iter().filter(|old| !now.schedules.iter().any(|one| one.id == old.id)) {
+        take_back(&of_schedule(&gone.id));
+    }
     if now.approvals.is_empty() {
         window::notice_away(app);
+    }
+    if app.state::<Surfaces>().lacks().notifications.is_none() {
+        paused_now(before, now).into_iter().for_each(|one| tell_paused(app, one));
     }
     if fresh.is_empty() {
         return;
@@ -64,6 +70,53 @@ pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
 fn fresh<'n>(before: &Waiting, now: &'n Waiting) -> Vec<&'n Asked> {
     let was = |asked: &&Asked| !before.approvals.iter().any(|old| old.id == asked.id);
     now.approvals.iter().filter(was).filter(|asked| !asked.is_quiet).take(AT_ONCE_MAX).collect()
+}
+
+/// Schedules that paused themselves since.
+fn paused_now<'n>(before: &Waiting, now: &'n Waiting) -> Vec<&'n Asked> {
+    let was = |one: &&Asked| !before.schedules.iter().any(|old| old.id == one.id);
+    now.schedules.iter().filter(was).take(AT_ONCE_MAX).collect()
+}
+
+/// The number of a schedule's notification stands under this; an approval's under its identifier.
+fn of_schedule(name: &str) -> String {
+    format!("schedule:{name}")
+}
+
+fn tell_paused(app: &AppHandle, one: &Asked) {
+    let (app, one) = (app.clone(), one.clone());
+    let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
+        let handle = match paused(&one).show() {
+            Ok(handle) => handle,
+            Err(error) => return tracing::warn!(%error, "a notification could not be shown"),
+        };
+        #[cfg(all(unix, not(target_os = "macos")))]
+        {
+            shown().insert(of_schedule(&one.id), handle.id());
+            handle.wait_for_action(|action| match action {
+                "default" | "review" => window::main(&app, Some(&format!("/schedules?of={}", one.id))),
+                _ => _ = shown().remove(&of_schedule(&one.id)),
+            });
+        }
+        #[cfg(not(all(unix, not(target_os = "macos"))))]
+        drop((handle, app));
+    });
+}
+
+/// It resumes nothing: that is done where its runs are seen.
+fn paused(one: &Asked) -> Notification {
+    let mut notification = Notification::new();
+    notification
+        .appname("Hermit")
+        .summary("Hermit waits for you")
+        .body(&escaped(&plain(&one.words, CHARS_MAX)))
+        .icon("hermit-desktop")
+        .timeout(Timeout::Never)
+        .action("default", "Review")
+        .action("review", "Review");
+    #[cfg(all(unix, not(target_os = "macos")))]
+    notification.hint(Hint::Category("im.received".to_owned())).hint(Hint::DesktopEntry("Hermit".to_owned()));
+    notification
 }
 
 fn tell(app: &AppHandle, asked: &Asked) {
@@ -254,5 +307,26 @@ mod tests {
         let asked = asked();
         let actions = notification(&asked).actions;
         assert_eq!(actions, ["default", "Review", "review", "Review", "deny", "Deny"]);
+        let of_schedule = Asked { id: "morning".to_owned(), ..asked };
+        assert_eq!(
+            paused(&of_schedule).actions,
+            ["default", "Review", "review", "Review"],
+            "nor resumes anything"
+        );
+    }
+
+    #[test]
+    fn a_schedule_that_paused_itself_is_told_once() {
+        let one = Asked {
+            id: "morning".to_owned(),
+            words: "The schedule morning paused itself".to_owned(),
+            risk: String::new(),
+            is_quiet: false,
+            who: Vec::new(),
+        };
+        let now = Waiting { schedules: vec![one], count: 1, ..Waiting::default() };
+        let told = |before: &Waiting| paused_now(before, &now).len();
+        assert_eq!((told(&Waiting::default()), told(&now)), (1, 0));
+        assert!(fresh(&Waiting::default(), &now).is_empty(), "it is no approval");
     }
 }

@@ -108,6 +108,9 @@ fn menu(app: &AppHandle, waiting: &Waiting) -> tauri::Result<Menu<Wry>> {
     for asked in &waiting.questions {
         menu = menu.text(format!("task:{}", asked.id), format!("Question: {}", line(asked)));
     }
+    for asked in &waiting.schedules {
+        menu = menu.text(format!("schedule:{}", asked.id), line(asked));
+    }
     menu = menu.separator().text("open", "Open Hermit").text("new", "New task").separator();
     menu = if waiting.halted {
         menu.text("boot", "Let Hermit work again")
@@ -128,6 +131,7 @@ fn chosen(app: &AppHandle, event: MenuEvent) {
     match (id, id.split_once(':')) {
         (_, Some(("card", approval))) => window::card(app, approval),
         (_, Some(("task", task))) => window::main(app, Some(&format!("/task/{task}"))),
+        (_, Some(("schedule", name))) => window::main(app, Some(&format!("/schedules?of={name}"))),
         ("open", _) => window::main(app, None),
         ("new", _) => window::main(app, Some("/tasks/new")),
         ("halt", _) => gate(app, true),

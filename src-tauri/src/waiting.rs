@@ -54,6 +54,8 @@ pub struct Waiting {
     pub approvals: Vec<Asked>,
     /// Questions.
     pub questions: Vec<Asked>,
+    /// Schedules that paused themselves, each by its name.
+    pub schedules: Vec<Asked>,
 }
 
 impl Waiting {
@@ -64,6 +66,17 @@ impl Waiting {
         let approvals = session.call(&List { limit, ..List::default() })?;
         let questions = session.call(&Questions { status: pending, limit, ..Questions::default() })?;
         let waiting = &status.waiting;
+        let schedules = match waiting.paused_schedules {
+            0 => Vec::new(),
+            _ => session.call(&wire::schedules::List {})?.schedules,
+        };
+        let schedules = schedules.into_iter().filter(|one| one.by_itself).map(|one| Asked {
+            words: plain(&format!("The schedule {} paused itself", one.name), CHARS_MAX),
+            id: one.name,
+            risk: String::new(),
+            is_quiet: false,
+            who: Vec::new(),
+        });
         let approvals = approvals.rows.into_iter().map(|row| Asked {
             who: who(row.part_of.as_ref(), row.agent.as_deref()),
             words: shown(&row.summary),
@@ -84,9 +97,11 @@ impl Waiting {
             count: waiting.approvals
                 + waiting.questions
                 + waiting.unknown_effects
-                + waiting.undecided_messages,
+                + waiting.undecided_messages
+                + waiting.paused_schedules,
             approvals: approvals.collect(),
             questions: questions.collect(),
+            schedules: schedules.take(LINES_MAX as usize).collect(),
         })
     }
 

@@ -71,3 +71,49 @@ fn a_schedule_begins_a_task_by_itself_which_asks_as_always_and_is_proven() {
     stage.hermit(&["schedule", "rm", "each-minute"]).ends(0);
     assert_eq!(listed(&stage), 0);
 }
+
+#[test]
+fn a_run_whose_time_is_up_ends_as_expired_while_nobody_is_there() {
+    let stage = Stage::new();
+    let work = stage.work();
+    std::fs::write(work.join("a.txt"), "a").expect("a file");
+    let at = work.to_str().expect("UTF-8");
+    let named = ["--name", "each-minute", "--workspace", at];
+    let add =
+        ["schedule", "add", "* * * * *", "--playbook", "tidy", "--ends-after", "1", "--overlap", "queue"];
+    stage
+        .hermit(&["schedule", "add", "daily at 8", "--playbook", "tidy", "--overlap", "both"])
+        .complains(&["end-older"]);
+    let asked = stage.hermit(&[&add[..], &named[..]].concat()).ends(4).json();
+    let approval = asked["waits_for"]["id"].as_str().expect("an approval").to_owned();
+    let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json().to_string();
+    for words in ["a run ends after 1 minutes", "begins when that one rests"] {
+        assert!(card.contains(words), "`{words}` is not on the card: {card}");
+    }
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+
+    // It asks, nobody answers, and a minute later its time is up; another one may have begun by then.
+    let host = Served::by(&stage);
+    let until = Instant::now() + Duration::from_secs(240);
+    let run = loop {
+        let now = shown(&stage);
+        let runs = now["runs"].as_array().expect("runs");
+        if let Some(run) = runs.iter().find(|run| run["run_status"] == "expired") {
+            break run["task_id"].as_str().expect("a task").to_owned();
+        }
+        assert!(Instant::now() < until, "none has expired: {now}");
+        std::thread::sleep(Duration::from_millis(500));
+    };
+    let of_it = stage.hermit(&["task", "show", &run]).ends(0).json();
+    assert_eq!(
+        (&of_it["row"]["run_status"], &of_it["row"]["open_approvals"]),
+        (&"expired".into(), &0.into()),
+        "{of_it}"
+    );
+    assert!(work.join("a.txt").exists(), "nothing without a yes");
+    stage.hermit(&["schedule", "pause", "each-minute"]).ends(0);
+    drop(host);
+    stage.prove(&run);
+    stage.is_sound();
+}

@@ -98,6 +98,11 @@ export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refus
   return lookUp(RUN, status, other(status));
 }
 
+/** The same of one that is only named. */
+export function runLook(status: RunStatus): Look {
+  return lookUp(RUN, status, other(status));
+}
+
 const RESULT: Readonly<Record<ResultCode, Look>> = {
   succeeded: { tone: "done", mark: "done", word: "Done" },
   granted: { tone: "done", mark: "done", word: "Approved" },

@@ -5,7 +5,7 @@ import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
 import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
-import type { Schedule } from "~/ipc/generated/schedules";
+import type { Limits, Schedule } from "~/ipc/generated/schedules";
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
@@ -60,11 +60,17 @@ export const approval: Approval = {
 
 const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });
 type Shown = Omit<Changes, "total" | "sum" | "groups" | "from">;
+/** Nothing is bounded. */
+export const NO_LIMITS: Limits = {
+  overlap: null, jitter_minutes: null, per_hour_max: null, ends_after_minutes: null, hours: null,
+  day_runs_max: null, day_iterations_max: null, day_tokens_max: null, day_cost_micros_max: null, day_minutes_max: null,
+};
+
 /** A schedule that stands. */
 export const SCHEDULE: Schedule = {
-  name: "morning", version: 1, state: "active", why: null, said: "every weekday at 8:30", rule: "30 8 * * 1-5", zone: "Europe/Berlin", goal: "Tell me what changed",
+  name: "morning", version: 1, state: "active", why: null, by_itself: false, said: "every weekday at 8:30", rule: "30 8 * * 1-5", zone: "Europe/Berlin", goal: "Tell me what changed",
   folder: "/home/you/atlas-billing", worker: "playbook:changes", profile: "local_edit_allowed", next: [{ at: AT + 86_400_000, text: "Monday, 23 November 2026, 08:30" }, { at: AT + 2 * 86_400_000, text: "Tuesday, 24 November 2026, 08:30" }],
-  catch_up: "newest", catch_up_most: null, grace_minutes: null, since: AT, fired: 3, passed_over: 1, runs: [{ slot_at: AT, task_id: DONE, status: "completed" }],
+  catch_up: "newest", catch_up_most: null, grace_minutes: null, limits: NO_LIMITS, since: AT, fired: 3, passed_over: 1, runs: [{ slot_at: AT, task_id: DONE, status: "completed", run_status: "completed" }],
   last_passed_over: { until: AT, why: "still_running" }, artifact_id: ART,
 };
 
@@ -165,7 +171,7 @@ export function sceneAnswers(): Answers {
   return {
     "host.status": {
       role: "owner", held_by: { pid: 7, since: AT, address: null }, store_id: "str_1", dir: "/home/you/.local/share/hermit", version: "0.1.0", epoch: 1, halted: false, halt_reason: null,
-      waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, running: 1, quiet: 0 },
+      waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, paused_schedules: 0, running: 1, quiet: 0 },
     },
     "host.doctor": { facts: [{ name: "sandbox", level: "fine", value: "namespaces and landlock", advice: "" }, { name: "model", level: "note", value: "none", advice: "name one" }] },
     "approvals.list": ({ status }) => page(status === "any" ? [approvalRow, { ...approvalRow, approval_id: "apr_old", status: "denied", resolved_at: AT, surface: "terminal" }] : [approvalRow]),

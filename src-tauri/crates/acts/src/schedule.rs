@@ -5,7 +5,9 @@ use crate::call::quoted;
 use crate::skill::Told;
 use crate::{Line, LineKind, visible};
 use model::ConversationId;
-use model::schedule::{CatchUp, KeepSchedule, Rule, Schedule, ScheduleProposer, When};
+use model::schedule::{
+    Bounds, CatchUp, DayBudget, KeepSchedule, Overlap, Rule, Schedule, ScheduleProposer, When,
+};
 use model::task::Budget;
 
 impl Told for KeepSchedule {
@@ -46,6 +48,7 @@ impl Told for KeepSchedule {
         lines.push(fact(&missed(&schedule.when)));
         lines.push(fact(&format!("policy profile of its tasks: {}", schedule.profile)));
         lines.push(fact(&spends(&schedule.budget)));
+        lines.extend(bounds(&schedule.when, &schedule.bounds).iter().map(|(_, text)| fact(text)));
         lines.push(fact(&reports(schedule.conversation_id.as_ref())));
         if let Some(was) = &self.was {
             lines.extend(differences(was, schedule));
@@ -88,6 +91,50 @@ fn spends(of: &Budget) -> String {
     )
 }
 
+/// What bounds its runs beside that: each with what it is called.
+fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
+    let minutes = |ms: u64| format!("{} minutes", ms / 60_000);
+    let overlap = of.overlap.map(|overlap| match overlap {
+        Overlap::Skip => "a time that comes while a run is at work is skipped",
+        Overlap::Queue => {
+            "a time that comes while a run is at work begins when that one rests; one waits so, the newest"
+        }
+        Overlap::EndOlder => "a time that comes ENDS the run before it, also where that one waits for you",
+    });
+    let all = [
+        overlap.map(|text| ("way with runs that overlap", text.to_owned())),
+        when.jitter_ms.map(|ms| {
+            ("delay", format!("it begins up to {} later than its time, always by the same", minutes(ms)))
+        }),
+        of.per_hour_max.map(|most| {
+            ("number of runs within an hour", format!("at most {most} runs begin within an hour"))
+        }),
+        of.ends_after_ms.map(|ms| {
+            let text = format!("a run ends after {}, whatever it is at; what was done stays", minutes(ms));
+            ("end of a run", text)
+        }),
+        of.hours.as_ref().map(|hours| {
+            let text = format!("a run begins between {hours} only, time zone {}", visible(&hours.zone));
+            ("hours", text)
+        }),
+        of.day.as_ref().map(|day| ("budget of a day", in_a_day(day))),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn in_a_day(day: &DayBudget) -> String {
+    let money = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+    let parts = [
+        day.runs_max.map(|most| format!("{most} runs")),
+        day.iterations_max.map(|most| format!("{most} turns of a model")),
+        day.tokens_max.map(|most| format!("{most} tokens")),
+        day.wall_ms_max.map(|ms| format!("{} minutes of work", ms / 60_000)),
+        day.cost_micros_max.map(money),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("the runs that begin in a day use at most {}", parts.join(", "))
+}
+
 fn reports(into: Option<&ConversationId>) -> String {
     match into {
         None => "it reports into the first conversation".to_owned(),
@@ -115,6 +162,13 @@ fn differences(was: &Schedule, now: &Schedule) -> Vec<Line> {
     }
     if was.budget != now.budget {
         lines.push(changed("budget", &spends(&was.budget)));
+    }
+    let (before, after) = (bounds(&was.when, &was.bounds), bounds(&now.when, &now.bounds));
+    for (what, text) in before.iter().filter(|one| !after.contains(one)) {
+        lines.push(changed(what, text));
+    }
+    for (what, _) in after.iter().filter(|(what, _)| !before.iter().any(|(of, _)| of == what)) {
+        lines.push(changed(what, "as where nothing is said"));
     }
     if was.profile != now.profile {
         lines.push(changed("policy profile", was.profile.as_str()));
@@ -173,4 +227,81 @@ fn proposer(of: &ScheduleProposer) -> Vec<Line> {
 
 fn fact(text: &str) -> Line {
     Line { kind: LineKind::Fact, text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use model::schedule::Hours;
+
+    /// A schedule as it was kept before runs could be bounded.
+    const OF_BEFORE: &str = r#"{"budget":{"cost_micros_max":5000000,"iterations_max":24,"tokens_max":400000,"wall_ms_max":3600000},"folder":"/work","goal":"look","name":"morning","profile":"local_edit_allowed","proposer":{"kind":"playbook","name":"tidy","parameters":{},"text":"t"},"said":"every day at 8","when":{"catch_up":"newest","rule":{"expression":"0 8 * * *","kind":"cron","zone":"UTC"}},"workspace_id":"wsp_0190a1b2c3d47e8f9a0b1c2d00000001"}"#;
+
+    fn of_before() -> Schedule {
+        serde_json::from_str(OF_BEFORE).expect("a schedule")
+    }
+
+    fn card(schedule: Schedule, was: Option<Schedule>) -> Vec<String> {
+        let keep =
+            KeepSchedule { schedule, version: 2, next: vec!["soon".to_owned()], was: was.map(Box::new) };
+        keep.check().expect("it can be meant");
+        keep.lines().into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn a_schedule_of_before_opens_and_has_the_same_bytes() {
+        let schedule = of_before();
+        assert!(schedule.bounds.are_none());
+        assert_eq!(schedule.digest().ok(), Some(model::Digest::of(OF_BEFORE.as_bytes())));
+        let unknown = OF_BEFORE.replace("\"goal\"", "\"bounds\":{\"nights\":1},\"goal\"");
+        assert!(serde_json::from_str::<Schedule>(&unknown).is_err());
+    }
+
+    #[test]
+    fn each_bound_is_a_line_of_the_card_and_each_change_of_one_is_said() {
+        let plain = card(of_before(), None);
+        let day = |day| Bounds { day: Some(day), ..Bounds::default() };
+        let hours = |from| Some(Hours { from, until: 1080, zone: "UTC".to_owned() });
+        let none = Bounds::default;
+        let (one, no_day) = (Some(1), DayBudget::default());
+        for (bounds, other, word) in [
+            (
+                Bounds { overlap: Some(Overlap::Skip), ..none() },
+                Bounds { overlap: Some(Overlap::Queue), ..none() },
+                "skipped",
+            ),
+            (Bounds { overlap: Some(Overlap::EndOlder), ..none() }, none(), "ENDS the run before"),
+            (
+                Bounds { per_hour_max: one, ..none() },
+                Bounds { per_hour_max: Some(2), ..none() },
+                "at most 1 runs begin",
+            ),
+            (Bounds { ends_after_ms: Some(120_000), ..none() }, none(), "ends after 2 minutes"),
+            (Bounds { hours: hours(480), ..none() }, Bounds { hours: hours(540), ..none() }, "08:00-18:00"),
+            (day(DayBudget { runs_max: one, ..no_day }), none(), "1 runs"),
+            (day(DayBudget { iterations_max: Some(7), ..no_day }), none(), "7 turns"),
+            (day(DayBudget { tokens_max: Some(9), ..no_day }), none(), "9 tokens"),
+            (day(DayBudget { cost_micros_max: Some(1_250_000), ..no_day }), none(), "$1.25"),
+            (day(DayBudget { wall_ms_max: Some(180_000), ..no_day }), none(), "3 minutes of work"),
+        ] {
+            let bounded = Schedule { bounds, ..of_before() };
+            let told = card(bounded.clone(), None);
+            let more: Vec<&String> = told.iter().filter(|line| !plain.contains(line)).collect();
+            assert!(more.len() == 1 && more.iter().all(|line| line.contains(word)), "{word}: {more:?}");
+            let other = Schedule { bounds: other, ..of_before() };
+            for (was, now) in [(bounded.clone(), other.clone()), (other, bounded)] {
+                let changes = card(now, Some(was));
+                assert_eq!(
+                    changes.iter().filter(|line| line.contains("CHANGED")).count(),
+                    1,
+                    "{word}: {changes:?}"
+                );
+            }
+        }
+        let mut later = of_before();
+        later.when.jitter_ms = Some(600_000);
+        assert!(card(later, Some(of_before())).iter().any(|line| line.contains("the delay CHANGED")));
+    }
 }

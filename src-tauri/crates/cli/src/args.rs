@@ -32,7 +32,7 @@ pub use rest::{
     HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
     RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
-pub use schedule::{ScheduleAdd, ScheduleVerb};
+pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
 pub use skills::SkillsVerb;
 pub use standing::GrantsAllow;

@@ -149,6 +149,11 @@ pub fn failed(task: &Task) -> String {
                 .to_owned()
         }
         TerminationReason::ModelUnavailable => "Stopped: the model cannot be reached.".to_owned(),
+        TerminationReason::Expired
+            if task.deadline_at.zip(task.row.ended_at).is_some_and(|(last, ended)| ended > last) =>
+        {
+            "Stopped: its time was up. What was done stays, each act with its receipt.".to_owned()
+        }
         TerminationReason::Expired => "Stopped: nobody answered in time.".to_owned(),
         TerminationReason::GateHalted => {
             "Stopped: Hermit was halted. Run `hermit boot` to resume work.".to_owned()

@@ -172,6 +172,9 @@ impl TaskDrivers {
                     self.changed.notify_all();
                     drop(board);
                     self.wake_kin(task);
+                    if let Err(error) = self.kernel.run_rested(task) {
+                        tracing::warn!(%task, %error, "whether its schedule pauses is looked at when its next time comes");
+                    }
                     self.rested.ring();
                     return retry.into_iter().for_each(|wait| self.retry(task, wait));
                 }

@@ -5,6 +5,7 @@ pub mod approve;
 pub mod background;
 pub mod belief;
 pub mod bind;
+pub(crate) mod bounded_runs;
 mod capability;
 pub(crate) mod chain;
 pub mod checkpoint;

@@ -75,7 +75,7 @@ pub(crate) use trial::{Known, Trial, Tried};
 use crate::Error;
 use crate::folders::FolderTurn;
 use crate::kernel::{Cell, Kernel, lock};
-use crate::next::{Next, Waiting, next, next_instant};
+use crate::next::{Next, Waiting, is_overdue, next, next_instant};
 use crate::ports::Executors;
 use crate::tx::{After, Committed, Tx};
 use acts::ActionRequest;
@@ -355,7 +355,8 @@ impl Kernel {
     }
 
     /// Tasks that a host should take up after it started: everything that has not ended and does not wait for
-    /// a person to resume it. Found through projections, judged from events (HK-20.1-3).
+    /// a person to resume it. Found through projections, judged from events (HK-20.1-3). What is at work past its deadline is
+    /// told to leave off.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -364,7 +365,11 @@ impl Kernel {
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
             let state = self.lock_task(&cell)?;
-            let (step, children) = (next(&state, self.now_of(&state)), state.children_waited_for());
+            let now = self.now_of(&state);
+            let (step, children) = (next(&state, now), state.children_waited_for());
+            if is_overdue(&state, now) {
+                cell.stop.store(true, Ordering::SeqCst);
+            }
             drop(state);
             let goes_on = match step {
                 Next::Wait(Waiting::Dependency) => self.any_ended(&children)?,

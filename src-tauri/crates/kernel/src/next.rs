@@ -103,14 +103,24 @@ pub fn next(state: &TaskState, now: UnixMs) -> Next {
     }
 }
 
-/// The first instant after `after` from which on [`next`] answers otherwise, though nothing was written meanwhile.
+/// The first instant after `after` from which on [`next`] answers otherwise, though nothing was written meanwhile, or at which an
+/// act under way is to leave off.
 pub fn next_instant(state: &TaskState, after: UnixMs) -> Option<UnixMs> {
     let approvals = state.approvals.values().map(|record| record.approval.expires_at);
     let questions = state.clarifications.values().map(|question| question.expires_at);
     let last = approvals.chain(questions).chain(state.task.deadline_at);
     // What ends at an instant has ended from the next one on.
     let ended = last.map(|last| last.plus_ms(1)).filter(|ended| *ended > after);
-    ended.filter(|ended| next(state, ended.plus_ms(-1)) != next(state, *ended)).min()
+    let otherwise = ended.filter(|ended| next(state, ended.plus_ms(-1)) != next(state, *ended));
+    // An act under way is looked at when it has ended, and is told to leave off when the deadline passes.
+    let acts = state.attempt().is_some_and(|attempt| attempt.attempt.status == AttemptStatus::Executing);
+    let leaves_off = state.task.deadline_at.map(|last| last.plus_ms(1)).filter(|at| acts && *at > after);
+    otherwise.chain(leaves_off).min()
+}
+
+/// Whether the deadline of a task has passed while it has not ended.
+pub(crate) fn is_overdue(state: &TaskState, now: UnixMs) -> bool {
+    !state.task.status.is_terminal() && state.task.deadline_at.is_some_and(|deadline| now > deadline)
 }
 
 fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
@@ -130,7 +140,7 @@ fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     if state.pause_requested {
         return Next::Pause;
     }
-    if state.task.deadline_at.is_some_and(|deadline| now > deadline) {
+    if is_overdue(state, now) {
         return Next::Terminate(TerminationReason::Expired);
     }
     match status {

@@ -12,10 +12,12 @@ use std::sync::OnceLock;
 
 /// Runs of a schedule that are remembered here; the log has them all.
 const RUNS_MAX: usize = 20;
-/// How many events at the end of a schedule's stream say how it stands. A span that fires begins none before its slots are runs
+/// How many events at the end of a schedule's stream are read first. A span that fires begins none before its slots are runs
 /// or are passed over, so slots that wait for their task are among the last [`model::schedule::AFTERWARDS_MAX`]; and each run
 /// comes with two events.
 const TAIL: u64 = 100;
+/// And at most: runs that wait for a person lie behind each time that was passed over since.
+const TAIL_MAX: u64 = 3_200;
 
 /// A run that a schedule began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,11 +83,25 @@ impl Slots {
         }
     }
 
-    /// Reads the end of a schedule's stream.
+    /// Reads the end of a schedule's stream: as much of it as has the newest runs.
     fn read(reader: &Reader, stream: TaskId) -> Result<Self, Error> {
-        let mut slots = Self::default();
         let end = reader.task_head(stream)?.map_or(0, |(seq, _)| seq);
-        for stored in reader.events(stream, end.saturating_sub(TAIL), usize::try_from(TAIL).unwrap_or(100))? {
+        let mut tail = TAIL;
+        loop {
+            let slots = Self::read_from(reader, stream, (end.saturating_sub(tail), tail))?;
+            let has_all = slots.runs.len() == RUNS_MAX || slots.fired == slots.runs.len() as u64;
+            // Nothing of a run may have been seen yet, so only the beginning tells that there was none.
+            if tail >= end || tail >= TAIL_MAX || (has_all && slots.fired > 0) {
+                return Ok(slots);
+            }
+            tail = tail.saturating_mul(2);
+        }
+    }
+
+    /// Folds the events behind a place in a schedule's stream, at most so many.
+    fn read_from(reader: &Reader, stream: TaskId, (after, most): (u64, u64)) -> Result<Self, Error> {
+        let mut slots = Self::default();
+        for stored in reader.events(stream, after, usize::try_from(most).unwrap_or(usize::MAX))? {
             let event = stored.event()?;
             slots.apply(&reader.revealing(|shown| event.body(shown))??);
         }
@@ -110,6 +126,8 @@ pub struct ScheduleRecord {
     said: ScheduleState,
     /// Why, where it is paused or removed.
     pub why: Option<String>,
+    /// Whether it paused itself, where it is paused: a person is asked what is to become of it.
+    by_itself: bool,
     /// The stream of its slots.
     pub slots_task_id: TaskId,
     /// How often a person kept or resumed it.
@@ -144,6 +162,7 @@ impl ScheduleRecord {
             since: b.kept_at,
             said: ScheduleState::Active,
             why: None,
+            by_itself: false,
             slots_task_id: b.slots_task_id,
             span: b.span,
             begins: b.settled,
@@ -185,9 +204,20 @@ impl ScheduleRecord {
         self.said == ScheduleState::Active
     }
 
+    /// Whether it paused itself, and waits for a person to resume or remove it.
+    pub fn asks(&self) -> bool {
+        self.said == ScheduleState::Paused && self.by_itself
+    }
+
+    /// By how many milliseconds its slots begin later than its rule says.
+    pub fn delay_ms(&self) -> i64 {
+        schedule::delay_ms(&self.when, &self.name, self.version)
+    }
+
     /// Whether something of it is to be done at an instant: a slot is due, or this machine cannot say when one is.
     pub fn is_due(&self, now: UnixMs) -> bool {
-        self.may_begin() && self.next().map_or(true, |at| at.is_some_and(|at| at <= now))
+        let is_due = |at: UnixMs| at.plus_ms(self.delay_ms()) <= now;
+        self.may_begin() && self.next().map_or(true, |at| at.is_some_and(is_due))
     }
 }
 
@@ -204,6 +234,11 @@ impl ScheduleRegistry {
     /// All that are not removed.
     pub fn all_standing(&self) -> impl Iterator<Item = &ScheduleRecord> {
         self.0.values().filter(|one| one.said != ScheduleState::Removed)
+    }
+
+    /// How many paused themselves and wait for a person.
+    pub fn asking(&self) -> usize {
+        self.0.values().filter(|one| one.asks()).count()
     }
 
     /// Reads what became of the slots of each, beside what the store's own stream says.
@@ -225,11 +260,17 @@ impl ScheduleRegistry {
                 let slots = self.0.remove(&b.name).map(|before| before.slots).unwrap_or_default();
                 self.0.insert(b.name.clone(), ScheduleRecord::of(b, slots));
             }
-            Body::SchedulePaused(b) => self.stands(&b.name, ScheduleState::Paused, b.reason.shown()),
+            Body::SchedulePaused(b) => {
+                self.stands(&b.name, ScheduleState::Paused, b.reason.shown());
+                if let Some(record) = self.0.get_mut(&b.name) {
+                    record.by_itself = b.by_itself;
+                }
+            }
             Body::ScheduleRemoved(b) => self.stands(&b.name, ScheduleState::Removed, b.reason.shown()),
             Body::ScheduleResumed(b) => {
                 if let Some(record) = self.0.get_mut(&b.name) {
                     (record.said, record.why) = (ScheduleState::Active, None);
+                    record.by_itself = false;
                     (record.span, record.begins) = (b.span, b.settled);
                     record.next = Next::default();
                 }

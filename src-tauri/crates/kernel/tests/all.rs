@@ -20,6 +20,7 @@ mod authorities;
 mod beliefs;
 mod beside;
 mod between;
+mod bounded;
 mod calls;
 mod capability;
 mod chain;

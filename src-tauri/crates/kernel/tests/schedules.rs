@@ -10,18 +10,20 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::principal::PrincipalType;
-use model::schedule::{CatchUp, PassedOver, Schedule, ScheduleProposer, ScheduleState, Settled, When};
+use model::schedule::{
+    Bounds, CatchUp, PassedOver, Schedule, ScheduleProposer, ScheduleState, Settled, When,
+};
 use model::task::{Budget, Origin, TaskStatus};
 use model::{Body, ConversationId, TaskId, UnixMs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World};
 
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
+pub const MINUTE: i64 = 60_000;
+pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
 
-fn now(world: &World) -> UnixMs {
+pub fn now(world: &World) -> UnixMs {
     world.kernel().ports().clock.now()
 }
 
@@ -36,6 +38,7 @@ pub fn of(world: &World, said: &str, playbook: &str) -> Schedule {
             rule: schedule::parse(said, "Europe/Berlin", now(world)).unwrap(),
             catch_up: CatchUp::Newest,
             grace_ms: None,
+            jitter_ms: None,
         },
         goal: format!("Run the playbook {playbook}"),
         workspace_id: world.kernel().workspace(&root).unwrap(),
@@ -48,6 +51,7 @@ pub fn of(world: &World, said: &str, playbook: &str) -> Schedule {
         profile: Profile::LocalEditAllowed,
         budget: Budget::default(),
         conversation_id: None,
+        bounds: Bounds::default(),
     }
 }
 
@@ -63,12 +67,12 @@ pub fn keep(world: &World, schedule: Schedule, key: &str) {
     assert_eq!(world.drive(task), completed());
 }
 
-fn record(world: &World) -> ScheduleRecord {
+pub fn record(world: &World) -> ScheduleRecord {
     world.kernel().schedule_registry().0["morning"].clone()
 }
 
 /// Every slot that the store says something of, with what; a slot that stands twice fails the test.
-fn slots(world: &World) -> BTreeMap<i64, String> {
+pub fn slots(world: &World) -> BTreeMap<i64, String> {
     let mut told = BTreeMap::new();
     let mut settled = i64::MIN;
     for (_, body) in log(world.kernel()) {
@@ -103,7 +107,7 @@ fn due(world: &World, since: UnixMs) -> Vec<i64> {
 }
 
 /// Tasks that the scheduler began.
-fn begun(world: &World) -> Vec<TaskId> {
+pub fn begun(world: &World) -> Vec<TaskId> {
     let created = log(world.kernel()).into_iter().filter_map(|(_, body)| match body {
         Body::TaskCreated(b) if b.task.origin() == Origin::Scheduler => Some(b.task.task_id),
         _ => None,

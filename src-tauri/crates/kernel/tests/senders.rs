@@ -41,6 +41,7 @@ fn background(world: &World, by: Initiator, goal: &str, answers: Vec<Answer>) ->
         profile: Profile::Service,
         conversation_id: None,
         budget: None,
+        deadline_at: None,
         scheduled_by: None,
         idempotency_key: format!("background:{goal}"),
     };

@@ -8,12 +8,18 @@ use crate::task::{Budget, ModelApi};
 use crate::{ConversationId, Digest, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-pub use words::schedule::{PassedOver, ScheduleState, Shift};
+pub use words::schedule::{Overlap, PassedOver, ScheduleState, Shift};
+
+mod bounds;
+
+pub use bounds::{Bounds, DayBudget, Hours};
 
 /// The longest goal of a schedule, in bytes.
 const GOAL_BYTES_MAX: usize = 16 * 1024;
 /// The most slots that fire afterwards.
 pub const AFTERWARDS_MAX: u32 = 20;
+/// The longest time that a slot may begin later than its rule says, in milliseconds.
+const JITTER_MS_MAX: u64 = 3_600_000;
 
 /// A rule that says when something is due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +91,10 @@ pub struct When {
     /// Milliseconds after which a slot is too late, whatever else was chosen; none is never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
+    /// Milliseconds that a schedule may begin later than its rule says, so that not all begin at once; by how many is its own and
+    /// stays the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ms: Option<u64>,
 }
 
 /// An instant at which a rule is due.
@@ -170,6 +180,9 @@ pub struct Schedule {
     /// The conversation that they report into; the first one where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
+    /// What bounds its runs beside the budget of each.
+    #[serde(default, skip_serializing_if = "Bounds::are_none")]
+    pub bounds: Bounds,
 }
 
 impl Schedule {
@@ -185,6 +198,10 @@ impl Schedule {
         if self.goal.len() > GOAL_BYTES_MAX {
             return Err(format!("the goal of a schedule has at most {GOAL_BYTES_MAX} bytes"));
         }
+        if self.when.jitter_ms.is_some_and(|ms| !(1..=JITTER_MS_MAX).contains(&ms)) {
+            return Err("a schedule begins at most an hour later than its time says".to_owned());
+        }
+        self.bounds.check()?;
         match self.when.catch_up {
             CatchUp::Newer(0) => Err("catch up with at least one missed time, or skip them".to_owned()),
             CatchUp::Newer(most) if most > AFTERWARDS_MAX => {

@@ -108,7 +108,7 @@ mod tests {
     const DAY: i64 = 24 * HOUR;
 
     fn when(rule: Rule, catch_up: CatchUp, grace_ms: Option<u64>) -> When {
-        When { rule, catch_up, grace_ms }
+        When { rule, catch_up, grace_ms, jitter_ms: None }
     }
 
     fn daily(catch_up: CatchUp, grace_ms: Option<u64>) -> When {

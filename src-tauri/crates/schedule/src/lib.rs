@@ -15,10 +15,12 @@
 //!
 //! Start reading at [`slots`], then [`settle`].
 
+mod bounds;
 mod catch_up;
 mod plain_words;
 mod rule;
 
+pub use bounds::{delay_ms, hours, within};
 pub use catch_up::settle;
 pub use plain_words::parse;
 pub use rule::{Slots, check, cron, every, in_words, next, slots, zone_named};

@@ -44,7 +44,13 @@ mod tests {
 
     #[test]
     fn every_value_of_schedules_too() {
-        spelled!(schedule::CatchUpKind, schedule::PassedOver, schedule::ScheduleState, schedule::Shift,);
+        spelled!(
+            schedule::CatchUpKind,
+            schedule::Overlap,
+            schedule::PassedOver,
+            schedule::ScheduleState,
+            schedule::Shift,
+        );
     }
 
     #[test]

@@ -37,6 +37,24 @@ crate::names! {
         NotBegun = "not_begun",
         /// They had fired before, by a clock that was set back since.
         FiredBefore = "fired_before",
+        /// As many runs as the schedule allows had begun within the hour.
+        TooOften = "too_often",
+        /// What its runs may use in a day was used.
+        DaySpent = "day_spent",
+        /// They came due outside the hours in which its runs may begin.
+        OutsideHours = "outside_hours",
+    }
+}
+
+crate::names! {
+    /// What becomes of a slot that comes due while a run before it is not over.
+    pub enum Overlap ("way with runs that overlap") {
+        /// It is passed over while that run is at work.
+        Skip = "skip",
+        /// It begins when that run rests; one slot waits so, the newest.
+        Queue = "queue",
+        /// That run is ended, also where it waits for a person, and this one begins.
+        EndOlder = "end_older",
     }
 }
 

@@ -1,7 +1,7 @@
 // Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { WAITS, approvalRow, ofPart, scene, taskRow } from "~/test/scene";
+import { DONE, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const OTHER = "task_01a2000000007000800000000000001a";
@@ -89,4 +89,39 @@ test("a card that was shown without being chosen stays where other things come i
   at = [...at, { ...(rows[2] as (typeof rows)[number]), risk: "critical", requested_at: Date.now() + 1000 }];
   await client.invalidateQueries();
   await waitFor(() => expect(shown()).toContain("apr_three"));
+});
+
+test("a schedule that paused itself waits in the inbox with its runs; resuming is one question, and removing is asked twice", async () => {
+  const paused = {
+    ...SCHEDULE, state: "paused" as const, by_itself: true, why: "the last 3 runs failed", next: [],
+    runs: [{ slot_at: SCHEDULE.since, task_id: DONE, status: "failed", run_status: "failed" as const }],
+  };
+  const status = sceneAnswers()["host.status"];
+  if (typeof status !== "object") throw new Error("the scene has a status");
+  const host = scene({
+    "host.status": { ...status, waiting: { ...status.waiting, approvals: 0, paused_schedules: 1 } },
+    "approvals.list": { rows: [] }, "task.list": { rows: [] },
+    "schedules.list": { schedules: [paused, { ...SCHEDULE, name: "evening", state: "paused", why: "holiday" }] },
+    "schedules.resume": SCHEDULE, "schedules.remove": SCHEDULE,
+  });
+  const { user } = show(host, "/");
+  const form = within(await screen.findByRole("region", { name: "Paused schedule" }));
+  expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(1);
+  form.getByText(/The last 3 runs failed/);
+  form.getByText("Failed");
+  expect(form.getByRole("link", { name: "Open the schedule" }).getAttribute("href")).toContain("/schedules?of=morning");
+  expect(await seriousFindings()).toEqual([]);
+  const asked = (name: string) => host.asked.filter((one) => one.name === name).map((one) => one.params);
+  await user.click(form.getByRole("button", { name: "Remove" }));
+  expect(asked("schedules.remove")).toEqual([]);
+  form.getByRole("button", { name: "Remove morning" });
+  await user.click(form.getByRole("button", { name: "Resume" }));
+  await waitFor(() => expect(asked("schedules.resume")).toEqual([{ name: "morning" }]));
+});
+
+test("schedules are not asked for while none has paused itself", async () => {
+  const host = waiting();
+  show(host, "/");
+  await screen.findByRole("checkbox", { name: "Choose: move 6 files" });
+  expect(host.asked.some((one) => one.name === "schedules.list")).toBe(false);
 });

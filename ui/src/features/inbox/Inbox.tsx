@@ -12,6 +12,7 @@ import type { RiskBand } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
+import type { Schedule } from "~/ipc/generated/schedules";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
 import { Select } from "~/primitives/Field";
@@ -24,6 +25,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Chosen } from "./Chosen";
 import { OpenMessage } from "./OpenMessage";
+import { PausedSchedule } from "./PausedSchedule";
 import { Question } from "./Question";
 import { Unknown } from "./Unknown";
 import styles from "./Inbox.module.css";
@@ -32,7 +34,8 @@ type Item =
   | { kind: "approval"; id: string; at: number; row: ApprovalRow }
   | { kind: "question"; id: string; at: number; row: Asked }
   | { kind: "unknown"; id: string; at: number; row: TaskRow }
-  | { kind: "message"; id: string; at: number; row: Message };
+  | { kind: "message"; id: string; at: number; row: Message }
+  | { kind: "schedule"; id: string; at: number; row: Schedule };
 
 const SHOWN_MAX = 200;
 
@@ -45,6 +48,8 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
   const tasks = useAsk("task.list", { group: "waiting", limit: SHOWN_MAX });
   const decided = useAsk("approvals.list", { status: "any", limit: 40 });
   const messages = useAsk("conversations.undecided", { limit: SHOWN_MAX });
+  const paused = useAsk("host.status", {}).data?.waiting.paused_schedules ?? 0;
+  const schedules = useAsk("schedules.list", {}, { enabled: paused > 0 });
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
   const { projects, projectOf } = useProjects(tasks.data?.rows);
   const [project, setProject] = useState("");
@@ -56,9 +61,10 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
       ...(questions.data?.rows ?? []).map((row): Item => ({ kind: "question", id: row.question_id, at: row.requested_at, row })),
       ...(tasks.data?.rows ?? []).filter((row) => row.unknown_effects > 0).map((row): Item => ({ kind: "unknown", id: row.task_id, at: row.updated_at, row })),
       ...(messages.data?.rows ?? []).map((row): Item => ({ kind: "message", id: row.message_id, at: row.said_at, row })),
+      ...(paused === 0 ? [] : schedules.data?.schedules ?? []).filter((row) => row.by_itself).map((row): Item => ({ kind: "schedule", id: `schedule:${row.name}`, at: row.runs[0]?.slot_at ?? row.since, row })),
     ];
     return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
-  }, [approvals.data, questions.data, tasks.data, messages.data]);
+  }, [approvals.data, questions.data, tasks.data, messages.data, paused, schedules.data]);
   const items = useMemo(() => (project === "" ? everything : everything.filter((item) => projectOf(taskOf(item)) === project)), [everything, project, projectOf]);
   const chosenRows = items.flatMap((item) => (item.kind === "approval" && marked.has(item.id) ? [item.row] : []));
   const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
@@ -166,9 +172,9 @@ function useProjects(rows: readonly TaskRow[] | undefined) {
   }, [folders.data, rows]);
 }
 
-/** The task that asks; a message that nobody could bind has none yet. */
+/** The task that asks; a message that nobody could bind has none yet, and a schedule asks for all of its runs. */
 function taskOf(item: Item): string | null {
-  return item.kind === "message" ? null : item.row.task_id;
+  return item.kind === "message" || item.kind === "schedule" ? null : item.row.task_id;
 }
 
 const RISK: Readonly<Record<RiskBand, number>> = { critical: 4, high: 3, moderate: 2, low: 1 };
@@ -188,6 +194,8 @@ function Pane({ item }: { item: Item }) {
       return <Unknown task={item.row} key={item.id} />;
     case "message":
       return <OpenMessage message={item.row} key={item.id} />;
+    case "schedule":
+      return <PausedSchedule schedule={item.row} key={item.id} />;
     default:
       return item satisfies never;
   }
@@ -239,6 +247,15 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.what}><Words of={brief(said(item.row.text))} /></span>
           <span className={styles.second}><span>What is it about?</span><Time at={item.at} /></span>
           <span className={styles.third}>Message, {count(item.row.candidates.length, "task")} may be meant</span>
+        </>
+      );
+    case "schedule":
+      return (
+        <>
+          <span className={styles.mark} data-tone="waiting"><Mark name="paused" size={13} /></span>
+          <span className={styles.what}>The schedule {item.row.name} paused itself</span>
+          <span className={styles.second}><span><Words of={brief(capital(item.row.said))} /></span><Time at={item.at} /></span>
+          <span className={styles.third}>Resume or remove it</span>
         </>
       );
     default:

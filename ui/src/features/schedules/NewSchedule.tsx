@@ -5,14 +5,18 @@ import { FolderField } from "~/features/tasks/FolderField";
 import { known, ModelChoice } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
-import type { CatchUpKind } from "~/ipc/generated/words";
+import type { CatchUpKind, Overlap } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { capital } from "~/screen/words";
+import { limitsOf, NOTHING, OVERLAP, type Written, wrongOf } from "./limits";
 import styles from "./Schedules.module.css";
 
 const MODEL = "";
+const OVERLAPS: readonly { value: Overlap; label: string }[] = [
+  { value: "skip", label: OVERLAP.skip }, { value: "queue", label: OVERLAP.queue }, { value: "end_older", label: OVERLAP.end_older },
+];
 
 export function NewSchedule({ close }: { close: () => void }) {
   const navigate = useNavigate();
@@ -25,6 +29,8 @@ export function NewSchedule({ close }: { close: () => void }) {
   const [name, setName] = useState("");
   const [model, setModel] = useState<string | null>(null);
   const [missed, setMissed] = useState<CatchUpKind>("newest");
+  const [limits, setLimits] = useState<Written>(NOTHING);
+  const write = (more: Partial<Written>) => setLimits((before) => ({ ...before, ...more }));
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
   const said = time.trim();
   const read = useAsk("schedules.preview", { said, zone: null }, { enabled: said.length > 2, keep: false });
@@ -34,12 +40,12 @@ export function NewSchedule({ close }: { close: () => void }) {
     : read.data === undefined ? "Say the time so that it is understood"
     : folder.trim() === "" ? "Name a folder"
     : who === MODEL && goal.trim() === "" ? "Write a goal"
-    : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook" : null;
+    : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook" : wrongOf(limits);
 
   const send = () => {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     keep.mutate(
-      { name: name.trim() === "" ? null : name.trim(), said, zone: null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, conversation: null, profile: null, channel: "app", idempotency_key: key },
+      { name: name.trim() === "" ? null : name.trim(), said, zone: null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, profile: null, channel: "app", idempotency_key: key },
       { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
@@ -56,6 +62,18 @@ export function NewSchedule({ close }: { close: () => void }) {
       <Select label="Model or playbook" value={who} options={[{ value: MODEL, label: "A model works towards the goal" }, ...playbooks.map((one) => ({ value: one.name, label: `${capital(one.name)}: ${one.about}` }))]} onChange={(event) => setWho(event.target.value)} />
       {who === MODEL && <ModelChoice value={address} onChange={setModel} />}
       <Select label="Times that are missed while Hermit is not open" value={missed} options={[{ value: "newest", label: "Make up for the newest" }, { value: "skip", label: "Skip them" }]} onChange={(event) => setMissed(event.target.value === "skip" ? "skip" : "newest")} />
+      <details>
+        <summary>Limits</summary>
+        <div className={styles.limits}>
+          <Select label="When a time comes while a run is not over" value={limits.overlap} options={OVERLAPS} onChange={(event) => write({ overlap: OVERLAPS.find((one) => one.value === event.target.value)?.value ?? "skip" })} />
+          <TextField label="End each run after (minutes)" inputMode="numeric" value={limits.endsAfter} hint="What was done by then stays, with its receipts." onChange={(event) => write({ endsAfter: event.target.value })} />
+          <TextField label="Runs within an hour, at most" inputMode="numeric" value={limits.perHour} onChange={(event) => write({ perHour: event.target.value })} />
+          <TextField label="Runs in a day, at most" inputMode="numeric" value={limits.dayRuns} onChange={(event) => write({ dayRuns: event.target.value })} />
+          <TextField label="Cost of models in a day, at most (US dollars)" inputMode="decimal" value={limits.dayCost} onChange={(event) => write({ dayCost: event.target.value })} />
+          <TextField label="Hours in which a run begins" value={limits.hours} placeholder="8-18" hint="By the clock of the time zone above." onChange={(event) => write({ hours: event.target.value })} />
+          <TextField label="Begin up to so many minutes later" inputMode="numeric" value={limits.jitter} hint="So that not everything begins at once. The delay stays the same." onChange={(event) => write({ jitter: event.target.value })} />
+        </div>
+      </details>
       <TextField label="Name" value={name} hint="Optional. A schedule that has this name already is changed." onChange={(event) => setName(event.target.value)} />
       <div className={styles.buttons}>
         <Button look="person" type="submit" because={keep.isPending ? "Asking" : because}>Ask me to keep it</Button>

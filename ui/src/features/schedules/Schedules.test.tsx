@@ -47,3 +47,31 @@ test("a new schedule shows how its time is read, refuses what is not understood,
   const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
   expect(keep).toMatchObject({ said: "every weekday at 8:30", workspace: "/home/you/atlas-billing", reasoner: { kind: "playbook", name: "tidy" }, catch_up: "newest" });
 });
+
+test("limits are written as words and numbers, what is none is said at once, and what stands is told", async () => {
+  const limits = { overlap: "end_older" as const, per_hour_max: 2, ends_after_minutes: 30, hours: "08:00-18:00", day_runs_max: 9, day_cost_micros_max: 1_500_000, jitter_minutes: 5 };
+  const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, limits }] }, "schedules.keep": TASK });
+  const { user: person } = show(host, "/schedules");
+  const card = await screen.findByRole("article", { name: "morning" });
+  await person.click(within(card).getByText(/3 runs, 1 time passed over/));
+  for (const words of ["End that run, also where it waits for you", "At most 2 runs", "30 minutes", "08:00-18:00", "At most 9 runs, $1.50", "Up to 5 minutes"]) expect(within(card).getByText(words)).toBeTruthy();
+  await person.click(screen.getByRole("button", { name: "New schedule" }));
+  const form = within(screen.getByRole("form", { name: "New schedule" }));
+  await person.type(form.getByLabelText("When"), "every weekday at 8:30");
+  await form.findByText("Monday, 23 November 2026, 08:30");
+  await person.type(form.getByLabelText("Folder to work in"), "/home/you/atlas-billing");
+  await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
+  await person.click(form.getByText("Limits"));
+  await person.selectOptions(form.getByLabelText(/while a run is not over/), "queue");
+  await person.type(form.getByLabelText(/End each run after/), "soon");
+  expect(form.getByText(/Write limits as whole numbers from 1/)).toBeTruthy();
+  await person.clear(form.getByLabelText(/End each run after/));
+  await person.type(form.getByLabelText(/End each run after/), "45");
+  await person.type(form.getByLabelText(/Cost of models in a day/), "2.5");
+  await person.type(form.getByLabelText("Hours in which a run begins"), "8-18");
+  expect(await seriousFindings()).toEqual([]);
+  await person.click(form.getByRole("button", { name: "Ask me to keep it" }));
+  await waitFor(() => expect(host.asked.some((one) => one.name === "schedules.keep")).toBe(true));
+  const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
+  expect(keep).toMatchObject({ limits: { overlap: "queue", ends_after_minutes: 45, day_cost_micros_max: 2_500_000, hours: "8-18", per_hour_max: null } });
+});

@@ -12,7 +12,8 @@ import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Screen } from "~/screen/Screen";
-import { capital, count } from "~/screen/words";
+import { capital, count, runLook } from "~/screen/words";
+import { boundsOf } from "./limits";
 import { NewSchedule } from "./NewSchedule";
 import styles from "./Schedules.module.css";
 
@@ -21,6 +22,7 @@ const WHY: Readonly<Record<PassedOver, string>> = {
   missed: "Hermit was not open to see it in time", newer: "A newer time was taken instead", too_late: "It was too late", still_running: "The run before was still at work",
   too_many_wait: "Too many runs wait for you", paused: "The schedule was paused", changed: "The schedule was changed or removed first",
   folder_missing: "The folder was not there", not_begun: "Its task could not begin", fired_before: "It had run already",
+  too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs",
 };
 
 export function Schedules({ of }: { of?: string | undefined }) {
@@ -51,7 +53,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
     <article className={styles.card} aria-label={one.name}>
       <header>
         <h2><Words of={one.name} /></h2>
-        <StateTag tone={lookUp(TONE, one.state, "mute")}>{capital(one.state)}</StateTag>
+        <StateTag tone={lookUp(TONE, one.state, "mute")}>{one.by_itself ? "Paused itself" : capital(one.state)}</StateTag>
       </header>
       <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}</p>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} /></p>}
@@ -65,11 +67,12 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
           ["Read as", `${one.rule}, time zone ${one.zone}`],
           ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "The newest is made up for" : `The newest ${one.catch_up_most ?? 1} are made up for`],
           one.grace_minutes === null ? null : ["Too late after", count(one.grace_minutes, "minute")],
+          ...boundsOf(one.limits),
           one.last_passed_over === null ? null : ["Last passed over", <><Time at={one.last_passed_over.until} />: {lookUp(WHY, one.last_passed_over.why, one.last_passed_over.why)}</>],
           ["Version", <>{one.version}, since <Time at={one.since} /></>],
         ]} />
         {one.next.length > 1 && <><h3>Next times</h3><ol className={styles.times}>{one.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
-        {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {capital(ran.status ?? "unknown")}</li>)}</ul></>}
+        {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}</li>)}</ul></>}
       </details>
       <div className={styles.buttons}>
         <Button because={run.isPending ? "Beginning" : null} onClick={() => run.mutate({ name: one.name, channel: "app", idempotency_key: null }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Run it now</Button>

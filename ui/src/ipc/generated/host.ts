@@ -46,6 +46,8 @@ export interface Waiting {
   questions: number;
   unknown_effects: number;
   undecided_messages: number;
+  /** Schedules that paused themselves. */
+  paused_schedules: number;
   running: number;
   /** Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody. */
   quiet: number;

@@ -1,8 +1,32 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Budget, Reasoner } from "./task";
-import type { CatchUpKind, PassedOver, Profile, ScheduleState } from "./words";
+import type { CatchUpKind, Overlap, PassedOver, Profile, RunStatus, ScheduleState } from "./words";
 
 export type { Submitted } from "./task";
+
+/** What bounds the runs of a schedule, beside the budget of each; what is absent is not bounded. */
+export interface Limits {
+  /** What becomes of a time while the run before is not over; it is skipped when absent. */
+  overlap?: Overlap | null;
+  /** Minutes that its runs may begin later than their time, at most 60. */
+  jitter_minutes?: number | null;
+  /** Runs that begin within any hour, at most 20. */
+  per_hour_max?: number | null;
+  /** Minutes after which a run has expired. */
+  ends_after_minutes?: number | null;
+  /** The hours in which a run begins, such as `8-18`, by the clock of the time zone. */
+  hours?: string | null;
+  /** Runs that begin in a day. */
+  day_runs_max?: number | null;
+  /** Turns of a model that the runs of a day use together. */
+  day_iterations_max?: number | null;
+  /** Tokens in and out, as well. */
+  day_tokens_max?: number | null;
+  /** Cost, in millionths of a US dollar, as well. */
+  day_cost_micros_max?: number | null;
+  /** Minutes of work, as well. */
+  day_minutes_max?: number | null;
+}
 
 /** Nothing to say. */
 export type List = Record<string, never>;
@@ -43,6 +67,8 @@ export interface Keep {
   profile?: string | null;
   /** What each run may spend. */
   budget?: Budget;
+  /** What bounds its runs beside that. */
+  limits?: Limits;
   /** The conversation that its tasks report into. */
   conversation?: string | null;
   channel?: string | null;
@@ -85,6 +111,8 @@ export interface Schedule {
   state: ScheduleState;
   /** Why, where it is paused or removed. */
   why: string | null;
+  /** Whether it paused itself, where it is paused: it waits for a person. */
+  by_itself: boolean;
   /** The time as it was said. */
   said: string;
   /** As it is read: a cron expression, or a period. */
@@ -102,6 +130,8 @@ export interface Schedule {
   catch_up: CatchUpKind;
   catch_up_most: number | null;
   grace_minutes: number | null;
+  /** What bounds its runs beside their budget. */
+  limits: Limits;
   since: number;
   /** Times that fired, and that were passed over. */
   fired: number;
@@ -127,6 +157,8 @@ export interface ScheduleRun {
   slot_at: number;
   task_id: string;
   status: string | null;
+  /** How it went, as lists of runs tell it: `expired` where its time was up. */
+  run_status: RunStatus | null;
 }
 
 /** Times that were passed over. */

@@ -824,8 +824,25 @@ export const PASSED_OVER = [
   "not_begun",
   /** They had fired before, by a clock that was set back since. */
   "fired_before",
+  /** As many runs as the schedule allows had begun within the hour. */
+  "too_often",
+  /** What its runs may use in a day was used. */
+  "day_spent",
+  /** They came due outside the hours in which its runs may begin. */
+  "outside_hours",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
+
+/** What becomes of a slot that comes due while a run before it is not over. */
+export const OVERLAP = [
+  /** It is passed over while that run is at work. */
+  "skip",
+  /** It begins when that run rests; one slot waits so, the newest. */
+  "queue",
+  /** That run is ended, also where it waits for a person, and this one begins. */
+  "end_older",
+] as const;
+export type Overlap = (typeof OVERLAP)[number];
 
 /** What a zone's clock does to a slot when it is put forward or back. */
 export const SHIFT = [

@@ -18,6 +18,11 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
     let waiting = query.waiting(host.now()).wire()?;
     let gate = query.gate().wire()?;
     let held_by = ledger::holder(reader.dir()).wire()?;
+    // Who holds the store knows its schedules; anybody else folds them.
+    let paused_schedules = match host.kernel() {
+        Ok(kernel) => kernel.schedule_registry().asking(),
+        Err(_) => fold::store_state(&reader)?.schedules.asking(),
+    };
     Ok(HostStatus {
         role: if host.kernel().is_ok() { HostRole::Owner } else { HostRole::Reader },
         held_by: held_by.map(|h| Holder { pid: h.pid, since: h.since.0, address: h.address }),
@@ -32,6 +37,7 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
             questions: waiting.questions,
             unknown_effects: waiting.unknown_effects,
             undecided_messages: waiting.undecided_messages,
+            paused_schedules: paused_schedules as u64,
             running: waiting.running,
             quiet: waiting.quiet,
         },

@@ -11,10 +11,10 @@ use kernel::schedule_registry::{ScheduleRecord, ScheduleRegistry};
 use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
-use model::schedule::{CatchUp, Rule, Schedule as Kept, ScheduleProposer, When};
+use model::schedule::{Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, When};
 use wire::schedules::{
-    Due, Keep, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule, ScheduleRun,
-    Schedules, Show,
+    Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
+    ScheduleRun, Schedules, Show,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -62,7 +62,8 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         when: When {
             rule,
             catch_up: catch_up(p.catch_up, p.catch_up_most)?,
-            grace_ms: p.grace_minutes.map(|minutes| u64::from(minutes).saturating_mul(60_000)),
+            grace_ms: p.grace_minutes.map(ms),
+            jitter_ms: p.limits.jitter_minutes.map(ms),
         },
         goal,
         workspace_id: kernel.workspace(&root).wire()?,
@@ -71,6 +72,7 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         profile: opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed),
         budget: budget(p.budget)?,
         conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
+        bounds: bounds(&p.limits, &zone)?,
     };
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let submitted = kernel.propose_schedule(schedule, &zone, (channel(p.channel.as_deref())?, key)).wire()?;
@@ -159,6 +161,51 @@ fn catch_up(kind: Option<CatchUpKind>, most: Option<u32>) -> Result<CatchUp, Err
     }
 }
 
+const fn ms(minutes: u32) -> u64 {
+    minutes as u64 * 60_000
+}
+
+fn minutes(ms: u64) -> Option<u32> {
+    u32::try_from(ms / 60_000).ok()
+}
+
+/// What a person bounds; `zone`: by whose clock the hours are read.
+fn bounds(of: &Limits, zone: &str) -> Result<Bounds, Error> {
+    let day = DayBudget {
+        runs_max: of.day_runs_max,
+        iterations_max: of.day_iterations_max,
+        tokens_max: of.day_tokens_max,
+        cost_micros_max: of.day_cost_micros_max,
+        wall_ms_max: of.day_minutes_max.map(|minutes| i64::from(minutes).saturating_mul(60_000)),
+    };
+    let hours = of.hours.as_deref().map(|text| schedule::hours(text, zone)).transpose();
+    Ok(Bounds {
+        overlap: of.overlap,
+        per_hour_max: of.per_hour_max,
+        ends_after_ms: of.ends_after_minutes.map(ms),
+        day: (day != DayBudget::default()).then_some(day),
+        hours: hours.map_err(|why| usage(why.to_string()))?,
+    })
+}
+
+fn limits(when: &When, bounds: Option<&Bounds>) -> Limits {
+    let none = Bounds::default();
+    let of = bounds.unwrap_or(&none);
+    let day = of.day.unwrap_or_default();
+    Limits {
+        overlap: of.overlap,
+        jitter_minutes: when.jitter_ms.and_then(minutes),
+        per_hour_max: of.per_hour_max,
+        ends_after_minutes: of.ends_after_ms.and_then(minutes),
+        hours: of.hours.as_ref().map(ToString::to_string),
+        day_runs_max: day.runs_max,
+        day_iterations_max: day.iterations_max,
+        day_tokens_max: day.tokens_max,
+        day_cost_micros_max: day.cost_micros_max,
+        day_minutes_max: day.wall_ms_max.and_then(|ms| u64::try_from(ms).ok()).and_then(minutes),
+    }
+}
+
 /// A name that no schedule ever had: of the playbook, or a number. A goal stands in no name, because names are not erased.
 fn free_name(registry: &ScheduleRegistry, proposer: &ScheduleProposer) -> String {
     let (base, first) = match proposer {
@@ -172,6 +219,22 @@ fn free_name(registry: &ScheduleRegistry, proposer: &ScheduleProposer) -> String
     names.find(|name| !registry.0.contains_key(name)).unwrap_or_else(|| base.to_owned())
 }
 
+/// Its newest runs, the newest first.
+fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Error> {
+    let query = host.query()?;
+    let mut runs = Vec::new();
+    for run in record.slots.runs.iter().rev() {
+        let row = query.task(run.task_id).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
+        runs.push(ScheduleRun {
+            slot_at: run.slot_at.0,
+            task_id: run.task_id.to_string(),
+            run_status: row.as_ref().map(|row| row.run_status),
+            status: row.map(|row| row.status.to_string()),
+        });
+    }
+    Ok(runs)
+}
+
 fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
     let bytes = host.artifacts()?.read(&record.schedule.sha256);
     let kept: Option<Kept> = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -179,13 +242,6 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         Rule::Cron { zone, .. } | Rule::Once { zone, .. } => zone.clone(),
         Rule::Every { .. } => host.zone(),
     };
-    let query = host.query()?;
-    let mut runs = Vec::new();
-    for run in record.slots.runs.iter().rev() {
-        let row = query.task(run.task_id).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
-        let status = row.map(|row| row.status.to_string());
-        runs.push(ScheduleRun { slot_at: run.slot_at.0, task_id: run.task_id.to_string(), status });
-    }
     let why = match (&record.why, record.next()) {
         (None, Err(why)) if record.may_begin() => Some(why.to_owned()),
         (why, _) => why.clone(),
@@ -206,6 +262,7 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         version: record.version,
         state: record.state(),
         why,
+        by_itself: record.asks(),
         said: kept.as_ref().map_or_else(erased, |kept| kept.said.clone()),
         rule: record.when.rule.in_words(),
         zone,
@@ -219,11 +276,12 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         next,
         catch_up,
         catch_up_most,
-        grace_minutes: record.when.grace_ms.and_then(|ms| u32::try_from(ms / 60_000).ok()),
+        grace_minutes: record.when.grace_ms.and_then(minutes),
+        limits: limits(&record.when, kept.as_ref().map(|kept| &kept.bounds)),
         since: record.since.0,
         fired: record.slots.fired,
         passed_over: record.slots.passed_over,
-        runs,
+        runs: runs(host, record)?,
         last_passed_over: record
             .slots
             .last_passed_over

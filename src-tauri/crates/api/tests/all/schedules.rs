@@ -102,3 +102,63 @@ fn on_the_card_of_a_run_a_standing_grant_is_offered_for_the_runs_of_its_schedule
         Code::Usage
     );
 }
+
+#[test]
+fn a_schedule_that_paused_itself_is_counted_among_what_waits_until_a_person_has_said() {
+    let home = Home::new(184);
+    home.world.file("a.txt", "words");
+    keep(&home, json!({ "said": "every 1 hours" }));
+    let waits = |home: &Home| home.must("host.status", json!({}))["waiting"]["paused_schedules"].clone();
+    for failures in 0..3 {
+        assert_eq!(waits(&home), 0, "{failures}");
+        home.world.clock.advance(60 * MINUTE);
+        let [run] = home.world.kernel().fire_due().unwrap()[..] else { panic!("one run") };
+        let approval = home.world.drive_to_approval(run);
+        home.world.person.deny(home.world.kernel(), run, approval, "no").unwrap();
+        home.world.drive(run);
+        home.world.kernel().run_rested(run).unwrap();
+    }
+    assert_eq!(waits(&home), 1);
+    let shown = home.must("schedules.show", json!({ "name": "tidy" }));
+    assert_eq!((&shown["state"], &shown["by_itself"]), (&json!("paused"), &json!(true)));
+    assert_eq!(shown["runs"][0]["run_status"], "failed");
+    home.must("schedules.resume", json!({ "name": "tidy" }));
+    assert_eq!(waits(&home), 0);
+    home.must("schedules.pause", json!({ "name": "tidy" }));
+    assert_eq!(waits(&home), 0, "who pauses it by hand is not asked");
+    assert_eq!(waits(&home.into_reader()), 0);
+}
+
+#[test]
+fn what_bounds_the_runs_of_a_schedule_is_kept_as_it_was_said_and_told_again() {
+    let home = Home::new(185);
+    let limits = json!({
+        "overlap": "end_older", "jitter_minutes": 5, "per_hour_max": 2, "ends_after_minutes": 30, "hours": "8-18",
+        "day_runs_max": 9, "day_iterations_max": 50, "day_tokens_max": 100_000, "day_cost_micros_max": 1_500_000,
+        "day_minutes_max": 60,
+    });
+    keep(&home, json!({ "limits": limits }));
+    let mut told = limits.clone();
+    told["hours"] = json!("08:00-18:00");
+    assert_eq!(home.must("schedules.show", json!({ "name": "tidy" }))["limits"], told);
+    // What is told can be said again, and is the same.
+    let again =
+        home.ask("schedules.keep", wanted(&home, json!({ "name": "tidy", "limits": told }))).unwrap_err();
+    assert!(again.message.contains("so already"), "{again:?}");
+    keep(&home, json!({ "name": "tidy" }));
+    let none = home.must("schedules.show", json!({ "name": "tidy" }))["limits"].clone();
+    assert!(none.as_object().unwrap().values().all(Value::is_null), "{none}");
+    for (limits, word) in [
+        (json!({ "hours": "25-3" }), "8-18"),
+        (json!({ "per_hour_max": 0 }), "within an hour"),
+        (json!({ "jitter_minutes": 61 }), "an hour later"),
+        (json!({ "day_runs_max": 0 }), "more than 0"),
+        (json!({ "ends_after_minutes": 99_999 }), "seven days"),
+    ] {
+        let asked = wanted(&home, json!({ "name": "other", "limits": limits }));
+        let refused = home.ask("schedules.keep", asked).unwrap_err();
+        assert!(refused.code == Code::Usage && refused.message.contains(word), "{refused:?}");
+    }
+    let unknown = wanted(&home, json!({ "limits": { "per_week_max": 1 } }));
+    assert_eq!(home.ask("schedules.keep", unknown).unwrap_err().code, Code::UnknownField);
+}

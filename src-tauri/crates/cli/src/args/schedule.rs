@@ -102,4 +102,43 @@ pub struct ScheduleAdd {
     /// The conversation that its tasks report into.
     #[arg(long, value_name = "CONVERSATION")]
     pub conversation: Option<String>,
+    /// What bounds its runs beside the budget of each.
+    #[command(flatten)]
+    pub limits: ScheduleLimits,
+}
+
+/// What bounds the runs of a schedule, beside the budget of each.
+#[derive(Debug, Args)]
+pub struct ScheduleLimits {
+    /// What becomes of a time while the run before is at work: `skip` passes it over (unless you say otherwise), `queue` begins it
+    /// when that one rests, `end-older` ends that one, also where it waits for you.
+    #[arg(long, value_name = "skip|queue|end-older")]
+    pub overlap: Option<String>,
+    /// Begins up to so many minutes later than its time, always by the same delay: not everything begins at once then.
+    #[arg(long, value_name = "MINUTES")]
+    pub jitter: Option<u32>,
+    /// Runs that begin within any hour, 1 to 20.
+    #[arg(long, value_name = "N")]
+    pub per_hour: Option<u32>,
+    /// Ends a run after so many minutes, whatever it is at; what was done stays, with its receipts.
+    #[arg(long, value_name = "MINUTES")]
+    pub ends_after: Option<u32>,
+    /// The hours in which a run begins, such as 8-18, 8:30-17:45 or 22-6.
+    #[arg(long, value_name = "FROM-UNTIL")]
+    pub hours: Option<String>,
+    /// Runs that begin in a day.
+    #[arg(long, value_name = "N")]
+    pub day_runs: Option<u32>,
+    /// The most turns that the runs of a day use together.
+    #[arg(long, value_name = "N")]
+    pub day_iterations: Option<u32>,
+    /// The most tokens that the runs of a day use together.
+    #[arg(long, value_name = "N")]
+    pub day_tokens: Option<u64>,
+    /// The most US dollars that the runs of a day spend on models together.
+    #[arg(long, value_name = "DOLLARS")]
+    pub day_cost: Option<f64>,
+    /// The most minutes that the runs of a day work together.
+    #[arg(long, value_name = "MINUTES")]
+    pub day_minutes: Option<u32>,
 }

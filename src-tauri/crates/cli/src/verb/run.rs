@@ -126,7 +126,7 @@ pub(super) fn micros(dollars: f64) -> Result<u64, Error> {
     if (0.0..=1e6).contains(&dollars) {
         return Ok((dollars * 1e6).round() as u64);
     }
-    Err(Error::new(Code::Usage, "`--cost` is a number of US dollars from 0 to 1000000, such as 2.50"))
+    Err(Error::new(Code::Usage, "a cost is a number of US dollars from 0 to 1000000, such as 2.50"))
 }
 
 /// A step as it is written on the command line.

@@ -3,17 +3,18 @@
 use super::Came;
 use super::run::{micros, parameters, playbook_file};
 use super::tools::{absolute, stay};
-use crate::args::{ScheduleAdd, ScheduleVerb};
+use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
+use crate::progress::money;
 use crate::text::{plain, time};
 use std::path::Path;
 use wire::schedules::{
-    Keep, List, Pause, Preview, Previewed, Remove, Resume, Run, Schedule, Schedules, Show,
+    Keep, Limits, List, Pause, Preview, Previewed, Remove, Resume, Run, Schedule, Schedules, Show,
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
-use words::schedule::{CatchUpKind, ScheduleState};
+use words::schedule::{CatchUpKind, Overlap, ScheduleState};
 
 /// `hermit schedule`.
 pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
@@ -97,9 +98,31 @@ fn asked(args: ScheduleAdd) -> Result<Keep, Error> {
             cost_micros_max: args.cost.map(micros).transpose()?,
             ..Budget::default()
         },
+        limits: limits(args.limits)?,
         conversation: args.conversation,
         channel: Some("cli".to_owned()),
         idempotency_key: None,
+    })
+}
+
+fn limits(args: ScheduleLimits) -> Result<Limits, Error> {
+    let overlap = |text: String| {
+        text.replace('-', "_").parse::<Overlap>().map_err(|_| {
+            Error::new(Code::Usage, format!("`{text}` says nothing of runs that overlap"))
+                .hint("write `--overlap skip`, `--overlap queue` or `--overlap end-older`")
+        })
+    };
+    Ok(Limits {
+        overlap: args.overlap.map(overlap).transpose()?,
+        jitter_minutes: args.jitter,
+        per_hour_max: args.per_hour,
+        ends_after_minutes: args.ends_after,
+        hours: args.hours,
+        day_runs_max: args.day_runs,
+        day_iterations_max: args.day_iterations,
+        day_tokens_max: args.day_tokens,
+        day_cost_micros_max: args.day_cost.map(micros).transpose()?,
+        day_minutes_max: args.day_minutes,
     })
 }
 
@@ -123,18 +146,62 @@ fn listed(out: &Output, found: &Schedules) {
     }
     let row = |one: &Schedule| {
         let next = one.next.first().map_or_else(String::new, |due| plain(&due.text));
-        vec![plain(&one.name), one.state.to_string(), plain(&one.said), next]
+        vec![plain(&one.name), stands(one), plain(&one.said), next]
     };
     table(out, &["schedule", "state", "when", "next"], &found.schedules.iter().map(row).collect::<Vec<_>>());
     for one in &found.schedules {
         if let Some(why) = &one.why {
-            out.say(Tone::Warn, format!("{} is {}: {}", plain(&one.name), one.state, plain(why)));
+            out.say(Tone::Warn, format!("{} {}: {}", plain(&one.name), stood(one), plain(why)));
+            if one.by_itself {
+                let name = plain(&one.name);
+                out.say(
+                    Tone::Faint,
+                    format!("  hermit schedule resume {name}, or hermit schedule rm {name}"),
+                );
+            }
         }
     }
 }
 
+/// How it stands, in a table.
+fn stands(one: &Schedule) -> String {
+    if one.by_itself { "paused itself".to_owned() } else { one.state.to_string() }
+}
+
+/// The same in a sentence.
+fn stood(one: &Schedule) -> String {
+    if one.by_itself { "paused itself".to_owned() } else { format!("is {}", one.state) }
+}
+
+/// What bounds its runs, a line for each.
+fn bounded(of: &Limits) -> Vec<String> {
+    let overlap = of.overlap.map(|overlap| match overlap {
+        Overlap::Skip => "a time is skipped while the run before is at work".to_owned(),
+        Overlap::Queue => "a time that comes while a run is at work begins when that one rests".to_owned(),
+        Overlap::EndOlder => "a run that is not over when the next time comes is ended".to_owned(),
+    });
+    let minutes = |most: u32| format!("{most} {}", if most == 1 { "minute" } else { "minutes" });
+    let day = [
+        of.day_runs_max.map(|most| format!("{most} runs")),
+        of.day_iterations_max.map(|most| format!("{most} turns")),
+        of.day_tokens_max.map(|most| format!("{most} tokens")),
+        of.day_cost_micros_max.map(money),
+        of.day_minutes_max.map(|most| format!("{} of work", minutes(most))),
+    ];
+    let day: Vec<String> = day.into_iter().flatten().collect();
+    let lines = [
+        overlap,
+        of.jitter_minutes.map(|most| format!("begins up to {} later than its time", minutes(most))),
+        of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
+        of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
+        of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
+        (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
 fn shown(out: &Output, one: &Schedule) {
-    out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), one.state, plain(&one.said)));
+    out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), stands(one), plain(&one.said)));
     if let Some(why) = &one.why {
         out.say(Tone::Warn, format!("  {}", plain(why)));
     }
@@ -143,6 +210,7 @@ fn shown(out: &Output, one: &Schedule) {
     for line in one.goal.lines() {
         out.line(format!("  > {}", plain(line)));
     }
+    bounded(&one.limits).into_iter().for_each(|line| out.line(format!("  {line}")));
     for due in &one.next {
         out.line(format!("  next: {}", plain(&due.text)));
     }
@@ -151,8 +219,8 @@ fn shown(out: &Output, one: &Schedule) {
         out.say(Tone::Faint, format!("  last passed over until {}: {}", time(passed.until), passed.why));
     }
     for run in &one.runs {
-        let status = run.status.as_deref().unwrap_or("unknown");
-        out.line(format!("  {}  {} {}", time(run.slot_at), plain(&run.task_id), plain(status)));
+        let status = run.run_status.map_or_else(|| "unknown".to_owned(), |status| status.to_string());
+        out.line(format!("  {}  {} {}", time(run.slot_at), plain(&run.task_id), status.replace('_', " ")));
     }
     if one.state == ScheduleState::Paused {
         out.say(Tone::Faint, format!("hermit schedule resume {} lets it run again", plain(&one.name)));

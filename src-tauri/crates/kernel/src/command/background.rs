@@ -10,7 +10,7 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::ScheduledBy;
 use model::task::{Budget, Priority};
-use model::{ConversationId, WorkspaceId};
+use model::{ConversationId, UnixMs, WorkspaceId};
 
 /// Which part of Hermit begins a task by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct BackgroundWork {
     pub conversation_id: Option<ConversationId>,
     /// What it may spend; what a service may where nothing is said.
     pub budget: Option<Budget>,
+    /// When it has expired.
+    pub deadline_at: Option<UnixMs>,
     /// The slot of a schedule that it is for.
     pub scheduled_by: Option<ScheduledBy>,
     /// The same key twice is the same task.
@@ -61,6 +63,7 @@ impl Kernel {
             budget: work.budget.unwrap_or(Budget::BACKGROUND),
             priority: Priority::Low,
             conversation_id: work.conversation_id,
+            deadline_at: work.deadline_at,
             scheduled_by: work.scheduled_by,
             ..Submission::of(goal, workspace_id, reasoning, channel, idempotency_key)
         })

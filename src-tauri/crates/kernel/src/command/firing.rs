@@ -5,6 +5,7 @@
 //! between has lost none and made none twice: the next look finds the slot without its task and makes it.
 
 use super::background::{BackgroundWork, Initiator};
+use super::bounded_runs::queued_one;
 use super::schedules::{all_for, in_stream, push_not_begun, push_settled, reasoning};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -15,7 +16,7 @@ use crate::writeup::Writeup;
 use model::body::{ScheduleFired, SchedulePaused};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::schedule::{PassedOver, Schedule, ScheduledBy, Settled};
+use model::schedule::{Overlap, PassedOver, Schedule, ScheduledBy, Settled};
 use model::task::TaskStatus;
 use model::{Sensitive, TaskId, UnixMs};
 
@@ -30,7 +31,7 @@ pub(super) const OWN_KEYS: &str = "hermit:";
 
 /// How a run of a schedule stands, as far as the next one must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Run {
+pub(super) enum Run {
     AtWork,
     Waits,
     Failed,
@@ -50,7 +51,7 @@ impl Kernel {
             return None;
         }
         let at = match record.slots.unmade.is_empty() {
-            true => record.next().unwrap_or(Some(now))?,
+            true => record.next().map_or(Some(now), |at| at.map(|at| at.plus_ms(record.delay_ms())))?,
             // It begins when the run before it rests, which whoever drives that one tells.
             false if self.is_at_work(record) => return None,
             false => now,
@@ -61,7 +62,8 @@ impl Kernel {
         Some(held.map_or(at, |until| at.max(until)))
     }
 
-    /// Settles every slot that has come due, and makes the tasks of those that fire.
+    /// Settles every slot that has come due, and makes the tasks of those that fire. Answers with the tasks that are to be driven:
+    /// those, and the older ones that are ended in their favour.
     ///
     /// One schedule that fails stands in no other's way: what was wrong is told in the log of the process, and it is tried again
     /// after a minute; where it cannot pass by itself the schedule is paused with the reason.
@@ -76,12 +78,12 @@ impl Kernel {
         let waits = |one: &&ScheduleRecord| self.due_at(one, now).is_some_and(|at| at <= now);
         let names: Vec<String> =
             self.schedule_registry().0.values().filter(waits).map(|one| one.name.clone()).collect();
-        let mut begun = Vec::new();
+        let mut to_drive = Vec::new();
         for name in names {
             match self.fire(&name, now) {
                 Ok(tasks) => {
                     lock(&self.slots_held).remove(&name);
-                    begun.extend(tasks);
+                    to_drive.extend(tasks);
                 }
                 Err(error) => {
                     tracing::warn!(schedule = name, %error, "what came due of a schedule is not begun yet");
@@ -89,24 +91,25 @@ impl Kernel {
                 }
             }
         }
-        Ok(begun)
+        Ok(to_drive)
     }
 
-    /// Settles what came due of one schedule, and makes the task of its oldest slot that fires.
-    fn fire(&self, name: &str, now: UnixMs) -> Result<Option<TaskId>, Error> {
+    /// Settles what came due of one schedule, and makes the task of its oldest slot that fires; the tasks to be driven then.
+    fn fire(&self, name: &str, now: UnixMs) -> Result<Vec<TaskId>, Error> {
         let record = self.known_schedule(name)?;
+        let mut to_drive = Vec::new();
         // What fires is begun, or passed over, before anything newer is settled.
         if record.slots.unmade.is_empty() && record.is_due(now) {
-            self.settle_due(&record)?;
+            to_drive = self.settle_due(&record)?;
         }
         loop {
             let record = self.known_schedule(name)?;
             let Some(at) = record.slots.unmade.front().copied().filter(|_| record.may_begin()) else {
-                return Ok(None);
+                return Ok(to_drive);
             };
             let runs = self.runs(&record)?;
             if runs.contains(&Run::AtWork) {
-                return Ok(None);
+                return Ok(to_drive);
             }
             let made = self.schedule_of(&record).and_then(|schedule| {
                 match self.why_not_begun(&record, &schedule, (&runs, at))? {
@@ -116,50 +119,72 @@ impl Kernel {
             });
             match made {
                 Ok(None) => {}
-                Ok(made) => return Ok(made),
+                Ok(Some(made)) => {
+                    to_drive.push(made);
+                    return Ok(to_drive);
+                }
                 Err(error) if passes(&error) => return Err(error),
-                Err(error) => return self.cannot_run(&record, &error).map(|()| None),
+                Err(error) => return self.cannot_run(&record, &error).map(|()| to_drive),
             }
         }
     }
 
-    /// Settles what came due of one schedule; or pauses it, when its last runs failed or its rule cannot be read.
-    fn settle_due(&self, record: &ScheduleRecord) -> Result<(), Error> {
+    /// Settles what came due of one schedule; or pauses it, when its last runs failed or its rule cannot be read. The older runs
+    /// that are ended for what fires are to be driven.
+    fn settle_due(&self, record: &ScheduleRecord) -> Result<Vec<TaskId>, Error> {
         let runs = self.runs(record)?;
-        let of_span =
-            record.slots.runs.iter().zip(&runs).rev().take_while(|(run, _)| run.span == record.span);
-        let failed = of_span.take_while(|(_, how)| **how == Run::Failed).count();
-        if failed >= FAILURES_MAX {
-            let why =
-                format!("the last {FAILURES_MAX} runs failed; look at them, then resume it or remove it");
-            return self.pauses_itself(record, PassedOver::Paused, why);
+        if fails(record, &runs) {
+            return self.pauses_after_failures(record).map(|()| Vec::new());
         }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
-        let (settled, until) = match schedule::settle(&record.when, record.settled(), w.now) {
+        let due_until = w.now.plus_ms(-record.delay_ms());
+        let (settled, until) = match schedule::settle(&record.when, record.settled(), due_until) {
             Ok(settled) => settled,
-            Err(why) => return self.pauses_itself(record, PassedOver::NotBegun, why.to_string()),
+            Err(why) => return self.cannot_be_read(record, why.to_string()).map(|()| Vec::new()),
         };
-        let held = match runs.contains(&Run::AtWork) {
-            true => Some(PassedOver::StillRunning),
-            false if !settled.iter().any(|one| matches!(one, Settled::Fires(_))) => None,
-            false => self.why_held(&self.schedule_of(record)?, &runs)?,
-        };
+        let fires = settled.iter().any(|one| matches!(one, Settled::Fires(_)));
+        let is_at_work = runs.contains(&Run::AtWork);
+        let schedule = if fires || is_at_work { Some(self.schedule_of(record)?) } else { None };
+        let overlap = schedule.as_ref().and_then(|one| one.bounds.overlap).unwrap_or(Overlap::Skip);
+        let (mut ended, mut held) = (Vec::new(), None);
+        if is_at_work && overlap == Overlap::Skip {
+            held = Some(PassedOver::StillRunning);
+        } else if let Some(schedule) = schedule.as_ref().filter(|_| fires) {
+            let beside: &[Run] = if overlap == Overlap::EndOlder { &[] } else { &runs };
+            held = match self.why_held(record, schedule, beside) {
+                Ok(held) => held,
+                Err(Error::Input(why)) => return self.cannot_be_read(record, why).map(|()| Vec::new()),
+                Err(error) => return Err(error),
+            };
+        }
         let settled = match held {
-            None => settled,
             Some(why) => all_for(settled, why),
+            None if is_at_work && overlap == Overlap::Queue => queued_one(settled),
+            None => settled,
         };
+        if fires && held.is_none() && overlap == Overlap::EndOlder {
+            ended = self.end_older(record, &runs)?;
+        }
         push_settled(&mut w, record, settled, (until, record.slots.passed_over));
-        self.commit_once(w)
+        self.commit_once(w).map(|()| ended)
     }
 
-    /// Why no run begins now, if none does.
-    fn why_held(&self, schedule: &Schedule, runs: &[Run]) -> Result<Option<PassedOver>, Error> {
-        if runs.iter().filter(|run| **run == Run::Waits).count() >= WAITING_MAX {
+    /// Why no run begins now, if none does. `beside`: how the runs stand that it would begin beside.
+    fn why_held(
+        &self,
+        record: &ScheduleRecord,
+        schedule: &Schedule,
+        beside: &[Run],
+    ) -> Result<Option<PassedOver>, Error> {
+        if beside.iter().filter(|run| **run == Run::Waits).count() >= WAITING_MAX {
             return Ok(Some(PassedOver::TooManyWait));
         }
         let root = self.root_of(schedule.workspace_id)?;
-        Ok(self.executors_at(&root, schedule.workspace_id).is_err().then_some(PassedOver::FolderMissing))
+        if self.executors_at(&root, schedule.workspace_id).is_err() {
+            return Ok(Some(PassedOver::FolderMissing));
+        }
+        self.why_out_of_bounds(record, &schedule.bounds)
     }
 
     /// Why the task of a slot that fires is not made after all, if it is not.
@@ -172,12 +197,12 @@ impl Kernel {
         if self.reader.by_idempotency_key(&fired_key(&record.name, at))?.is_some() {
             return Ok(Some(PassedOver::FiredBefore));
         }
-        let late = self.ports.clock.now().0.saturating_sub(at.0);
+        let late = self.ports.clock.now().0.saturating_sub(at.plus_ms(record.delay_ms()).0);
         let grace = record.when.grace_ms.and_then(|ms| i64::try_from(ms).ok());
         if grace.is_some_and(|grace| late > grace) {
             return Ok(Some(PassedOver::TooLate));
         }
-        self.why_held(schedule, runs)
+        self.why_held(record, schedule, runs)
     }
 
     fn not_begun(&self, record: &ScheduleRecord, slot_at: UnixMs, why: PassedOver) -> Result<(), Error> {
@@ -190,6 +215,8 @@ impl Kernel {
     /// Makes the task of a slot that fires, and says which it is.
     fn make_run(&self, record: &ScheduleRecord, schedule: Schedule, at: UnixMs) -> Result<TaskId, Error> {
         let ScheduleRecord { name, version, span, .. } = record;
+        let deadline_at = deadline(&schedule, self.ports.clock.now());
+        let budget = self.budget_of_run(record, &schedule)?;
         let submitted = self.submit_background(
             Initiator::Scheduler,
             BackgroundWork {
@@ -199,7 +226,8 @@ impl Kernel {
                 reasoning: reasoning(schedule.proposer),
                 profile: schedule.profile,
                 conversation_id: schedule.conversation_id,
-                budget: Some(schedule.budget),
+                budget: Some(budget),
+                deadline_at,
                 scheduled_by: Some(ScheduledBy { name: name.clone(), version: *version, slot_at: at }),
                 idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
             },
@@ -231,8 +259,38 @@ impl Kernel {
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         self.push_passed_over(&mut w, record, why);
         let (name, reason) = (record.name.clone(), Sensitive::from(reason));
-        w.push(SchedulePaused { name, by_itself: true, reason });
+        // Whoever looks at the same time says it once: a person's word begins another span.
+        let key = format!("paused:{name}:{}", record.span);
+        w.push_keyed(Some(key), SchedulePaused { name, by_itself: true, reason });
         self.commit_once(w)
+    }
+
+    fn pauses_after_failures(&self, record: &ScheduleRecord) -> Result<(), Error> {
+        let why = format!("the last {FAILURES_MAX} runs failed; look at them, then resume it or remove it");
+        self.pauses_itself(record, PassedOver::Paused, why)
+    }
+
+    fn cannot_be_read(&self, record: &ScheduleRecord, why: String) -> Result<(), Error> {
+        self.pauses_itself(record, PassedOver::NotBegun, why)
+    }
+
+    /// A task has come to rest: where it is the run of a schedule that fails again and again, that is paused now, and a person is
+    /// asked, instead of when its next time comes.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the disk takes nothing.
+    pub fn run_rested(&self, task_id: TaskId) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let of = {
+            let state = self.lock_task(&cell)?;
+            state.task.scheduled_by.clone().filter(|_| state.task.status == TaskStatus::Failed)
+        };
+        let Some(of) = of else { return Ok(()) };
+        let record = self.known_schedule(&of.name)?;
+        if record.may_begin() && record.version == of.version && fails(&record, &self.runs(&record)?) {
+            self.pauses_after_failures(&record)?;
+        }
+        Ok(())
     }
 
     /// Commits what another thread may have said already.
@@ -244,7 +302,7 @@ impl Kernel {
     }
 
     /// How the newest runs stand, the newest last.
-    fn runs(&self, record: &ScheduleRecord) -> Result<Vec<Run>, Error> {
+    pub(super) fn runs(&self, record: &ScheduleRecord) -> Result<Vec<Run>, Error> {
         let (query, severed) = (self.query()?, self.reader.severed()?);
         let stands = |task: TaskId| -> Result<Run, Error> {
             if severed.iter().any(|one| one.task == task) {
@@ -255,8 +313,10 @@ impl Kernel {
             Ok(match row.status {
                 TaskStatus::Failed => Run::Failed,
                 status if status.is_terminal() => Run::Ended,
-                TaskStatus::Paused => Run::Waits,
-                TaskStatus::Blocked if asks => Run::Waits,
+                status if status == TaskStatus::Paused || (status == TaskStatus::Blocked && asks) => {
+                    // One that is to end waits for nobody.
+                    if row.cancel_requested { Run::Ended } else { Run::Waits }
+                }
                 _ => Run::AtWork,
             })
         };
@@ -266,6 +326,18 @@ impl Kernel {
     fn is_at_work(&self, record: &ScheduleRecord) -> bool {
         self.runs(record).is_ok_and(|runs| runs.contains(&Run::AtWork))
     }
+}
+
+/// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.
+fn fails(record: &ScheduleRecord, runs: &[Run]) -> bool {
+    let of_span = record.slots.runs.iter().zip(runs).rev().take_while(|(run, _)| run.span == record.span);
+    of_span.take_while(|(_, how)| **how == Run::Failed).count() >= FAILURES_MAX
+}
+
+/// When a run that begins now has expired, where it may last only so long.
+pub(super) fn deadline(schedule: &Schedule, now: UnixMs) -> Option<UnixMs> {
+    let after = schedule.bounds.ends_after_ms.and_then(|ms| i64::try_from(ms).ok())?;
+    Some(now.plus_ms(after))
 }
 
 fn fired_key(name: &str, at: UnixMs) -> String {

@@ -488,6 +488,7 @@ fn work(idempotency_key: String, group: &Group, batch: &Suggested) -> Result<Bac
         profile: Profile::Service,
         conversation_id: None,
         budget: None,
+        deadline_at: None,
         scheduled_by: None,
         idempotency_key,
     })

@@ -1,5 +1,6 @@
 //! Schedules: kept by a person's yes, paused, resumed, removed (schedule.md 1). How their slots fire stands in [`super::firing`].
 
+use super::firing::deadline;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -40,6 +41,9 @@ impl Kernel {
     ) -> Result<Submitted, Error> {
         let input = |why: schedule::NotARule| Error::Input(why.to_string());
         schedule::check(&schedule.when.rule).map_err(input)?;
+        if let Some(hours) = &schedule.bounds.hours {
+            schedule::within(hours, self.ports.clock.now()).map_err(input)?;
+        }
         let registry = self.schedule_registry();
         let standing = registry.standing(&schedule.name);
         if standing.is_none() && registry.all_standing().count() >= SCHEDULES_MAX {
@@ -148,8 +152,10 @@ impl Kernel {
     /// [`Error::NotFound`] without the schedule, and as [`Kernel::submit`].
     pub fn run_schedule(&self, name: &str, by: impl Into<Sender>, key: String) -> Result<Submitted, Error> {
         let schedule = self.schedule_of(&self.standing(name)?)?;
+        let deadline_at = deadline(&schedule, self.ports.clock.now());
         let (by, reasoning) = (by.into(), reasoning(schedule.proposer));
         self.submit(&Submission {
+            deadline_at,
             title: format!("{name}, begun by hand"),
             profile: schedule.profile,
             budget: schedule.budget,

@@ -3,6 +3,7 @@
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::kernel::{Cell, Kernel};
+use crate::next::is_overdue;
 use crate::ports::Notice;
 use crate::state::{AttemptState, MODEL_UNAVAILABLE, Turn};
 use crate::tx::Tx;
@@ -91,7 +92,8 @@ impl Kernel {
     fn stored(&self, cell: &Cell) -> Result<Option<Stored>, Error> {
         let state = self.lock_task(cell)?;
         // A wish to stop that was taken, as by a retry, does not stop what came after it.
-        if !state.pause_requested && state.cancel_requested.is_none() {
+        let is_overdue = is_overdue(&state, self.now_of(&state));
+        if !state.pause_requested && state.cancel_requested.is_none() && !is_overdue {
             cell.stop.store(false, Ordering::SeqCst);
         }
         let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;

@@ -6,6 +6,7 @@ use super::sampled::close_sampled;
 use super::stopped::stopped;
 use super::{Then, leave_children};
 use crate::Error;
+use crate::command::bounded_runs::OVERTAKEN;
 use crate::decide::{Ending, ending};
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, Stage, TaskState};
@@ -164,12 +165,10 @@ impl Kernel {
             tx.set_task(TaskStatus::Ready, "cancelled", None)?;
         }
         if tx.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
-            if tx.cancel_requested.as_deref() == Some(LEFT) {
-                let reason = TerminationReason::Cancelled;
-                self.push_end(tx, reason, &format!("Stopped: {LEFT}."))?;
-            } else {
-                self.push_end(tx, TerminationReason::Cancelled, "Stopped: a person cancelled it.")?;
-            }
+            // What Hermit itself ends says why.
+            let own = [LEFT, OVERTAKEN].into_iter().find(|why| tx.cancel_requested.as_deref() == Some(*why));
+            let said = format!("Stopped: {}.", own.unwrap_or("a person cancelled it"));
+            self.push_end(tx, TerminationReason::Cancelled, &said)?;
             release_lease(tx);
             tx.set_attempt(AttemptStatus::Cancelled, "cancelled")?;
         }

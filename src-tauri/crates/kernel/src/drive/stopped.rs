@@ -1,7 +1,9 @@
 //! Why a run stopped, in one sentence, and what a person can do next: never a code alone.
 
-use crate::state::{AttemptState, RefusedBy, TaskState};
+use crate::state::{AttemptState, RefusedBy, TaskState, Turn};
+use model::approval::ApprovalStatus;
 use model::attempt::TerminationReason;
+use model::ingress::ClarificationStatus;
 use model::task::ModelChoice;
 
 /// Characters of what an act, or an error, says in a sentence.
@@ -52,6 +54,9 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
         TerminationReason::ApprovalDenied => {
             format!("Stopped: {}.", denied(attempt, "you denied what it proposed, and it found no other way"))
         }
+        TerminationReason::Expired if state.task.deadline_at.is_some() && !was_unanswered(state, attempt) => {
+            "Stopped: its time was up. What was done stays, each act with its receipt.".to_owned()
+        }
         TerminationReason::Expired => {
             "Stopped: its time ran out before anybody answered. Run it again when you can answer.".to_owned()
         }
@@ -62,6 +67,21 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
         TerminationReason::GateHalted => {
             "Stopped: Hermit was halted. Let it work again with `hermit boot`, and run it again.".to_owned()
         }
+    }
+}
+
+/// Whether what the attempt asked a person last lapsed without an answer.
+fn was_unanswered(state: &TaskState, attempt: &AttemptState) -> bool {
+    match &attempt.turn {
+        Turn::Acting { act, .. } => {
+            let asked = act.authority.approval.and_then(|id| state.approvals.get(&id));
+            asked.is_some_and(|record| record.approval.status == ApprovalStatus::Expired)
+        }
+        Turn::Questioned(id) => {
+            let asked = state.clarifications.get(id);
+            asked.is_some_and(|question| question.status == ClarificationStatus::Expired)
+        }
+        _ => false,
     }
 }
 

@@ -45,6 +45,8 @@ answers! {
         questions: u64,
         unknown_effects: u64,
         undecided_messages: u64,
+        /// Schedules that paused themselves.
+        paused_schedules: u64,
         running: u64,
         /// Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody.
         quiet: u64,

@@ -4,8 +4,36 @@
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::task::{Budget, Reasoner};
+use serde::{Deserialize, Serialize};
 use words::policy::Profile;
-use words::schedule::{CatchUpKind, PassedOver, ScheduleState};
+use words::schedule::{CatchUpKind, Overlap, PassedOver, ScheduleState};
+use words::task::RunStatus;
+
+/// What bounds the runs of a schedule, beside the budget of each; what is absent is not bounded.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// What becomes of a time while the run before is not over; it is skipped when absent.
+    pub overlap: Option<Overlap>,
+    /// Minutes that its runs may begin later than their time, at most 60.
+    pub jitter_minutes: Option<u32>,
+    /// Runs that begin within any hour, at most 20.
+    pub per_hour_max: Option<u32>,
+    /// Minutes after which a run has expired.
+    pub ends_after_minutes: Option<u32>,
+    /// The hours in which a run begins, such as `8-18`, by the clock of the time zone.
+    pub hours: Option<String>,
+    /// Runs that begin in a day.
+    pub day_runs_max: Option<u32>,
+    /// Turns of a model that the runs of a day use together.
+    pub day_iterations_max: Option<u32>,
+    /// Tokens in and out, as well.
+    pub day_tokens_max: Option<u64>,
+    /// Cost, in millionths of a US dollar, as well.
+    pub day_cost_micros_max: Option<u64>,
+    /// Minutes of work, as well.
+    pub day_minutes_max: Option<u32>,
+}
 
 params! {
     /// Nothing to say.
@@ -45,6 +73,9 @@ params! {
         /// What each run may spend.
         #[serde(default)]
         budget: Budget,
+        /// What bounds its runs beside that.
+        #[serde(default)]
+        limits: Limits,
         /// The conversation that its tasks report into.
         conversation: Option<String>,
         channel: Option<String>,
@@ -70,6 +101,8 @@ answers! {
         state: ScheduleState,
         /// Why, where it is paused or removed.
         why: Option<String>,
+        /// Whether it paused itself, where it is paused: it waits for a person.
+        by_itself: bool,
         /// The time as it was said.
         said: String,
         /// As it is read: a cron expression, or a period.
@@ -87,6 +120,8 @@ answers! {
         catch_up: CatchUpKind,
         catch_up_most: Option<u32>,
         grace_minutes: Option<u32>,
+        /// What bounds its runs beside their budget.
+        limits: Limits,
         since: i64,
         /// Times that fired, and that were passed over.
         fired: u64,
@@ -110,6 +145,8 @@ answers! {
         slot_at: i64,
         task_id: String,
         status: Option<String>,
+        /// How it went, as lists of runs tell it: `expired` where its time was up.
+        run_status: Option<RunStatus>,
     }
     /// Times that were passed over.
     PassedOverAt {
