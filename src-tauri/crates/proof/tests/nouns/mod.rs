@@ -20,8 +20,10 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     for text in ["../words/src", "../model/src"].into_iter().flat_map(texts) {
         model.read(&text);
     }
-    // Events that stand behind the others have a file of their own.
-    model.read(&std::fs::read_to_string(room().join("../model/src/body/schedules.rs")).unwrap());
+    // What stands in a file of its own below another.
+    for part in ["body/schedules.rs", "schedule/bounds.rs"] {
+        model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
+    }
     // Of the room `acts` what is stored, and not what is computed of it.
     let mut acts = Model::default();
     texts("../acts/src").iter().filter(|text| text.contains("Deserialize")).for_each(|text| acts.read(text));

@@ -123,14 +123,18 @@ export const rule = tagged("kind", {
   once: object({ at: integer, zone: string }, "closed"),
 });
 export const catchUp = variant(names("skip", "newest"), { newer: u32 });
-export const when = object({ rule: rule, catch_up: catchUp, grace_ms: nullable(u64) }, "closed");
+export const when = object({ rule: rule, catch_up: catchUp, grace_ms: nullable(u64), jitter_ms: nullable(u64) }, "closed");
 export const modelApi = names("openai", "responses", "anthropic", "gemini", "ollama");
 export const scheduleProposer = tagged("kind", {
   playbook: object({ name: string, text: string, parameters: record(string) }, "closed"),
   model: object({ api: modelApi, base_url: string, model: string, secret: nullable(string) }, "closed"),
 });
 export const budget = object({ iterations_max: u32, tokens_max: u64, wall_ms_max: integer, cost_micros_max: u64 });
-export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")) }, "closed");
+export const overlap = names("skip", "queue", "end_older");
+export const dayBudget = object({ runs_max: nullable(u32), iterations_max: nullable(u32), tokens_max: nullable(u64), cost_micros_max: nullable(u64), wall_ms_max: nullable(integer) }, "closed");
+export const hours = object({ from: u16, until: u16, zone: string }, "closed");
+export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours) }, "closed");
+export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
@@ -164,7 +168,7 @@ export const staged = object({ method: stageMethod, sandbox_level: sandboxLevel,
 export const reach = object({ files: defaulted(array(relPath)), programs: defaulted(array(program)), hidden: defaulted(array(relPath)), secrets: defaulted(array(relPath)), unsure: nullable(string) });
 export const insteadOf = object({ action_request_id: id("act"), request_sha256: digest, asked: string, mode: string, rules: array(string), policy_result_sha256: digest, draft_sha256: digest });
 export const guestDiffers = object({ path: relPath, told: u64, shown: u64 });
-export const guestWork = object({ guest: string, report: id("art"), error: nullable(string), told: nullable(array(relPath)), untold: defaulted(array(relPath)), differs: defaulted(array(guestDiffers)) });
+export const guestWork = object({ guest: string, report: id("art"), error: nullable(string), told: nullable(array(relPath)), untold: defaulted(array(relPath)), differs: defaulted(array(guestDiffers)), helpers: defaulted(array(string)) });
 export const actionRequest = object({ action_request_id: id("act"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), action_class: actionClass, target_resources: array(resource), action: action, expected_effects: array(expectedEffect), reversibility_hint: reversibility, reason: string, proposed_by: id("prn"), proposed_at: integer, evidence_refs: array(id("art")), staged: nullable(staged), not_staged: nullable(string), reach: nullable(reach), instead_of: nullable(insteadOf), guest: nullable(guestWork) });
 export const fingerprint = object({ resource: resource, state: found });
 export const stateWitness = object({ witness_id: id("wit"), action_request_id: id("act"), attempt_id: id("att"), fingerprints: array(fingerprint), preconditions: array(string), observed_at: integer, expires_at: integer, observed_by: id("prn") });
