@@ -22,9 +22,9 @@ test("a time is said in words, read back with its next five times, and kept only
   await world.page.getByText("No schedules").waitFor();
   await soundPicture(world.page, "schedules-none");
   await button("New schedule").click();
-  await form().getByLabel("When").fill("every other tuesday");
+  await form().getByLabel("When", { exact: true }).fill("every other tuesday");
   await form().getByText(/is not understood as a time/).waitFor();
-  await form().getByLabel("When").fill("every weekday at half past eight");
+  await form().getByLabel("When", { exact: true }).fill("every weekday at half past eight");
   await form().getByText(/Read as 30 8 \* \* 1-5/).waitFor();
   expect(await form().getByRole("status").getByRole("listitem").count()).toBe(5);
   await form().getByLabel("Folder to work in").fill(world.folder);
