@@ -110,7 +110,6 @@ fn the_third_failure_pauses_it_at_once_and_a_person_is_asked_until_they_say() {
     world.kernel().run_rested(other).unwrap();
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn the_queued_one_begins_when_the_run_before_rests_and_only_one() {
     let world = World::new(6_403);
@@ -140,7 +139,6 @@ fn the_queued_one_begins_when_the_run_before_rests_and_only_one() {
     assert_eq!(begun(&world).len(), 3);
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn the_older_run_is_ended_for_the_newer_and_its_card_is_withdrawn() {
     let world = World::new(6_404);
@@ -271,7 +269,6 @@ fn a_command_under_way_is_stopped_at_the_deadline() {
     assert!(!world.files().contains_key("b.txt"), "nothing further was begun");
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn no_more_than_so_many_begin_in_an_hour_however_many_are_made_up_for() {
     let world = World::new(6_407);
@@ -298,7 +295,6 @@ fn no_more_than_so_many_begin_in_an_hour_however_many_are_made_up_for() {
     assert_eq!(begun(&world).len(), 4, "an hour later they begin again");
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn a_day_that_is_spent_passes_the_rest_over_and_the_next_day_goes_on() {
     let mut world = World::new(6_408);
@@ -329,7 +325,6 @@ fn a_day_that_is_spent_passes_the_rest_over_and_the_next_day_goes_on() {
     }
 }
 
-#[conforms(part = "HV-3.5-2")]
 #[test]
 fn a_run_begins_in_its_hours_and_by_its_delay_and_not_otherwise() {
     let world = World::new(6_409);
