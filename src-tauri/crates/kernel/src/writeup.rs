@@ -65,6 +65,28 @@ impl NewArtifact {
     }
 }
 
+/// The media type of content that somebody else gave one: of a closed list that the store knows; the rest are bytes.
+pub(crate) fn media_type(given: &str) -> &'static str {
+    const KNOWN: [&str; 14] = [
+        "text/plain; charset=utf-8",
+        "text/markdown; charset=utf-8",
+        "text/csv; charset=utf-8",
+        "text/html; charset=utf-8",
+        "application/json",
+        "application/pdf",
+        "application/zip",
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "image/svg+xml",
+        "audio/wav",
+        "audio/mpeg",
+    ];
+    let given = if given == "text/plain" { "text/plain; charset=utf-8" } else { given };
+    KNOWN.into_iter().find(|known| *known == given).unwrap_or("application/octet-stream")
+}
+
 /// How long content is kept. What shows authority and its exercise stays as long as the ledger; so does what came from
 /// outside and what was asked for. The rest goes when no receipt leads to it and its time has come (`command::collect`).
 const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {

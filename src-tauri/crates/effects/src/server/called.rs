@@ -39,9 +39,9 @@ pub(super) struct Record {
     pub(super) refused: Option<String>,
     /// What the server says it offers now, where that differs from when it was registered.
     pub(super) changed: Option<ToolManifest>,
-    /// Its server was started for this call, and remembers nothing of calls before.
+    /// Whether its server was started for this call, and remembers nothing of calls before; none where no server was reached.
     #[serde(default)]
-    pub(super) started: bool,
+    pub(super) started: Option<bool>,
     /// What else was seen, in words.
     pub(super) notes: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl Record {
             answer: None,
             refused: None,
             changed: None,
-            started: false,
+            started: None,
             notes: Vec::new(),
         }
     }
@@ -189,7 +189,7 @@ fn exchange(
             Err(_) => is_kept = false,
         }
     }
-    let record = Record { changed, started, notes: process.connections(), ..record };
+    let record = Record { changed, started: Some(started), notes: process.connections(), ..record };
     if is_kept {
         executors.sessions.put(key(request, asked), process);
     }
@@ -239,7 +239,8 @@ fn alive(
     match process.manifest(executors, cancelled) {
         Ok(manifest) => Ok((manifest, process, true)),
         Err(why) => {
-            let record = Record { notes: process.connections(), ..Record::not_called(why) };
+            let notes = process.connections();
+            let record = Record { started: Some(true), notes, ..Record::not_called(why) };
             Err(Box::new(keep(executors, request.action_request_id, record, Spool::write_down)))
         }
     }
@@ -341,11 +342,11 @@ fn outcome(
     if is_here {
         observed.push(format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why()));
     }
-    observed.push(match (record.started, is_here) {
+    observed.extend(record.started.map(|started| match (started, is_here) {
         (true, true) => "server: started for this call".to_owned(),
         (true, false) => "server: a new conversation for this call".to_owned(),
         (false, _) => "server: the one of an earlier call of this attempt".to_owned(),
-    });
+    }));
     observed.extend(record.notes);
     if let Some(manifest) = &record.changed {
         let tools = manifest.tools.len();
@@ -398,7 +399,7 @@ pub(super) fn told(asked: &Call, record: &Record, result_code: ResultCode, error
         "tool": asked.name,
         "result_code": result_code.as_str(),
         "error": error,
-        "server_process": if record.started { "new" } else { "kept" },
+        "server_process": record.started.map(|started| if started { "new" } else { "kept" }),
         "answer": answer,
     });
     Output {

@@ -77,12 +77,17 @@ impl Complaints {
 
     /// Why it did not go well, with the last that the program wrote.
     pub(super) fn with(&self, why: &str) -> String {
-        match self.last() {
-            Some(last) => {
-                format!("{why}; the last that the server itself wrote on its error output: \"{last}\"")
-            }
-            None => why.to_owned(),
+        with_last(why, self.last().as_deref())
+    }
+}
+
+/// Why it did not go well, with the last that the program wrote.
+pub(super) fn with_last(why: &str, last: Option<&str>) -> String {
+    match last {
+        Some(last) => {
+            format!("{why}; the last that the server itself wrote on its error output: \"{last}\"")
         }
+        None => why.to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One server behind walls, from its start to the end of everything it started.
 
 use super::advice::{self, OFFLINE};
-use super::complaints::Complaints;
+use super::complaints::{Complaints, with_last};
 use super::{
     Ended, Heard, Offers, Pipes, START, ToolCall, ToolReply, ToolSession, Unspoken, check_launch, offered,
 };
@@ -170,9 +170,9 @@ impl Process {
     /// Why it did not greet, its own last words, and what to do.
     fn did_not_greet(&mut self, found: &str) -> String {
         let ended = self.has_ended();
-        let last = self.complaints.last().unwrap_or_default();
-        let (why, advice) = advice::told(&self.launch, ended, &last, found);
-        format!("{}; {advice}", self.complaints.with(&why))
+        let last = self.complaints.last();
+        let (why, advice) = advice::told(&self.launch, ended, last.as_deref().unwrap_or_default(), found);
+        format!("{}; {advice}", with_last(&why, last.as_deref()))
     }
 
     /// How it ended by itself; none while it works. One that hung up has a moment to end.

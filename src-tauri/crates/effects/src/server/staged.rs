@@ -75,7 +75,7 @@ pub(crate) fn call(
     // What it does after its answer is nothing that it did.
     drop(process);
     let code = if record.refused.is_some() { ResultCode::Failed } else { ResultCode::Succeeded };
-    let record = Record { started: true, ..record };
+    let record = Record { started: Some(true), ..record };
     let words = record.answer.as_deref().map(words_of).unwrap_or_default();
     let told = told(asked, &record, code, record.refused.as_deref());
     Ok(Answered { told, words, error: record.refused })

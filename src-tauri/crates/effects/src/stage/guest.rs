@@ -263,15 +263,13 @@ fn outcome(
             ran.exit_code = staging.staged.exit_code;
             let mut report = report(guest, code, error);
             let (tells, transcript) = (guest.launch.tells, &staging.transcript.bytes);
-            report.told = super::told::told(tells, transcript, executors.workspace.root());
-            report.told_bytes = super::told::left(tells, transcript, executors.workspace.root());
-            report.version = super::told::version(tells, transcript);
-            report.helpers = super::told::helpers(tells, transcript, executors.workspace.root());
+            let told = super::told::told(tells, transcript, executors.workspace.root());
+            (report.told, report.told_bytes) = (told.changed, told.left);
+            (report.version, report.helpers) = (told.version, told.helpers);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
             report.left_out = staging.staged.left_out;
-            let read = super::told::read(tells, transcript, executors.workspace.root());
             let kept = vec![staging.transcript, staging.diff];
-            (report, staging.staged.notes.into_iter().chain(read).collect(), kept)
+            (report, staging.staged.notes.into_iter().chain(told.read).collect(), kept)
         }
     };
     report.version = turn.version.or(report.version);

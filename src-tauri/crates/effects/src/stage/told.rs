@@ -15,20 +15,47 @@ const READ_NAMED: usize = 20;
 const HELPERS_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 80;
 
-/// Places below `root` that it said it changed, sorted; none where it tells nothing of them.
-pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<Vec<RelPath>> {
-    let value: Value = serde_json::from_slice(transcript).ok()?;
-    let printed = value.get("stdout").and_then(Value::as_str).unwrap_or_default();
-    let named: Vec<String> = match how? {
+/// What a guest told in one turn; all of it is empty where it told nothing.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Places below the folder that it said it changed, sorted; none where it tells nothing of them.
+    pub(super) changed: Option<Vec<RelPath>>,
+    /// Bytes that it said it left in places, where it said all of them.
+    pub(super) left: BTreeMap<RelPath, u64>,
+    /// What it called itself when it was greeted.
+    pub(super) version: Option<String>,
+    /// Its own helpers, in words.
+    pub(super) helpers: Vec<String>,
+    /// What it read, in words, as far as it tells.
+    pub(super) read: Option<String>,
+}
+
+/// What a guest that tells in this way told of its work below `root`, out of the transcript of its turn.
+pub(super) fn told(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Told {
+    let transcript: Option<Value> = serde_json::from_slice(transcript).ok();
+    let (Some(how), Some(transcript)) = (how, transcript) else { return Told::default() };
+    let printed = transcript.get("stdout").and_then(Value::as_str).unwrap_or_default();
+    let root = root.to_str().unwrap_or_default();
+    Told {
+        changed: Some(changed(how, printed, root)),
+        left: left(how, printed, root),
+        version: version(how, printed),
+        helpers: helpers(how, printed, root),
+        read: read(how, printed, root),
+    }
+}
+
+/// Places that it said it changed, sorted.
+fn changed(how: GuestTells, printed: &str, root: &str) -> Vec<RelPath> {
+    let named: Vec<String> = match how {
         GuestTells::CodexJson => lines(printed).flat_map(|line| codex(&line)).collect(),
         GuestTells::ClaudeJson => lines(printed).flat_map(|line| claude(&line)).collect(),
         GuestTells::AiderText => printed.lines().filter_map(aider).map(str::to_owned).collect(),
         GuestTells::Acp => printed.lines().filter_map(acp).collect(),
     };
-    let root = root.to_str().unwrap_or_default();
     let places: BTreeSet<RelPath> =
         named.iter().filter_map(|name| place(name, root)).take(PLACES_MAX).collect();
-    Some(places.into_iter().collect())
+    places.into_iter().collect()
 }
 
 fn lines(printed: &str) -> impl Iterator<Item = Value> + '_ {
@@ -74,13 +101,11 @@ fn acp(line: &str) -> Option<String> {
     }
 }
 
-/// Bytes that it said it left in places, where it said all of them: `told: left 5 bytes in notes/a.md`.
-pub(super) fn left(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> BTreeMap<RelPath, u64> {
-    let value: Option<Value> =
-        (how == Some(GuestTells::Acp)).then(|| serde_json::from_slice(transcript).ok()).flatten();
-    let printed =
-        value.as_ref().and_then(|value| value.get("stdout")).and_then(Value::as_str).unwrap_or_default();
-    let root = root.to_str().unwrap_or_default();
+/// `told: left 5 bytes in notes/a.md`
+fn left(how: GuestTells, printed: &str, root: &str) -> BTreeMap<RelPath, u64> {
+    if how != GuestTells::Acp {
+        return BTreeMap::new();
+    }
     let line = |line: &str| {
         let (bytes, name) = line.strip_prefix("told: left ")?.split_once(" bytes in ")?;
         let name = if name.starts_with('"') { serde_json::from_str(name).ok()? } else { name.to_owned() };
@@ -90,11 +115,8 @@ pub(super) fn left(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> B
 }
 
 /// Places that it read, in words, as far as it tells; what else it read nobody sees.
-pub(super) fn read(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Option<String> {
-    let value: Value = serde_json::from_slice(transcript).ok()?;
-    let printed = value.get("stdout").and_then(Value::as_str)?;
-    let root = root.to_str().unwrap_or_default();
-    let (places, by): (BTreeSet<String>, _) = match how? {
+fn read(how: GuestTells, printed: &str, root: &str) -> Option<String> {
+    let (places, by): (BTreeSet<String>, _) = match how {
         GuestTells::Acp => {
             let named = printed.lines().filter_map(|line| line.strip_prefix("reads "));
             (named.map(str::to_owned).collect(), "through its client")
@@ -117,12 +139,10 @@ pub(super) fn read(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> O
 
 /// Its own helpers, in the order in which it began them: the name that it gave each, and the places that it says they
 /// changed. Only one kind tells of them.
-pub(super) fn helpers(how: Option<GuestTells>, transcript: &[u8], root: &Path) -> Vec<String> {
-    let value: Option<Value> =
-        (how == Some(GuestTells::ClaudeJson)).then(|| serde_json::from_slice(transcript).ok()).flatten();
-    let printed =
-        value.as_ref().and_then(|value| value.get("stdout")).and_then(Value::as_str).unwrap_or_default();
-    let root = root.to_str().unwrap_or_default();
+fn helpers(how: GuestTells, printed: &str, root: &str) -> Vec<String> {
+    if how != GuestTells::ClaudeJson {
+        return Vec::new();
+    }
     let mut all: Vec<(String, String, BTreeSet<RelPath>)> = Vec::new();
     for line in lines(printed) {
         for (id, name) in begun(&line) {
@@ -160,10 +180,8 @@ fn begun(line: &Value) -> Vec<(String, String)> {
 }
 
 /// What a guest called itself when it was greeted: `agent: name version`.
-pub(super) fn version(how: Option<GuestTells>, transcript: &[u8]) -> Option<String> {
-    let value: Value =
-        (how? == GuestTells::Acp).then(|| serde_json::from_slice(transcript).ok()).flatten()?;
-    let first = value.get("stdout").and_then(Value::as_str)?.lines().next()?;
+fn version(how: GuestTells, printed: &str) -> Option<String> {
+    let first = printed.lines().next().filter(|_| how == GuestTells::Acp)?;
     let named = first.strip_prefix("agent: ")?.trim();
     (!named.is_empty()).then(|| named.chars().take(80).collect())
 }
@@ -183,10 +201,13 @@ fn place(name: &str, root: &str) -> Option<RelPath> {
 mod tests {
     use super::*;
 
-    fn said(how: impl Into<Option<GuestTells>>, stdout: &str) -> Option<Vec<String>> {
+    fn heard(how: impl Into<Option<GuestTells>>, stdout: &str) -> Told {
         let transcript = serde_json::json!({ "stdout": stdout });
-        let told = told(how.into(), &serde_json::to_vec(&transcript).unwrap(), Path::new("/w/f"));
-        told.map(|places| places.iter().map(ToString::to_string).collect())
+        told(how.into(), &serde_json::to_vec(&transcript).unwrap(), Path::new("/w/f"))
+    }
+
+    fn said(how: impl Into<Option<GuestTells>>, stdout: &str) -> Option<Vec<String>> {
+        heard(how, stdout).changed.map(|places| places.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -204,18 +225,16 @@ mod tests {
         stdout += &says("\"t1\"", &uses("u", "Write", "{\"file_path\":\"/w/f/t.py\"}"));
         stdout += &says("\"t2\"", &uses("v", "Read", "{\"file_path\":\"/w/f/a.md\"}"));
         stdout += &says("null", &uses("w", "Write", "{\"file_path\":\"/w/f/own.py\"}"));
-        let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": stdout })).unwrap();
-        let root = Path::new("/w/f");
-        let told = helpers(Some(GuestTells::ClaudeJson), &transcript, root);
+        let Told { helpers: told, read, .. } = heard(GuestTells::ClaudeJson, &stdout);
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(
             told[0].starts_with("\"write") && told[0].ends_with("tests\", which it says changed t.py"),
             "{told:?}"
         );
         assert_eq!(told[1], "\"explore\", and tells of no change by it");
-        let read = read(Some(GuestTells::ClaudeJson), &transcript, root).unwrap();
+        let read = read.unwrap();
         assert!(read.starts_with("it read 1 file by its own word: a.md;"), "{read}");
-        assert!(helpers(Some(GuestTells::Acp), &transcript, root).is_empty());
+        assert!(heard(GuestTells::Acp, &stdout).helpers.is_empty());
     }
 
     #[test]
@@ -231,13 +250,12 @@ mod tests {
         assert_eq!(said(GuestTells::AiderText, aider).unwrap(), ["notes/a.md"]);
         let acp = "agent: toy 9\nreads a b.txt\nreads n/a.md\nreads n/a.md\ntool: edit\ntold: changed n/a.md\ntold: changed \"b\\nc\"\ntold: changed /etc/passwd\ntold: left 7 bytes in n/a.md\ntold: left x bytes in b";
         assert_eq!(said(GuestTells::Acp, acp).unwrap(), ["b%0Ac", "n/a.md"]);
-        let transcript = serde_json::to_vec(&serde_json::json!({ "stdout": acp })).unwrap();
-        assert_eq!(version(Some(GuestTells::Acp), &transcript).as_deref(), Some("toy 9"));
-        assert_eq!(version(Some(GuestTells::AiderText), &transcript), None);
-        let told = read(Some(GuestTells::Acp), &transcript, Path::new("/w/f")).unwrap();
+        let Told { version, read, left, .. } = heard(GuestTells::Acp, acp);
+        assert_eq!(version.as_deref(), Some("toy 9"));
+        assert_eq!(heard(GuestTells::AiderText, acp).version, None);
+        let told = read.unwrap();
         assert!(told.starts_with("it read 2 files through its client: a b.txt, n/a.md;"), "{told}");
-        assert_eq!(read(None, &transcript, Path::new("/w/f")), None);
-        let left = left(Some(GuestTells::Acp), &transcript, Path::new("/w/f"));
+        assert_eq!(heard(None, acp).read, None);
         assert_eq!(left, BTreeMap::from([("n/a.md".parse().unwrap(), 7)]));
         assert_eq!(said(None, aider), None);
         assert_eq!(said(GuestTells::AiderText, "").unwrap(), Vec::<String>::new());

@@ -104,21 +104,17 @@ impl Kernel {
     ) -> Result<Then, Error> {
         let executors = self.executors(tx)?;
         let planned: Planned = self.read_object(tx, change)?;
-        let failed = match &known {
-            Some(Known::Failed(why)) => Some(why.clone()),
-            _ => None,
-        };
-        let action = match planned {
-            _ if failed.is_some() => Err(failed.unwrap_or_default()),
-            Planned::Change(change) => match self.outdated(&change)? {
+        let action = match (&known, planned) {
+            (Some(Known::Failed(why)), _) => Err(why.clone()),
+            (_, Planned::Change(change)) => match self.outdated(&change)? {
                 None => Ok(Action::Register(change)),
                 Some(why) => Err(why),
             },
-            Planned::Call { offered, arguments } => {
+            (_, Planned::Call { offered, arguments }) => {
                 self.call_of(tx, &*executors, &offered, &arguments)?.map_err(|unfit| unfit.0)
             }
-            Planned::Remember(said) => self.memory_of(tx, &said, change)?,
-            Planned::Suggested(batch) => self.suggested(tx, &batch)?,
+            (_, Planned::Remember(said)) => self.memory_of(tx, &said, change)?,
+            (_, Planned::Suggested(batch)) => self.suggested(tx, &batch)?,
         };
         let action = match action {
             Ok(action) => action,

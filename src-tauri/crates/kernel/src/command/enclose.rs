@@ -365,7 +365,7 @@ impl Enclosure {
         Self {
             artifact_id: row.artifact_id,
             kind: row.kind,
-            media_type: media(&row.media_type),
+            media_type: crate::writeup::media_type(&row.media_type),
             trust_tier: row.trust_tier,
             sensitivity: row.sensitivity,
             sha256: row.content_hash,
@@ -455,23 +455,4 @@ fn named(row: &MessageRow) -> String {
         MessageKind::Ended => "the end of",
     };
     format!("{what} {}", row.ref_id)
-}
-
-/// Media types that are kept apart; the rest are bytes.
-fn media(given: &str) -> &'static str {
-    const KNOWN: [&str; 12] = [
-        "text/plain; charset=utf-8",
-        "text/markdown; charset=utf-8",
-        "text/csv; charset=utf-8",
-        "text/html; charset=utf-8",
-        "application/json",
-        "application/pdf",
-        "image/png",
-        "image/jpeg",
-        "image/gif",
-        "image/webp",
-        "image/svg+xml",
-        "application/zip",
-    ];
-    KNOWN.into_iter().find(|known| *known == given).unwrap_or("application/octet-stream")
 }

@@ -165,7 +165,7 @@ impl Kernel {
                 Action::Observe(acts::Observe { items }) => what_was_seen(items),
                 _ => output.about.clone(),
             });
-            new.media_type = media(&output.media_type);
+            new.media_type = crate::writeup::media_type(&output.media_type);
             kept.push(tx.artifact(&output.bytes, new)?);
         }
         for image in &outcome.kept {
@@ -306,15 +306,6 @@ fn tells_no_name(items: &[ReadItem], seen: &[u8]) -> bool {
                 && none(result, "not_files")
                 && entries.is_none_or(|entries| entries.iter().all(is_own))
         })
-}
-
-fn media(given: &str) -> &'static str {
-    const KNOWN: [&str; 7] =
-        ["application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg"];
-    match given {
-        "text/plain" | "text/plain; charset=utf-8" => "text/plain; charset=utf-8",
-        _ => KNOWN.into_iter().find(|known| *known == given).unwrap_or("application/octet-stream"),
-    }
 }
 
 /// What was looked at, by name: `notes/meeting 1.md, as read`.
