@@ -68,6 +68,7 @@ mod records;
 mod recovery;
 mod registered;
 mod remembering;
+mod retelling;
 mod rules;
 mod sampled;
 mod schedules;

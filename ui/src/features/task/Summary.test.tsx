@@ -10,7 +10,7 @@ const line = { kind: "quote" as const, iteration: 1, text: "read f00.txt: The po
 test("a summary of the oldest turns unfolds to the events it stands for", async () => {
   show(scene({
     "task_events.list": ({ after_seq }) => ({ task_id: WAITS, events: (after_seq ?? 0) === 0 ? compacted : [], last_seq: 9, ended: false }),
-    "context.summary": ({ artifact }) => ({ task_id: WAITS, artifact_id: artifact ?? "", sha256: "sha256:ab", made_at: AT, through: 12, results: 12, trust: "untrusted", lines: [line], left_out: 3, before: "art_older" }),
+    "context.summary": ({ artifact }) => ({ task_id: WAITS, artifact_id: artifact ?? "", sha256: "sha256:ab", made_at: AT, through: 12, results: 12, trust: "untrusted", lines: [line], left_out: 3, before: "art_older", retold_by: null }),
   }), `/task/${WAITS}`);
   fireEvent.click(await screen.findByRole("button", { name: /Turns 1 to 12 summed up in 2 lines/ }));
   const details = within(await screen.findByRole("region", { name: "Details of what is chosen" }));
