@@ -10,6 +10,7 @@ mod agents_interrupted;
 mod agents_tools;
 mod asked_by_servers;
 mod attached;
+mod background_killed;
 mod bad_input;
 mod bad_servers;
 mod boxed;

@@ -155,8 +155,8 @@ impl Kernel {
                 may_be_quoted: artifact.sensitivity_class != Sensitivity::Secret && seen.tool != "change",
             }));
         }
-        let (old, left_before, retold) = before
-            .map_or((Vec::new(), 0, None), |before| (before.lines, before.left_out, before.retold));
+        let (old, left_before, retold) =
+            before.map_or((Vec::new(), 0, None), |before| (before.lines, before.left_out, before.retold));
         let about: Vec<&str> = job.about.iter().map(String::as_str).collect();
         let share = u64::from(pack.tokens_max).saturating_mul(SUMMARY_PERCENT) / 100;
         let tokens =
