@@ -51,6 +51,7 @@ mod official;
 mod own_rules;
 mod packages;
 mod passed_on;
+mod planted;
 mod programs;
 mod reach;
 mod remembered;
