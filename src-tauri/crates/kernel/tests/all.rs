@@ -45,6 +45,7 @@ mod helping;
 mod history;
 mod ingress;
 mod lasting;
+mod know_how;
 mod layers;
 mod lengthy;
 mod lessened;
