@@ -14,7 +14,7 @@ import { Answer, Empty, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { capital, count, said, trust } from "~/screen/words";
+import { capital, count, said, trust as trusted } from "~/screen/words";
 import styles from "./Tools.module.css";
 
 const LOOK: Readonly<Record<SkillState, { tone: "done" | "waiting" | "failed" | "mute"; mark: "done" | "waiting" | "deny" }>> = {
@@ -95,7 +95,7 @@ function Drafts({ folder }: { folder: string }) {
               <ul aria-label="Drafted skills">
                 {found.rows.map((one) => (
                   <li key={one.name}>
-                    <p><b><Words of={one.name} /></b> <span>Trust: {trust(one.trust)}. From {count(one.tasks.length, "task")}.</span></p>
+                    <p><b><Words of={one.name} /></b> <span>Trust: {trusted(one.trust)}. From {count(one.tasks.length, "task")}.</span></p>
                     <pre aria-label={one.name}><Words of={one.text} /></pre>
                     <Button
                       look="person" because={adopt.isPending ? "Asking" : null}
