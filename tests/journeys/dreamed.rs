@@ -5,7 +5,7 @@ use super::stage::Stage;
 use super::tool_servers::{asked, card, put, work, yes};
 use serde_json::{Value, json};
 
-fn begin(stage: &Stage, part: &str, look: Option<&str>) {
+pub fn begin(stage: &Stage, part: &str, look: Option<&str>) {
     let text = format!("# {part}\n\nThis folder holds what belongs to {part}.");
     let mut script = vec![
         json!({ "tool": "write", "arguments": { "path": format!("parts/{part}/README.md"), "content": text } }),
@@ -21,7 +21,7 @@ fn begin(stage: &Stage, part: &str, look: Option<&str>) {
     yes(stage, waiting[0]["approval_id"].as_str().expect("an id"));
 }
 
-fn drafts(stage: &Stage) -> Vec<Value> {
+pub fn drafts(stage: &Stage) -> Vec<Value> {
     let listed = stage.hermit(&["playbooks", "drafts"]).ends(0).json();
     listed["rows"].as_array().expect("rows").clone()
 }

@@ -2,9 +2,10 @@
 //! shares no word with their goal, and a server that hangs or answers nonsense leaves what words find.
 
 use super::server;
-use super::stage::Stage;
+use super::stage::{Stage, until};
 use super::tool_servers::{asked, work, yes};
 use serde_json::{Value, json};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use testkit::{Answers, Embedding, Server};
@@ -112,5 +113,33 @@ fn a_task_is_told_what_means_its_goal_and_a_server_that_fails_leaves_what_words_
     assert_eq!(stands["trouble"], Value::Null);
     let off = stage.hermit(&["models", "embeddings", "off"]).ends(0).json();
     assert_eq!(off, json!({ "model": null, "memories": 2, "with_vectors": 0, "trouble": null }));
+    stage.is_sound();
+}
+
+#[test]
+fn a_host_killed_while_vectors_are_made_has_lost_no_memory_and_the_next_makes_them() {
+    let stage = Stage::new();
+    let work = work(&stage);
+    for claim in CLAIMS {
+        let words = ["memory", "add", claim, "--workspace", &work];
+        yes(&stage, &asked(&stage.hermit(&words).ends(4).json()).1);
+    }
+    let mode = Arc::new(Mutex::new(Mode::Nothing));
+    let vectors = serve(Arc::clone(&mode));
+    let address = format!("openai:{}#mini", vectors.url("/v1"));
+    for round in 1..=3 {
+        let mut words = stage.command(&["--json", "models", "embeddings", &address]);
+        let mut child = words.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        until("the model is asked", || vectors.heard().len() >= round);
+        child.kill().expect("killed");
+        assert_eq!(child.wait().expect("a child").code(), None, "it was at work");
+    }
+    let rows = stage.hermit(&["memory", "list"]).ends(0).json()["rows"].clone();
+    assert_eq!(rows.as_array().map(Vec::len), Some(2), "{rows}");
+    *mode.lock().expect("nobody panicked") = Mode::Vectors;
+    stage.hermit(&["models", "embeddings", &address]).ends(0);
+    assert!(is_told(&stage, &work, "store money without any decimals"), "it means the same");
+    let stands = stage.hermit(&["models", "embeddings", &address]).ends(0).json();
+    assert_eq!((&stands["with_vectors"], &stands["trouble"]), (&json!(2), &Value::Null), "{stands}");
     stage.is_sound();
 }

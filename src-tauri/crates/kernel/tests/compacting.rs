@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use testkit::{Edge, ManyTools, Mode, World};
 
-const GOAL: &str = "Find the staging port and write it into out.txt";
+pub const GOAL: &str = "Find the staging port and write it into out.txt";
 /// The port stands in the first file that is read, between lines that say nothing.
-const FACT: &str = "The staging port of the old machine is 8443.";
+pub const FACT: &str = "The staging port of the old machine is 8443.";
 
 /// A folder of long files, the fact in the first of them.
 pub fn world(seed: u64) -> World {
@@ -38,7 +38,7 @@ pub fn world(seed: u64) -> World {
     world
 }
 
-fn small() -> Settings {
+pub fn small() -> Settings {
     Settings { context_tokens: 12_000, answer_tokens: 1_000, ..settings(ToolMode::Tools, &[]) }
 }
 
@@ -58,17 +58,17 @@ pub fn reading(world: &World, files: usize, more: Vec<(&'static str, Value)>) ->
     (wire, task)
 }
 
-fn approval(outcome: DriveOutcome) -> model::ApprovalId {
+pub fn approval(outcome: DriveOutcome) -> model::ApprovalId {
     let DriveOutcome::Waiting(Waiting::Approval(id)) = outcome else { panic!("{outcome:?}") };
     id
 }
 
-fn made(world: &World, task: TaskId) -> Made {
+pub fn made(world: &World, task: TaskId) -> Made {
     world.kernel().compact(task, false).unwrap().expect("the context is full")
 }
 
 /// The summary in force, and its artifact.
-fn summary(world: &World, task: TaskId) -> Option<(ArtifactRef, ContextSummary)> {
+pub fn summary(world: &World, task: TaskId) -> Option<(ArtifactRef, ContextSummary)> {
     let state = state(world, task);
     let at = state.attempt()?.compacted.as_ref()?.summary.clone();
     let summary = object(world.kernel(), &state, at.artifact_id);

@@ -27,7 +27,7 @@ use testkit::{Edge, Mode, World, done, look, say};
 const QUIET_MS: i64 = 120_000;
 
 /// A task that asks something, is answered, and then does the rest.
-fn asked_and_answered(
+pub fn asked_and_answered(
     world: &World,
     goal: &str,
     before: Vec<Answer>,

@@ -19,6 +19,9 @@ use testkit::{Server, Spoken, World};
 /// In the place of a tool: the arguments are a list of calls, which are one answer.
 pub const SEVERAL: &str = "several calls";
 
+/// In the place of a tool: the arguments are words, and the whole answer.
+pub const WORDS: &str = "words";
+
 /// A model's server that says the calls of a script, in the form in which it is asked, and keeps what it was sent.
 pub struct Wire {
     script: Mutex<VecDeque<(&'static str, Value)>>,
@@ -57,6 +60,11 @@ impl Wire {
         self.refusals.lock().unwrap().push_back((status, body));
     }
 
+    /// The next answer is this, and then the script goes on.
+    pub fn says_next(&self, tool: &'static str, arguments: Value) {
+        self.script.lock().unwrap().push_front((tool, arguments));
+    }
+
     pub fn sent(&self) -> Vec<String> {
         self.sent.lock().unwrap().clone()
     }
@@ -87,7 +95,9 @@ impl ModelHttp for Wire {
             on_chunk(spoken.stream(self.api).as_bytes());
             return Ok(HttpReply { status: 200, ..HttpReply::default() });
         }
-        let message = if let (true, Some(calls)) = (tool == SEVERAL, arguments.as_array()) {
+        let message = if tool == WORDS {
+            json!({ "content": arguments })
+        } else if let (true, Some(calls)) = (tool == SEVERAL, arguments.as_array()) {
             let call = |call: &Value| json!({ "function": { "name": call["tool"], "arguments": call["arguments"].to_string() } });
             json!({ "tool_calls": calls.iter().map(call).collect::<Vec<_>>() })
         } else if asked.get("tools").is_some() {

@@ -5,6 +5,8 @@
 //! shape of which hardly anything stays the same says nothing, and gives no draft. Nothing here reads, changes or allows
 //! anything: whoever calls it has the acts from receipts, and puts the draft to a person.
 
+pub mod know_how;
+
 use model::playbook::PlaybookDraft;
 use model::{Digest, TaskId};
 use std::collections::{BTreeMap, BTreeSet};

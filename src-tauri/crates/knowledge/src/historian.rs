@@ -156,7 +156,7 @@ fn bare(claim: &str) -> String {
 }
 
 /// The digest of a claim in a project of a store: whoever has it alone cannot tell the words from it.
-fn key_of(claim: &str, store: &str, project: Option<Digest>) -> Digest {
+pub fn key_of(claim: &str, store: &str, project: Option<Digest>) -> Digest {
     let project = project.map(|project| project.to_string()).unwrap_or_default();
     Digest::of(format!("hermit history\n{store}\n{project}\n{}", bare(claim)).as_bytes())
 }

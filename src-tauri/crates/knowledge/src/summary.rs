@@ -1,8 +1,11 @@
-//! A summary of the oldest turns of an attempt, made without a model (HV-3.2-4, memory.md 3).
+//! A summary of the oldest turns of an attempt, made without a model (HV-3.2-4, memory.md 3); one of this machine may then
+//! leave words out of it ([`retold`]).
 //!
 //! It is an extract: each line is taken from what is on record and names the events it stands for, so that nothing in it is
 //! invented and all of it unfolds. Where there is room for less than all, the lines that weigh least go first, and of
 //! these the oldest; what a summary before this one had said stays in that one.
+
+pub mod retold;
 
 use crate::relevance::words;
 use crate::tokens::count_tokens;
@@ -120,6 +123,7 @@ pub fn text(lines: &[SummaryLine], left_out: u32) -> String {
             SummaryLineKind::Done => "done",
             SummaryLineKind::Error => "failed",
             SummaryLineKind::Said => "you said",
+            SummaryLineKind::Retold => "in short",
             SummaryLineKind::Seen => "looked",
             SummaryLineKind::Quote => "quoted",
         };
@@ -286,6 +290,7 @@ const fn longest(kind: SummaryLineKind) -> usize {
         SummaryLineKind::Done
         | SummaryLineKind::Error
         | SummaryLineKind::Said
+        | SummaryLineKind::Retold
         | SummaryLineKind::Seen
         | SummaryLineKind::Quote => LINE_CHARS_MAX,
     }

@@ -185,4 +185,16 @@ pub struct ContextSummary {
     /// The summary that it took the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ArtifactRef>,
+    /// The model that put lines of it in fewer words, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retold: Option<RetoldBy>,
+}
+
+/// A model that put lines of a summary in fewer words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetoldBy {
+    /// Its name.
+    pub model: String,
+    /// All that it answered, what was refused with it.
+    pub answer: ArtifactRef,
 }

@@ -101,6 +101,8 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("skills.list", "folder", Use::Works),
     ("skills.show", "folder", Use::Works),
     ("skills.trust", "folder", Use::Works),
+    ("skills.drafts", "folder", Use::Works),
+    ("skills.adopt", "folder", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("changes.export", "path", Use::Makes),
@@ -239,6 +241,8 @@ macro_rules! with_commands {
         "lists skills of a project and the person's own, and how each stands" skills.list(List) -> SkillList, read [store];
         "shows a skill with every word of it" skills.show(Show) -> SkillShown, read [store];
         "makes the task that asks a person whether a skill is trusted" skills.trust(Trust) -> Submitted, write [];
+        "lists skills that what recurs in a project would make" skills.drafts(Drafts) -> SkillDrafts, read [store, knowledge];
+        "makes the task that asks a person whether a drafted skill is written into its project" skills.adopt(Adopt) -> Submitted, write [];
         "trusts a skill no more" skills.untrust(Untrust) -> Untrusted, write [];
         "lists schedules, and how each stands" schedules.list(List) -> Schedules, read [store, tasks];
         "shows a schedule with what it did and does next" schedules.show(Show) -> Schedule, read [store, tasks];

@@ -271,6 +271,8 @@ crate::names! {
         Error = "error",
         /// What the model said it wanted or had done, which nobody has verified.
         Said = "said",
+        /// Words that a model left of lines that were said, looked at or quoted; each was checked against them.
+        Retold = "retold",
         /// What was looked at.
         Seen = "seen",
         /// A line of what was looked at, word for word.

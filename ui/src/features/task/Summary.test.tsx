@@ -10,7 +10,7 @@ const line = { kind: "quote" as const, iteration: 1, text: "read f00.txt: The po
 test("a summary of the oldest turns unfolds to the events it stands for", async () => {
   show(scene({
     "task_events.list": ({ after_seq }) => ({ task_id: WAITS, events: (after_seq ?? 0) === 0 ? compacted : [], last_seq: 9, ended: false }),
-    "context.summary": ({ artifact }) => ({ task_id: WAITS, artifact_id: artifact ?? "", sha256: "sha256:ab", made_at: AT, through: 12, results: 12, trust: "untrusted", lines: [line], left_out: 3, before: "art_older" }),
+    "context.summary": ({ artifact }) => ({ task_id: WAITS, artifact_id: artifact ?? "", sha256: "sha256:ab", made_at: AT, through: 12, results: 12, trust: "untrusted", lines: [line], left_out: 3, before: "art_older", retold_by: null }),
   }), `/task/${WAITS}`);
   fireEvent.click(await screen.findByRole("button", { name: /Turns 1 to 12 summed up in 2 lines/ }));
   const details = within(await screen.findByRole("region", { name: "Details of what is chosen" }));
@@ -22,4 +22,16 @@ test("a summary of the oldest turns unfolds to the events it stands for", async 
   fireEvent.click(details.getByText("read f00.txt: The port is 8443."));
   fireEvent.click(details.getByRole("button", { name: "3: effect observed" }));
   expect(details.queryByRole("heading", { name: "Summary of turns 1 to 12" })).toBeNull();
+});
+
+test("words of a model are marked as such, and the model is named", async () => {
+  const retold = { ...line, kind: "retold" as const, text: "f00.txt: port is 8443." };
+  show(scene({
+    "task_events.list": ({ after_seq }) => ({ task_id: WAITS, events: (after_seq ?? 0) === 0 ? compacted : [], last_seq: 9, ended: false }),
+    "context.summary": ({ artifact }) => ({ task_id: WAITS, artifact_id: artifact ?? "", sha256: "sha256:ab", made_at: AT, through: 12, results: 12, trust: "untrusted", lines: [retold], left_out: 0, before: "art_older", retold_by: "qwen" }),
+  }), `/task/${WAITS}`);
+  fireEvent.click(await screen.findByRole("button", { name: /Turns 1 to 12 summed up in 2 lines/ }));
+  const details = within(await screen.findByRole("region", { name: "Details of what is chosen" }));
+  expect(await details.findByText("In short")).toBeTruthy();
+  expect(details.getByText(/qwen/)).toBeTruthy();
 });

@@ -15,7 +15,7 @@ import type { See } from "./story";
 import styles from "./Task.module.css";
 
 const KIND: Record<SummaryLineKind, string> = {
-  correction: "Refused", answer: "Asked", done: "Done", error: "Failed", said: "Model said", seen: "Looked", quote: "Quoted",
+  correction: "Refused", answer: "Asked", done: "Done", error: "Failed", said: "Model said", retold: "In short", seen: "Looked", quote: "Quoted",
 };
 
 export function SummaryView({ task, artifact, onSee }: { task: Task; artifact: string; onSee: (see: See) => void }) {
@@ -27,6 +27,7 @@ export function SummaryView({ task, artifact, onSee }: { task: Task; artifact: s
           <div className={styles.summed}>
             <h3>Summary of turns 1 to {summary.through}</h3>
             <p>The model reads this in the place of {count(summary.results, "result")}. Nothing of it was made up: each line stands for recorded events.</p>
+            {summary.retold_by !== null && <p>The model <Words of={summary.retold_by} /> left words out of the lines marked In short. Hermit checked that each of their words stands in the summary before this one.</p>}
             <Facts rows={[
               ["Made", <Time key="1" at={summary.made_at} ago />],
               ["Trust", capital(trust(summary.trust))],

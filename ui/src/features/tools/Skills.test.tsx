@@ -1,5 +1,5 @@
 // Skills on a page: how each stands, every word of it, and that trust is asked for and never given by a page.
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { SkillRow, SkillShown } from "~/ipc/generated/skills";
 import { AT, scene } from "~/test/scene";
@@ -20,6 +20,8 @@ const world = (more: Partial<SkillRow> = {}) => scene({
   "skills.show": ({ file }: { file?: string | null }) => ({ ...shown, skill: { ...row, ...more }, file_text: file === "run.sh" ? "#!/bin/sh" : null }),
   "skills.trust": { task_id: "task_new", ingress_id: "ing_1", duplicate: false },
   "skills.untrust": { name: "deploy", sha256: [HASH] },
+  "skills.drafts": { rows: [{ name: "know-how-1a2b3c4d", description: "What mended it", text: "---\nname: know-how-1a2b3c4d\n---\nIt \u202efailed.", trust: "untrusted", memory_id: "mem_1", tasks: ["task_1", "task_2", "task_3"] }] },
+  "skills.adopt": { task_id: "task_new", ingress_id: "ing_1", duplicate: false },
 });
 const asked = (host: ReturnType<typeof world>, name: string) => host.asked.filter((one) => one.name === name).map((one) => one.params);
 
@@ -62,4 +64,23 @@ test("a skill that cannot be used says what to do and is not read", async () => 
   expect(one.getByText(/write one/)).toBeTruthy();
   expect(one.queryByRole("button", { name: /trust/i })).toBeNull();
   expect(host.asked.filter((each) => each.name === "skills.show").every((each) => (each.params as { name: string }).name === "deploy")).toBe(true);
+});
+
+test("what recurs is read when somebody opens it, and is written by no page", async () => {
+  const host = world();
+  const { user, router } = show(host, "/tools?tab=skills");
+  const summary = await screen.findByText("Drafted from what recurs");
+  expect(asked(host, "skills.drafts")).toEqual([]);
+  const details = summary.closest("details");
+  if (details === null) throw new Error("it opens");
+  details.open = true;
+  fireEvent(details, new Event("toggle"));
+  const text = await screen.findByLabelText("know-how-1a2b3c4d");
+  expect(text.textContent).toContain("name: know-how-1a2b3c4d");
+  expect(text.textContent).not.toContain("\u202e");
+  expect(screen.getByText(/Trust: untrusted. From 3 tasks/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Ask me to write it into the project" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/task/task_new"));
+  expect(asked(host, "skills.adopt")).toEqual([{ name: "know-how-1a2b3c4d", folder: "/home/you/atlas-billing", channel: "app" }]);
 });

@@ -14,7 +14,7 @@ import { Answer, Empty, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { capital, count, said } from "~/screen/words";
+import { capital, count, said, trust as trusted } from "~/screen/words";
 import styles from "./Tools.module.css";
 
 const LOOK: Readonly<Record<SkillState, { tone: "done" | "waiting" | "failed" | "mute"; mark: "done" | "waiting" | "deny" }>> = {
@@ -60,6 +60,7 @@ export function Skills({ of }: { of?: string | undefined }) {
                   {found.playbooks.map((one) => <p key={one.name}><b><Words of={one.name} /></b> <Words of={one.about} /></p>)}
                 </details>
               )}
+              {folder !== "" && <Drafts key={folder} folder={folder} />}
               <Adding />
             </nav>
             {chosen === undefined
@@ -75,6 +76,42 @@ export function Skills({ of }: { of?: string | undefined }) {
 function State({ of }: { of: SkillRow }) {
   const look = lookUp(LOOK, of.state, LOOK.broken);
   return <StateTag tone={look.tone} mark={look.mark}>{capital(of.state)}</StateTag>;
+}
+
+/** Skills that what recurs in a project would make: read when somebody opens them, written when a person approves the card. */
+function Drafts({ folder }: { folder: string }) {
+  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  const asked = useAsk("skills.drafts", { folder }, { enabled: isOpen });
+  const adopt = useAct("skills.adopt");
+  return (
+    <details className={styles.adding} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Drafted from what recurs</summary>
+      {isOpen && (
+        <Answer asked={asked} what="drafted skills">
+          {(found) => found.rows.length === 0
+            ? <p>Nothing recurs here yet. A repair or an answer that you remember makes a draft when three tasks showed it.</p>
+            : (
+              <ul aria-label="Drafted skills">
+                {found.rows.map((one) => (
+                  <li key={one.name}>
+                    <p><b><Words of={one.name} /></b> <span>Trust: {trusted(one.trust)}. From {count(one.tasks.length, "task")}.</span></p>
+                    <pre aria-label={one.name}><Words of={one.text} /></pre>
+                    <Button
+                      look="person" because={adopt.isPending ? "Asking" : null}
+                      onClick={() => adopt.mutate({ name: one.name, folder, channel: "app" }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}
+                    >
+                      Ask me to write it into the project
+                    </Button>
+                  </li>
+                ))}
+              </ul>
+            )}
+        </Answer>
+      )}
+      {adopt.error !== null && <Failed error={adopt.error} />}
+    </details>
+  );
 }
 
 /** Where a skill is put so that it is found. */

@@ -255,6 +255,10 @@ export interface Commands {
   "skills.show": { params: skills.Show; answer: skills.SkillShown };
   /** makes the task that asks a person whether a skill is trusted */
   "skills.trust": { params: skills.Trust; answer: skills.Submitted };
+  /** lists skills that what recurs in a project would make */
+  "skills.drafts": { params: skills.Drafts; answer: skills.SkillDrafts };
+  /** makes the task that asks a person whether a drafted skill is written into its project */
+  "skills.adopt": { params: skills.Adopt; answer: skills.Submitted };
   /** trusts a skill no more */
   "skills.untrust": { params: skills.Untrust; answer: skills.Untrusted };
   /** lists schedules, and how each stands */
@@ -485,6 +489,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skills.list": { access: "read", topics: ["store"] },
   "skills.show": { access: "read", topics: ["store"] },
   "skills.trust": { access: "write", topics: [] },
+  "skills.drafts": { access: "read", topics: ["store", "knowledge"] },
+  "skills.adopt": { access: "write", topics: [] },
   "skills.untrust": { access: "write", topics: [] },
   "schedules.list": { access: "read", topics: ["store", "tasks"] },
   "schedules.show": { access: "read", topics: ["store", "tasks"] },

@@ -38,6 +38,8 @@ export interface ContextSummary {
   left_out: number;
   /** The summary that it took the place of. */
   before: string | null;
+  /** The model that put lines of it in fewer words, where one did. */
+  retold_by: string | null;
 }
 
 /** One line, with what it stands for. */

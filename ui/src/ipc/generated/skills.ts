@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { SkillPlace, SkillState } from "./words";
+import type { SkillPlace, SkillState, TrustTier } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -25,6 +25,21 @@ export interface Trust {
   /** As it was looked at; the first of its name that is not trusted when absent. */
   sha256?: string | null;
   folder?: string | null;
+  channel?: string | null;
+  idempotency_key?: string | null;
+}
+
+/** Skills that what recurs in a project would make. */
+export interface Drafts {
+  /** The folder of the project. */
+  folder: string;
+}
+
+/** A drafted skill that a person wants in the folder of its project. */
+export interface Adopt {
+  name: string;
+  /** The folder of the project. */
+  folder: string;
   channel?: string | null;
   idempotency_key?: string | null;
 }
@@ -105,6 +120,26 @@ export interface SkillVersion {
   untrusted: string | null;
   /** What it said and which files it had: `hermit recall` takes it. */
   artifact_id: string;
+}
+
+/** What recurs, as skills that nobody has written yet. */
+export interface SkillDrafts {
+  rows: SkillDraft[];
+}
+
+/** A skill that would be made of what recurs. */
+export interface SkillDraft {
+  name: string;
+  /** What it would say it is for. */
+  description: string;
+  /** All of its `SKILL.md`. */
+  text: string;
+  /** The lowest trust of all that it was made of. */
+  trust: TrustTier;
+  /** The record that it rests on. */
+  memory_id: string;
+  /** The tasks that showed it. */
+  tasks: string[];
 }
 
 /** What is not trusted any more. */

@@ -587,6 +587,8 @@ export const SUMMARY_LINE_KIND = [
   "error",
   /** What the model said it wanted or had done, which nobody has verified. */
   "said",
+  /** Words that a model left of lines that were said, looked at or quoted; each was checked against them. */
+  "retold",
   /** What was looked at. */
   "seen",
   /** A line of what was looked at, word for word. */

@@ -149,6 +149,7 @@ pub(crate) fn summary(host: &dyn Host, p: Summary) -> Result<ContextSummary, Err
         lines: summary.lines.into_iter().map(line).collect(),
         left_out: summary.left_out,
         before: summary.before.map(|before| before.artifact_id.to_string()),
+        retold_by: summary.retold.map(|retold| retold.model),
     })
 }
 

@@ -1,20 +1,23 @@
 //! Skills: what there is and how each stands, proposals to a person, and what only narrows.
 
+use super::knowledge::projects;
 use super::task::{channel, of_submitted};
 use crate::caller::sender;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found, usage};
+use kernel::command::dreamer::skill_drafts;
 use kernel::command::skills::{SkillStanding, meant, standings};
 use kernel::skill_registry::SkillRegistry;
 use kernel::{SkillBook, SkillBytes};
 use model::Digest;
 use model::ingress::Channel;
+use model::knowledge::Project;
 use model::skill::SkillState;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wire::skills::{
-    List, PlaybookLine, Show, SkillFile, SkillList, SkillRow, SkillShown, SkillVersion, Trust, Untrust,
-    Untrusted,
+    Adopt, Drafts, List, PlaybookLine, Show, SkillDraft, SkillDrafts, SkillFile, SkillList, SkillRow,
+    SkillShown, SkillVersion, Trust, Untrust, Untrusted,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -96,6 +99,43 @@ pub(crate) fn trust(host: &dyn Host, p: Trust) -> Result<Submitted, Error> {
     let by = (channel(p.channel.as_deref())?, key);
     let sha256 = digest(p.sha256.as_deref())?;
     let submitted = host.kernel()?.propose_skill(&p.name, sha256, project.as_deref(), by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn drafts(host: &dyn Host, p: Drafts) -> Result<SkillDrafts, Error> {
+    let root = host.workspace(&absolute("folder", &p.folder)?)?;
+    let known = projects(host)?;
+    let Some((hash, _)) = known.iter().find(|(_, (_, roots))| roots.contains(&root)) else {
+        return Ok(SkillDrafts { rows: Vec::new() });
+    };
+    let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let reader = host.reader()?;
+    let store = fold::store_state(&reader)?;
+    let of = Project { hash: *hash, name };
+    let all = skill_drafts(&store, &reader, &host.query()?, &of).wire()?;
+    // What lies there already is no draft any more.
+    let only: BTreeSet<String> = all.iter().map(|one| one.skill.name.clone()).collect();
+    let there = book(host)?.find(Some(&root), Some(&only));
+    let is_new = |one: &kernel::command::dreamer::SkillDraft| {
+        !there.skills.iter().any(|found| found.folder == one.skill.name)
+    };
+    let row = |one: kernel::command::dreamer::SkillDraft| SkillDraft {
+        name: one.skill.name,
+        description: one.skill.description,
+        text: one.skill.text,
+        trust: one.trust_tier,
+        memory_id: one.memory_id.to_string(),
+        tasks: one.tasks.iter().map(ToString::to_string).collect(),
+    };
+    Ok(SkillDrafts { rows: all.into_iter().filter(is_new).map(row).collect() })
+}
+
+pub(crate) fn adopt(host: &dyn Host, p: Adopt) -> Result<Submitted, Error> {
+    let root = host.workspace(&absolute("folder", &p.folder)?)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let by = (channel(p.channel.as_deref())?, key);
+    let submitted = host.kernel()?.propose_skill_draft(&p.name, &root, by).wire()?;
     host.drive(submitted.task_id)?;
     Ok(of_submitted(&submitted))
 }

@@ -179,6 +179,7 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("schedules.run", json!({ "name": "x" })),
         ("skills.trust", json!({ "name": "x" })),
         ("skills.untrust", json!({ "name": "x" })),
+        ("skills.adopt", json!({ "name": "x", "folder": folder })),
         ("playbooks.try_draft", json!({ "name": "x" })),
         ("playbooks.adopt", json!({ "name": "x" })),
         ("playbooks.turn_off", json!({ "name": "x" })),

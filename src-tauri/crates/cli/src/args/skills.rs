@@ -38,6 +38,20 @@ pub enum SkillsVerb {
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         workspace: PathBuf,
     },
+    /// Lists skills that would be made of what recurs: a repair or an answer that came about in three tasks and that you remember.
+    Drafts {
+        /// The folder of the project.
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        workspace: PathBuf,
+    },
+    /// Writes a drafted skill into `.agents/skills` of its project when you approve it. It is trusted like any other.
+    Adopt {
+        /// Its name.
+        draft: String,
+        /// The folder of the project.
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        workspace: PathBuf,
+    },
     /// Takes the trust back: no model is told of the skill any more.
     Untrust {
         /// Its name.

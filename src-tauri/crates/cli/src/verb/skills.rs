@@ -7,7 +7,9 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use wire::exit;
-use wire::skills::{List, Show, SkillList, SkillRow, SkillShown, Trust, Untrust, Untrusted};
+use wire::skills::{
+    Adopt, Drafts, List, Show, SkillDrafts, SkillList, SkillRow, SkillShown, Trust, Untrust, Untrusted,
+};
 use words::store::SkillState;
 
 /// Letters of what a skill says of itself that a list shows.
@@ -33,6 +35,16 @@ pub fn skills(context: &Context, verb: SkillsVerb) -> Came {
             let channel = Some("cli".to_owned());
             let trust = Trust { name: skill, sha256: None, folder, channel, idempotency_key: None };
             stay(context, |session| session.call(&trust))
+        }
+        SkillsVerb::Drafts { workspace } => {
+            let found = context.reading()?.call(&Drafts { folder: absolute(&workspace)? })?;
+            context.out.answer(&found, drafts_in_words)?;
+            Ok(exit::DONE)
+        }
+        SkillsVerb::Adopt { draft, workspace } => {
+            let (folder, channel) = (absolute(&workspace)?, Some("cli".to_owned()));
+            let adopt = Adopt { name: draft, folder, channel, idempotency_key: None };
+            stay(context, |session| session.call(&adopt))
         }
         SkillsVerb::Untrust { skill, reason } => {
             let session = context.writing(Signs::No)?;
@@ -126,6 +138,20 @@ fn shown_in_words(out: &Output, shown: &SkillShown) {
 /// Each line with nothing hidden in it.
 fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
+}
+
+fn drafts_in_words(out: &Output, found: &SkillDrafts) {
+    if found.rows.is_empty() {
+        let none = "nothing recurs here yet: a repair or an answer that you remember makes a skill when three tasks showed it";
+        return out.say(Tone::Faint, none);
+    }
+    for one in &found.rows {
+        out.say(Tone::Bold, plain(&one.name));
+        out.line(plain_lines(&one.text));
+        let (trust, tasks) = (one.trust.as_str().replace('_', " "), one.tasks.join(", "));
+        out.say(Tone::Faint, format!("  trust: {trust}; rests on {} and {tasks}", one.memory_id));
+    }
+    out.say(Tone::Faint, "hermit skills adopt NAME asks you whether to write one into the project");
 }
 
 fn untrusted_in_words(out: &Output, gone: &Untrusted) {

@@ -41,6 +41,11 @@ fn tell(out: &Output, found: &ContextSummary, unfold: bool) {
         time(found.made_at),
         found.trust.as_str().replace('_', " ")
     ));
+    if let Some(model) = &found.retold_by {
+        let said =
+            "left words out of lines that say `in short`; each of their words stands in the summary before";
+        out.line(format!("The model {} {said}.", plain(model)));
+    }
     for line in &found.lines {
         out.line(format!("  turn {:>3}  {:<8}  {}", line.iteration, kind(line.kind), plain(&line.text)));
         if unfold {
@@ -72,6 +77,7 @@ const fn kind(kind: SummaryLineKind) -> &'static str {
         SummaryLineKind::Done => "done",
         SummaryLineKind::Error => "failed",
         SummaryLineKind::Said => "said",
+        SummaryLineKind::Retold => "in short",
         SummaryLineKind::Seen => "looked",
         SummaryLineKind::Quote => "quoted",
     }

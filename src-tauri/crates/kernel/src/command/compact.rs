@@ -4,6 +4,8 @@
 //! lock, and recorded in one commit. A host that dies before that commit has recorded nothing, and whoever drives the task
 //! next has it summed up again.
 
+mod retell;
+
 use crate::Error;
 use crate::drive::{weakest_seen, words};
 use crate::kernel::{Cell, Kernel};
@@ -14,7 +16,7 @@ use knowledge::{Summarised, count_tokens};
 use model::artifact::{Artifact, ArtifactClass, ArtifactKind, ArtifactRef, Sensitivity, TrustTier};
 use model::attempt::IterationRecord;
 use model::body::{ArtifactCompacted, ContextCompacted};
-use model::context::{ContextPack, ContextSummary, Section};
+use model::context::{ContextPack, ContextSummary, Section, SummaryLineKind};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::{AttemptId, Body, ClarificationId, EventId, IngressId, TaskId};
@@ -153,7 +155,8 @@ impl Kernel {
                 may_be_quoted: artifact.sensitivity_class != Sensitivity::Secret && seen.tool != "change",
             }));
         }
-        let (old, left_before) = before.map_or((Vec::new(), 0), |before| (before.lines, before.left_out));
+        let (old, left_before, retold) =
+            before.map_or((Vec::new(), 0, None), |before| (before.lines, before.left_out, before.retold));
         let about: Vec<&str> = job.about.iter().map(String::as_str).collect();
         let share = u64::from(pack.tokens_max).saturating_mul(SUMMARY_PERCENT) / 100;
         let tokens =
@@ -161,6 +164,7 @@ impl Kernel {
         let (lines, left_out) = extract(&old, &turns, &about, tokens, &self.ports.redactor.now());
         let tiers = folded.iter().filter_map(|(_, artifact)| artifact.as_ref()).map(|a| a.trust_tier);
         let results = job.before.as_ref().map_or(0, |before| before.results).saturating_add(folded.len());
+        let has_retold = lines.iter().any(|line| line.kind == SummaryLineKind::Retold);
         Ok(ContextSummary {
             attempt_id: job.attempt_id,
             through,
@@ -170,6 +174,7 @@ impl Kernel {
             lines,
             left_out: left_out.saturating_add(left_before),
             before: job.before.as_ref().map(|before| before.summary.clone()),
+            retold: retold.filter(|_| has_retold),
         })
     }
 

@@ -6,6 +6,7 @@
 //! lowest of all that it was made of, and nobody is asked about it until a person wants to adopt it: then it is a card as every
 //! change of what Hermit may do. What a person adopts is exactly the text of the card.
 
+mod know_how;
 mod standing;
 mod traced;
 
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use standing::{last_card, state_of, withdrawn};
 use traced::{Traced, tried};
 
+pub use know_how::{SkillDraft, skill_drafts};
 pub use standing::{DraftStanding, DraftedFrom, drafted_from, meant, standings};
 
 /// Tasks that one draft rests on, the newest.

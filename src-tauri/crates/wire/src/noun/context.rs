@@ -39,6 +39,8 @@ answers! {
         left_out: u32,
         /// The summary that it took the place of.
         before: Option<String>,
+        /// The model that put lines of it in fewer words, where one did.
+        retold_by: Option<String>,
     }
 
     /// One line, with what it stands for.

@@ -3,6 +3,7 @@
 
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
+use words::knowledge::TrustTier;
 use words::store::{SkillPlace, SkillState};
 
 params! {
@@ -26,6 +27,19 @@ params! {
         /// As it was looked at; the first of its name that is not trusted when absent.
         sha256: Option<String>,
         folder: Option<String>,
+        channel: Option<String>,
+        idempotency_key: Option<String>,
+    }
+    /// Skills that what recurs in a project would make.
+    Drafts {
+        /// The folder of the project.
+        folder: String,
+    }
+    /// A drafted skill that a person wants in the folder of its project.
+    Adopt {
+        name: String,
+        /// The folder of the project.
+        folder: String,
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
@@ -95,6 +109,22 @@ answers! {
         untrusted: Option<String>,
         /// What it said and which files it had: `hermit recall` takes it.
         artifact_id: String,
+    }
+    /// What recurs, as skills that nobody has written yet.
+    SkillDrafts { rows: Vec<SkillDraft> }
+    /// A skill that would be made of what recurs.
+    SkillDraft {
+        name: String,
+        /// What it would say it is for.
+        description: String,
+        /// All of its `SKILL.md`.
+        text: String,
+        /// The lowest trust of all that it was made of.
+        trust: TrustTier,
+        /// The record that it rests on.
+        memory_id: String,
+        /// The tasks that showed it.
+        tasks: Vec<String>,
     }
     /// What is not trusted any more.
     Untrusted { name: String, sha256: Vec<String> }

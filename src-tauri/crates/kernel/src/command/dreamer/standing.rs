@@ -176,13 +176,18 @@ fn asked_in(reader: &Reader, query: &Query, mark: &DraftMark) -> Result<(Vec<Tas
 pub(super) fn withdrawn(query: &Query, mark: &DraftMark) -> Result<Option<String>, Error> {
     let mut stand = 0_usize;
     for task in &mark.tasks {
-        let receipts = query.receipts(Some(*task), None, Ask::ALL).map_err(view)?.rows;
-        let is_kept = query.task(*task).map_err(view)?.is_some_and(|row| row.goal.shown().is_some());
-        stand += usize::from(is_kept && !receipts.iter().any(|receipt| receipt.undone_by.is_some()));
+        stand += usize::from(still_stands(query, *task)?);
     }
     let why = format!(
         "only {stand} of the {} tasks that it rests on still stand; the others were undone or erased",
         mark.tasks.len()
     );
     Ok((stand < TASKS_MIN).then_some(why))
+}
+
+/// Whether a task is evidence still: it was not erased, and nothing of it was undone.
+pub(super) fn still_stands(query: &Query, task: TaskId) -> Result<bool, Error> {
+    let receipts = query.receipts(Some(task), None, Ask::ALL).map_err(view)?.rows;
+    let is_kept = query.task(task).map_err(view)?.is_some_and(|row| row.goal.shown().is_some());
+    Ok(is_kept && !receipts.iter().any(|receipt| receipt.undone_by.is_some()))
 }
