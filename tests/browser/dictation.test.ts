@@ -151,6 +151,24 @@ test("sound that may leave the machine is asked about once, and what goes wrong 
   await world.page.getByText("Marked as spoken").waitFor({ state: "detached" });
 });
 
+test("a question is answered by voice, and the answer is marked", async () => {
+  const asks = await model([{ tool: "ask", arguments: { question: "Which shop?", choices: ["The near one"] } }, { tool: "done", arguments: { summary: "Bought." } }]);
+  world.hermit("run", "--no-input", "--goal", "Do the shopping", "--workspace", world.folder, "--model", asks.name);
+  const [id] = runs();
+  const { waits_for, conversation_id } = JSON.parse(world.hermit("task", "show", id ?? "", "--json")) as { waits_for: { id: string } | null; conversation_id: string };
+  await world.go(`/?at=${waits_for?.id ?? ""}`);
+  const question = world.page.getByRole("region", { name: "Question" });
+  await question.getByRole("heading", { name: "Which shop?" }).waitFor();
+  await speak("The one at the corner");
+  await question.getByText("Marked as spoken").waitFor();
+  await question.getByRole("button", { name: "Answer", exact: true }).click();
+  await question.waitFor({ state: "detached" });
+  await expect.poll(() => asks.asked.at(-1)).toContain("The one at the corner");
+  expect(world.hermit("conversation", "show", conversation_id)).toContain("You, spoken: The one at the corner");
+  await asks.end();
+  expect(world.complaints).toEqual([]);
+});
+
 test("a run by voice has the events and the controls of a run by hand, and its words are marked", conforms("RA-3-15", "RA-2-15", async () => {
   const spoken = await run("By voice", speak);
   await soundPicture(world.page, "dictate-run");

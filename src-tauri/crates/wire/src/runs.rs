@@ -61,7 +61,12 @@ params! {
     }
 
     /// `POST /v1/runs/{run_id}/clarifications/{clarify_id}/respond`.
-    Respond { response: String }
+    Respond {
+        response: String,
+        /// Whether the answer was spoken and written down by a machine.
+        #[serde(default)]
+        spoken: bool,
+    }
 
     /// `POST /v1/runs/{run_id}/messages`.
     Message {
@@ -110,6 +115,9 @@ params! {
         /// `set`, `pause`, `resume`, `clear`, `status`, `edit`.
         action: String,
         text: Option<String>,
+        /// Whether the text was spoken and written down by a machine.
+        #[serde(default)]
+        spoken: bool,
     }
 }
 

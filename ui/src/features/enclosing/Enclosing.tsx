@@ -11,6 +11,7 @@ import { Answer, Empty, Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { type FileWith, type Quoted, useWithOf } from "~/screen/drafts";
 import { count, folderName, said } from "~/screen/words";
+import { Marked } from "./Spoken";
 import styles from "./Enclosing.module.css";
 
 /** Files of one message. The host takes no more. */
@@ -148,7 +149,7 @@ export function Enclosed({ enclosing }: { enclosing: Enclosing }) {
           {isAdding && <li className={styles.chip} aria-busy="true">Taking it in</li>}
         </ul>
       )}
-      {isSpoken && <p className={styles.why}>Marked as spoken: read it through before you send it.</p>}
+      <Marked isSpoken={isSpoken} />
       {why !== null && <p className={styles.why} role="status">{why}</p>}
       {failed !== null && <Failed error={failed} />}
     </>

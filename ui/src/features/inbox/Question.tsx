@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { Asker } from "~/features/approvals/Asker";
+import { Dictate } from "~/features/enclosing/Dictate";
+import { Marked, useSpokenWords } from "~/features/enclosing/Spoken";
 import { said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Question as Asked } from "~/ipc/generated/task";
@@ -15,9 +16,9 @@ import styles from "./Inbox.module.css";
 /** A question that a task put to a person. Any surface may answer: it is information, not authority. */
 export function Question({ question }: { question: Asked }) {
   const answer = useAct("task.answer");
-  const [text, setText] = useState("");
-  const send = (words: string) =>
-    answer.mutate({ task: question.task_id, question: question.question_id, text: words, channel: "app" });
+  const { text, isSpoken, typed, spoken, mark } = useSpokenWords();
+  const send = (words: string, how: { spoken?: boolean } = {}) =>
+    answer.mutate({ task: question.task_id, question: question.question_id, text: words, ...how, channel: "app" });
   return (
     <section className={styles.form} aria-label="Question">
       <div className={styles.meta}>
@@ -34,9 +35,11 @@ export function Question({ question }: { question: Asked }) {
           ))}
         </div>
       )}
-      <TextArea label={question.choices.length > 0 ? "Or in your own words" : "Your answer"} value={text} rows={3} onChange={(event) => setText(event.target.value)} />
+      <TextArea label={question.choices.length > 0 ? "Or in your own words" : "Your answer"} value={text} rows={3} onChange={(event) => typed(event.target.value)} />
+      <Marked isSpoken={isSpoken} />
       <div className={styles.row}>
-        <Button look="person" because={text.trim() === "" ? "Write an answer first" : null} onClick={() => send(text.trim())}>Answer</Button>
+        <Dictate text={text} onSpoken={spoken} />
+        <Button look="person" because={text.trim() === "" ? "Write an answer first" : null} onClick={() => send(text.trim(), mark)}>Answer</Button>
       </div>
       {answer.error !== null && <Failed error={answer.error} />}
     </section>

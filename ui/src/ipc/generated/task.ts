@@ -146,6 +146,8 @@ export interface Note {
 export interface EditGoal {
   task: string;
   goal: string;
+  /** Whether the goal was spoken and written down by a machine. */
+  spoken?: boolean;
   channel?: string | null;
 }
 
@@ -170,6 +172,8 @@ export interface Answer {
   task: string;
   question?: string | null;
   text: string;
+  /** Whether the answer was spoken and written down by a machine. */
+  spoken?: boolean;
   channel?: string | null;
 }
 

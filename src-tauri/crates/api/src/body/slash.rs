@@ -213,12 +213,14 @@ fn done(
         }
         SlashCommand::Explain => said.told = explained(host, about)?,
         SlashCommand::Branch => {
-            let (made, into) = host.kernel()?.branch(about, rest, order.sender, key).wire()?;
+            let (made, into) =
+                host.kernel()?.branch(about, rest, (order.sender, order.spoken), key).wire()?;
             host.drive(made.task_id)?;
             (said.task_id, said.conversation_id) = (Some(made.task_id.to_string()), into.to_string());
         }
         SlashCommand::Goal => {
-            drop(super::task::edit_goal(host, EditGoal { task, goal: rest.to_owned(), channel })?)
+            let (goal, spoken) = (rest.to_owned(), order.spoken);
+            drop(super::task::edit_goal(host, EditGoal { task, goal, spoken, channel })?);
         }
         SlashCommand::Compress => {
             let made = super::context::compact(host, Compact { task })?;

@@ -110,7 +110,8 @@ pub(crate) fn set_priority(host: &dyn Host, p: SetPriority) -> Result<Done, Erro
 pub(crate) fn edit_goal(host: &dyn Host, p: EditGoal) -> Result<Done, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
-    kernel.change_goal(task, &p.goal, sender(host, channel(p.channel.as_deref())?)).wire()?;
+    let sender = sender(host, channel(p.channel.as_deref())?);
+    kernel.change_goal_heard(task, &p.goal, sender, p.spoken).wire()?;
     driven(host, task)
 }
 
@@ -121,7 +122,8 @@ pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<Done, Error> {
         Some(question) => question,
         None => only_question(host, task)?,
     };
-    kernel.answer(task, question, &p.text, sender(host, channel(p.channel.as_deref())?)).wire()?;
+    let sender = sender(host, channel(p.channel.as_deref())?);
+    kernel.answer_heard(task, question, &p.text, sender, p.spoken).wire()?;
     driven(host, task)
 }
 

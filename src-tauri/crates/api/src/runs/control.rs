@@ -171,7 +171,8 @@ pub fn respond(
         }
     }
     let kernel = host.kernel()?;
-    let done = kernel.answer(run, known.clarification_id, &asked.response, Channel::RunApi);
+    let done =
+        kernel.answer_heard(run, known.clarification_id, &asked.response, Channel::RunApi, asked.spoken);
     let came = refused(done, "the answer is taken")?;
     host.drive(run)?;
     told(host, Some(run), came)
@@ -299,10 +300,13 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
         "clear" => {
             refused(kernel.cancel(run, "its goal was cleared"), "the goal is cleared, and its run ends")?
         }
-        "edit" => match kernel.change_goal(run, &asked.text.unwrap_or_default(), Channel::RunApi) {
-            Ok(false) => Came::Accepted("that is its goal already"),
-            done => refused(done, "its goal is edited; the run hears it at its next turn")?,
-        },
+        "edit" => {
+            let text = asked.text.unwrap_or_default();
+            match kernel.change_goal_heard(run, &text, Channel::RunApi, asked.spoken) {
+                Ok(false) => Came::Accepted("that is its goal already"),
+                done => refused(done, "its goal is edited; the run hears it at its next turn")?,
+            }
+        }
         _ => Came::Conflict("this session has an open goal; edit or clear it first".to_owned()),
     };
     host.drive(run)?;

@@ -3,7 +3,7 @@
 
 use crate::home::Home;
 use serde_json::{Value, json};
-use testkit::{done, write};
+use testkit::{done, say, write};
 use wire::Code;
 
 fn taken_in(home: &Home, name: &str, text: &str) -> String {
@@ -96,6 +96,58 @@ fn what_was_spoken_is_marked_and_is_bound_as_what_was_written() {
         let said = home.must("conversations.say", asked);
         let told = heard(&home, &said["message_id"]);
         assert_eq!(told.get("spoken").is_some_and(|mark| *mark == true), spoken, "{told}");
+    }
+}
+
+/// An answer and an edited goal are words as well: each way by which they come takes the mark, and nothing else differs by it.
+#[test]
+fn a_spoken_answer_and_a_spoken_goal_are_marked_on_every_way_they_come() {
+    let home = Home::new(176);
+    let asks = (0..8).map(|n| say("ask", json!({ "question": format!("which of {n}?") }))).collect();
+    let task = home.world.script("sort them", asks);
+    let run = task.to_string();
+    let newest = || {
+        let lines = home.must("conversations.lines", json!({ "task": run }));
+        let rows = lines["rows"].as_array().expect("lines").clone();
+        let said = rows.into_iter().filter(|line| line["kind"] == "message");
+        said.max_by_key(|line| line["seq"].as_u64()).expect("words")
+    };
+    let open = || {
+        home.world.drive(task);
+        let asked = home.must("task.questions", json!({ "task": run, "status": "pending" }));
+        asked["rows"][0]["question_id"].as_str().expect("it asks").to_owned()
+    };
+    let mut heard = Vec::new();
+    for spoken in [true, false] {
+        let text = format!("the left one: {spoken}");
+        let question = open();
+        home.must(
+            "task.answer",
+            json!({ "task": run, "question": question, "text": text, "channel": "app", "spoken": spoken }),
+        );
+        heard.push((spoken, text.clone(), newest()));
+        let question = open();
+        let asked = json!({ "response": text, "spoken": spoken });
+        let came = api::runs::respond(&home, &run, &question, asked).expect("a result");
+        assert_eq!(came.status, "accepted", "{}", came.message);
+        heard.push((spoken, text, newest()));
+        let goal = format!("sort them by year: {spoken}");
+        home.must("task.edit_goal", json!({ "task": run, "goal": goal, "channel": "app", "spoken": spoken }));
+        heard.push((spoken, goal, newest()));
+        let goal = format!("sort them by month: {spoken}");
+        let session = home.must("task.show", json!({ "task": run }))["conversation_id"].clone();
+        let asked = json!({ "action": "edit", "text": goal, "spoken": spoken });
+        let came = api::runs::goal(&home, session.as_str().expect("an id"), asked).expect("a result");
+        assert_eq!(came.status, "accepted", "{}", came.message);
+        heard.push((spoken, goal, newest()));
+    }
+    for (spoken, text, line) in &heard {
+        assert_eq!(line["text"], json!(text));
+        assert_eq!(line["heard"].get("spoken").is_some_and(|mark| *mark == true), *spoken, "{line}");
+    }
+    for (by_voice, by_hand) in heard[..4].iter().zip(&heard[4..]) {
+        let how = |line: &Value| [&line["heard"]["resolution"], &line["heard"]["channel"]].map(Clone::clone);
+        assert_eq!(how(&by_voice.2), how(&by_hand.2), "it is bound alike");
     }
 }
 

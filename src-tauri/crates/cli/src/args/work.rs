@@ -247,6 +247,9 @@ pub enum TaskVerb {
         task: String,
         /// The new goal.
         goal: String,
+        /// Says that the goal was spoken and written down by a program.
+        #[arg(long)]
+        spoken: bool,
     },
     /// Answers a question of a task, and shows its work.
     Answer {
@@ -257,6 +260,9 @@ pub enum TaskVerb {
         /// The question, when several are open.
         #[arg(long)]
         question: Option<String>,
+        /// Says that the answer was spoken and written down by a program.
+        #[arg(long)]
+        spoken: bool,
         #[command(flatten)]
         watch: WatchArgs,
     },

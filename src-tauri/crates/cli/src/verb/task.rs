@@ -83,9 +83,9 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             session.call(&SetPriority { task: task.clone(), priority: priority.clone() })
         }),
         TaskVerb::Steps { task, status, limit } => steps(context, task, status, limit),
-        TaskVerb::Goal { task, goal } => wish(context, |session| {
+        TaskVerb::Goal { task, goal, spoken } => wish(context, |session| {
             let channel = Some("cli".to_owned());
-            session.call(&EditGoal { task: task.clone(), goal: goal.clone(), channel })
+            session.call(&EditGoal { task: task.clone(), goal: goal.clone(), spoken, channel })
         }),
         TaskVerb::Note { task, text, mode, with } => {
             let session = context.writing(Signs::No)?;
@@ -123,10 +123,9 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             }
             Ok(begun)
         }),
-        TaskVerb::Answer { task, text, question, .. } => go_on(context, |session| {
-            let channel = Some("cli".to_owned());
-            let answer =
-                Answer { task: task.clone(), question: question.clone(), text: text.clone(), channel };
+        TaskVerb::Answer { task, text, question, spoken, .. } => go_on(context, |session| {
+            let (channel, question) = (Some("cli".to_owned()), question.clone());
+            let answer = Answer { task: task.clone(), question, text: text.clone(), spoken, channel };
             session.call(&answer).map(|d| d.task_id)
         }),
     }

@@ -169,7 +169,21 @@ impl Kernel {
     /// # Errors
     /// As [`Kernel::append_note`]; [`Error::Refused`] for words that are not a person's.
     pub fn change_goal(&self, task_id: TaskId, goal: &str, sender: impl Into<Sender>) -> Result<bool, Error> {
-        let sender = sender.into();
+        self.change_goal_heard(task_id, goal, sender, false)
+    }
+
+    /// The same, with the mark whether the goal was spoken and written down by a machine (RA-3-15).
+    ///
+    /// # Errors
+    /// As [`Kernel::change_goal`].
+    pub fn change_goal_heard(
+        &self,
+        task_id: TaskId,
+        goal: &str,
+        sender: impl Into<Sender>,
+        spoken: bool,
+    ) -> Result<bool, Error> {
+        let (sender, with): (Sender, _) = (sender.into(), Enclosed::heard(spoken));
         sender.speaks_for_the_person("edit a goal")?;
         let (edits, same, has_begun) = {
             let cell = self.cell(task_id)?;
@@ -184,7 +198,8 @@ impl Kernel {
             true => "the goal of a task at work was edited",
             false => "the goal of a task that has not begun was edited",
         };
-        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, sender, &key)? };
+        let (resolution, with) = (IngressResolution::Control, Some(&with));
+        let words = Words { resolution, why, with, ..noted(goal, sender, &key)? };
         self.said(task_id, words, |tx, _| {
             if tx.goal_edits != edits {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));

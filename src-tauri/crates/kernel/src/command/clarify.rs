@@ -1,6 +1,7 @@
 //! A person answers a question (reconciliation C25).
 
 use super::add_input::{Answers, Words, noted};
+use super::enclose::Enclosed;
 use crate::Error;
 use crate::drive::asked::is_asked_by_server;
 use crate::kernel::Kernel;
@@ -23,9 +24,25 @@ impl Kernel {
         text: &str,
         sender: impl Into<Sender>,
     ) -> Result<(), Error> {
-        let key = format!("answer:{clarification_id}");
+        self.answer_heard(task_id, clarification_id, text, sender, false)
+    }
+
+    /// The same, with the mark whether the answer was spoken and written down by a machine (RA-3-15). It is the same answer.
+    ///
+    /// # Errors
+    /// As [`Kernel::answer`].
+    pub fn answer_heard(
+        &self,
+        task_id: TaskId,
+        clarification_id: ClarificationId,
+        text: &str,
+        sender: impl Into<Sender>,
+        spoken: bool,
+    ) -> Result<(), Error> {
+        let (key, with) = (format!("answer:{clarification_id}"), Enclosed::heard(spoken));
         let words = noted(text, sender, &key)?;
-        self.answer_as(task_id, clarification_id, Words { why: "the question was named outright", ..words })
+        let why = "the question was named outright";
+        self.answer_as(task_id, clarification_id, Words { why, with: Some(&with), ..words })
     }
 
     /// The same, with what makes it harmless when it comes again and why it is the answer.

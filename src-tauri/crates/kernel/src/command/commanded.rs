@@ -1,6 +1,7 @@
 //! A command that a person wrote in a conversation: recorded as what came in before it does anything (HK-8.1.2-4), and bound as
 //! `control` to the task that it is about (HK-8.1.3-1). What it does is done by the command it stands for.
 
+use super::enclose::Encloses;
 use super::ingress::Saying;
 use super::submit::{Submission, Submitted};
 use crate::Error;
@@ -151,7 +152,7 @@ impl Kernel {
         &self,
         task: TaskId,
         words: &str,
-        sender: Sender,
+        (sender, spoken): (Sender, bool),
         idempotency_key: String,
     ) -> Result<(Submitted, ConversationId), Error> {
         let into_key = format!("branch:{idempotency_key}");
@@ -171,7 +172,9 @@ impl Kernel {
         let constraints = super::bind::of_a_person(&work);
         let (goal, title, steps) = (words.to_owned(), String::new(), Vec::new());
         let (channel, by, conversation_id) = (sender.channel, Some(sender.by), Some(into));
-        let work = Submission { goal, title, steps, constraints, channel, by, conversation_id, ..work };
+        let encloses = Encloses { spoken, ..work.encloses };
+        let work =
+            Submission { goal, title, steps, constraints, channel, by, conversation_id, encloses, ..work };
         Ok((self.submit(&work)?, into))
     }
 

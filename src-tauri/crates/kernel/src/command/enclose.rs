@@ -117,6 +117,11 @@ pub(super) struct Passage {
 }
 
 impl Enclosed {
+    /// Nothing comes with the words, which were spoken or written.
+    pub(super) fn heard(spoken: bool) -> Self {
+        Self { spoken, ..Self::default() }
+    }
+
     /// The earlier message that is quoted.
     pub(super) fn message(&self) -> Option<IngressId> {
         self.quote.as_ref().and_then(|quote| quote.message)

@@ -193,7 +193,13 @@ params! {
         channel: Option<String>,
     }
     /// See the table.
-    EditGoal { task: String, goal: String, channel: Option<String> }
+    EditGoal {
+        task: String, goal: String,
+        /// Whether the goal was spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
+        channel: Option<String>,
+    }
 
     /// See the table.
     SetPriority {
@@ -212,7 +218,13 @@ params! {
     }
 
     /// An answer; without `question` it is for the only open one.
-    Answer { task: String, question: Option<String>, text: String, channel: Option<String> }
+    Answer {
+        task: String, question: Option<String>, text: String,
+        /// Whether the answer was spoken and written down by a machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        spoken: bool,
+        channel: Option<String>,
+    }
 
     /// Which questions.
     Questions {
@@ -275,19 +287,14 @@ answers! {
         origin: Origin,
         /// Who proposes in it; absent before it begins.
         proposer: Option<Proposer>,
-        created_at: i64,
-        updated_at: i64,
-        ended_at: Option<i64>,
+        created_at: i64, updated_at: i64, ended_at: Option<i64>,
         /// Approvals that wait.
         open_approvals: u32,
         /// Questions that wait.
         open_questions: u32,
         /// Effects whose outcome nobody knows.
         unknown_effects: u32,
-        receipts: u32,
-        iterations: u32,
-        tokens_used: u64,
-        cost_micros: u64,
+        receipts: u32, iterations: u32, tokens_used: u64, cost_micros: u64,
         parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<RefusedBy>,
@@ -365,10 +372,7 @@ answers! {
         constraints: Vec<String>,
         /// What must hold at the end, and what was found when that was checked last.
         criteria: Vec<Criterion>,
-        tokens_max: u64,
-        cost_micros_max: u64,
-        wall_ms: i64,
-        wall_ms_max: i64,
+        tokens_max: u64, cost_micros_max: u64, wall_ms: i64, wall_ms_max: i64,
         deadline_at: Option<i64>,
         /// Why its loop ended.
         termination: Option<TerminationReason>,
@@ -411,14 +415,8 @@ answers! {
 
     /// One attempt.
     Attempt {
-        attempt_id: String,
-        number: u32,
-        status: AttemptStatus,
-        reason: String,
-        started_at: i64,
-        finished_at: Option<i64>,
-        iterations: u32,
-        termination: Option<TerminationReason>,
+        attempt_id: String, number: u32, status: AttemptStatus, reason: String,
+        started_at: i64, finished_at: Option<i64>, iterations: u32, termination: Option<TerminationReason>,
     }
 
     /// One proposed action and what became of it.
@@ -433,12 +431,9 @@ answers! {
         verdict: Option<PolicyVerdict>,
         risk: Option<RiskBand>,
         approval_id: Option<String>,
-        grant_id: Option<String>,
-        receipt_id: Option<String>,
-        result: Option<ResultCode>,
-        sandbox: Option<SandboxLevel>,
-        requested_at: i64,
-        observed_at: Option<i64>,
+        grant_id: Option<String>, receipt_id: Option<String>,
+        result: Option<ResultCode>, sandbox: Option<SandboxLevel>,
+        requested_at: i64, observed_at: Option<i64>,
         trouble: Option<Text>,
         /// The action that was asked, when this was done instead because policy allowed no more.
         instead_of: Option<String>,
@@ -455,12 +450,8 @@ answers! {
         reason: String,
         /// Steps of the same task that must have succeeded first.
         depends_on: Vec<String>,
-        attempts: u32,
-        max_attempts: u32,
-        created_at: i64,
-        updated_at: i64,
-        task_id: String,
-        task_title: Text,
+        attempts: u32, max_attempts: u32, created_at: i64, updated_at: i64,
+        task_id: String, task_title: Text,
         /// How its task stands.
         run_status: RunStatus,
         priority: Priority,
