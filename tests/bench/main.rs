@@ -43,6 +43,7 @@ mod app;
 mod board;
 mod cards;
 mod content;
+mod conversations;
 mod footprint;
 mod goals;
 mod grown;

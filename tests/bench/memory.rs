@@ -3,6 +3,7 @@
 
 use crate::Asked;
 use crate::board::{Board, at, ms, timed};
+use crate::conversations;
 use crate::grown;
 use crate::journeys::summary::{Server, parts, served};
 use kernel::command::submit::{Reasoning, Submission};
@@ -28,6 +29,10 @@ use testkit::{Embedding, World, done, look};
 const CORPUS: &str = include_str!("data/memory.txt");
 /// The same of other matters, by which nothing was ever chosen.
 const HELD_OUT: &str = include_str!("data/held_out.txt");
+/// By which the long conversations are made.
+const SEED: u64 = 20_261_128;
+/// Two words that begin with so many equal letters are one.
+const STEM: usize = 5;
 /// Places that count.
 const FIRST: usize = 5;
 /// Goals by which a pack of the large project is timed.
@@ -41,12 +46,27 @@ pub fn run(asked: &Asked, board: &Board) {
     let address = server.as_ref().map(|(address, _)| address.as_str());
     retrieval("", CORPUS, address, board);
     retrieval("held out: ", HELD_OUT, address, board);
+    let long: &'static str = Box::leak(conversations::made(SEED).into_boxed_str());
+    retrieval("long conversations: ", long, address, board);
     drop(server);
     large(asked.memories, board);
     compaction(board);
 }
 
-/// What four projects remember: name of the project and claim; and questions with the place of their answer.
+/// How many of the questions were answered: of all, and of those that share no word with their answer.
+#[derive(Clone, Copy)]
+struct Shares {
+    all: f64,
+    unlike: f64,
+}
+
+impl std::fmt::Display for Shares {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.3} ({:.3} of the questions without a word of their answer)", self.all, self.unlike)
+    }
+}
+
+/// What projects remember: name of the project and claim; and questions with the place of their answer.
 struct Corpus {
     claims: Vec<(&'static str, &'static str)>,
     questions: Vec<(&'static str, usize)>,
@@ -66,12 +86,36 @@ impl Corpus {
         Self { claims, questions }
     }
 
+    fn told(&self) -> String {
+        let projects = self.claims.iter().map(|(project, _)| *project).collect::<BTreeSet<_>>().len();
+        let unlike = self.questions.iter().filter(|(question, answer)| self.is_unlike(question, *answer));
+        format!(
+            "{} records of {projects} projects, {} questions, {} of them without a word of their answer",
+            self.claims.len(),
+            self.questions.len(),
+            unlike.count()
+        )
+    }
+
     /// The share of questions whose answer is among the first of what is found.
-    fn recall(&self, find: &mut dyn FnMut(&str, &str) -> Vec<usize>) -> f64 {
-        let is_found = |(question, answer): &&(&'static str, usize)| {
-            find(question, self.claims[*answer].0).iter().take(FIRST).any(|found| found == answer)
+    fn recall(&self, find: &mut dyn FnMut(&str, &str) -> Vec<usize>) -> Shares {
+        let mut answered: [Vec<bool>; 2] = Default::default();
+        for (question, answer) in &self.questions {
+            let found = find(question, self.claims[*answer].0);
+            let is_found = found.iter().take(FIRST).any(|found| found == answer);
+            answered[usize::from(self.is_unlike(question, *answer))].push(is_found);
+        }
+        let share = |of: &[bool]| of.iter().filter(|found| **found).count() as f64 / of.len().max(1) as f64;
+        Shares { all: share(&answered.concat()), unlike: share(&answered[1]) }
+    }
+
+    /// Whether a question has no word that its answer has.
+    fn is_unlike(&self, question: &str, answer: usize) -> bool {
+        let stems = |text: &str| -> BTreeSet<String> {
+            let words = knowledge::relevance::every_word(text);
+            words.map(|word| word.chars().take(STEM).collect()).collect()
         };
-        self.questions.iter().filter(is_found).count() as f64 / self.questions.len() as f64
+        stems(question).is_disjoint(&stems(self.claims[answer].1))
     }
 }
 
@@ -106,17 +150,28 @@ fn embeddings() -> Option<(String, Option<Server>)> {
     Some((format!("openai:http://127.0.0.1:{port}/v1#minilm"), Some(server)))
 }
 
+/// A store that remembers a corpus: the folder of each project, and the place of each record by its identifier.
+struct Filled {
+    world: World,
+    places: BTreeMap<&'static str, WorkspaceId>,
+    ids: BTreeMap<String, usize>,
+}
+
+impl Filled {
+    /// The first pack of a task of this project, and which of the corpus it holds, in its order.
+    fn asked(&self, question: &str, project: &str) -> (ContextPack, Vec<usize>) {
+        let pack = pack(&self.world, self.places[project], question);
+        let memory = pack.items.iter().filter(|item| item.section == Section::Memory);
+        let held = memory.filter_map(|item| self.ids.get(&item.source).copied()).collect();
+        (pack, held)
+    }
+}
+
 /// What four ways find of the same records, side by side.
 fn retrieval(which: &str, text: &'static str, address: Option<&str>, board: &Board) {
     let corpus = Corpus::read(text);
-    let projects = corpus.claims.iter().map(|(project, _)| *project).collect::<BTreeSet<_>>().len();
     let figure = |what: &str, seen: &str| board.figure(&format!("{which}{what}"), seen);
-    let said = format!(
-        "{} records of {projects} projects, {} questions",
-        corpus.claims.len(),
-        corpus.questions.len()
-    );
-    figure("corpus", &said);
+    figure("corpus", &corpus.told());
     let model = address.map(|address| {
         let egress = host::Outbound::new(
             &host::Config::default(),
@@ -132,13 +187,11 @@ fn retrieval(which: &str, text: &'static str, address: Option<&str>, board: &Boa
     world.take_up().expect("it opens");
     world.register_keys().expect("keys");
     let (places, ids) = filled(&mut world, &corpus);
-    let of = |pack: &ContextPack| -> Vec<usize> {
-        let memory = pack.items.iter().filter(|item| item.section == Section::Memory);
-        memory.filter_map(|item| ids.get(&item.source).copied()).collect()
-    };
-    figure("recall@5 of plain BM25", &format!("{:.3}", plain_recall(&corpus)));
-    let words = corpus.recall(&mut |question, project| of(&pack(&world, places[project], question)));
-    figure("recall@5 of Hermit, words alone (a word such as `the` finds nothing)", &format!("{words:.3}"));
+    let filled = Filled { world, places, ids };
+    let plain = plain_recall(&corpus);
+    figure("recall@5 of plain BM25", &plain.to_string());
+    let words = corpus.recall(&mut |question, project| filled.asked(question, project).1);
+    figure("recall@5 of Hermit, words alone (a word such as `the` finds nothing)", &words.to_string());
     let Some(model) = model else {
         return figure(
             "recall@5 with meaning",
@@ -147,19 +200,31 @@ fn retrieval(which: &str, text: &'static str, address: Option<&str>, board: &Boa
     };
     let nearest = vectors(&corpus, &model);
     let meaning = corpus.recall(&mut |q, p| nearest(q, p));
-    figure("recall@5 of plain vectors", &format!("{meaning:.3}"));
+    figure("recall@5 of plain vectors", &meaning.to_string());
     model.2.store(true, Ordering::SeqCst);
-    let (took, made) = timed(|| world.kernel().make_vectors(usize::MAX, &|| true).expect("made"));
+    let (took, made) = timed(|| filled.world.kernel().make_vectors(usize::MAX, &|| true).expect("made"));
     figure("vectors made of the corpus", &format!("{} in {took:.1?}", made.made));
-    let (mut by, mut found, mut alone) = (BTreeMap::<FoundBy, u32>::new(), 0, 0);
-    let mut missed = Vec::new();
+    both(which, (&corpus, &filled), &nearest, meaning.all.max(plain.all), board);
+}
+
+/// What words and meaning find together, at least as much as the better of the two alone.
+fn both(
+    which: &str,
+    (corpus, filled): (&Corpus, &Filled),
+    nearest: &dyn Fn(&str, &str) -> Vec<usize>,
+    alone: f64,
+    board: &Board,
+) {
+    let (mut by, mut found, mut by_words) = (BTreeMap::<FoundBy, u32>::new(), 0, 0);
+    let (mut fullest, mut missed) = ((0_u32, 0_u32), Vec::new());
     let fused = corpus.recall(&mut |question, project| {
-        let pack = pack(&world, places[project], question);
+        let (pack, ours) = filled.asked(question, project);
         pack.items.iter().filter_map(|item| item.found_by).for_each(|one| *by.entry(one).or_default() += 1);
-        alone += u32::from(pack.meaning.as_ref().is_none_or(|meaning| meaning.words_alone.is_some()));
+        by_words += u32::from(pack.meaning.as_ref().is_none_or(|meaning| meaning.words_alone.is_some()));
         found += 1;
-        let ours = of(&pack);
-        let answer = corpus.questions.iter().find(|(asked, _)| *asked == question).map(|(_, answer)| *answer);
+        fullest = fullest.max((pack.tokens, pack.tokens_max));
+        let mut asked = corpus.questions.iter().filter(|(asked, _)| *asked == question);
+        let answer = asked.find(|(_, answer)| corpus.claims[*answer].0 == project).map(|(_, answer)| *answer);
         let is_in = |all: &[usize]| all.iter().take(FIRST).any(|at| Some(*at) == answer);
         if !is_in(&ours) && is_in(&nearest(question, project)) {
             missed.push(question.to_owned());
@@ -168,17 +233,16 @@ fn retrieval(which: &str, text: &'static str, address: Option<&str>, board: &Boa
     });
     let by: Vec<String> =
         by.iter().map(|(by, times)| format!("{by} {:.1}", f64::from(*times) / f64::from(found))).collect();
-    let detail = format!("of a pack: {}; {alone} packs by words alone", by.join(", "));
-    board.at_least(
-        &format!("{which}recall@5 of Hermit, words and meaning"),
-        fused,
-        meaning.max(plain_recall(&corpus)),
-        &detail,
-    );
+    let detail = format!("of a pack: {}; {by_words} packs by words alone", by.join(", "));
+    board.at_least(&format!("{which}recall@5 of Hermit, words and meaning"), fused.all, alone, &detail);
+    let figure = |what: &str, seen: &str| board.figure(&format!("{which}{what}"), seen);
+    figure("recall@5 of Hermit, words and meaning, by kind", &fused.to_string());
+    let (fullest, most) = (f64::from(fullest.0), f64::from(fullest.1));
+    board.at_most(&format!("{which}tokens of the fullest pack"), fullest, most, "of what a pack may hold");
     figure("found by plain vectors and not by Hermit", &format!("{}: {missed:?}", missed.len()));
 }
 
-fn plain_recall(corpus: &Corpus) -> f64 {
+fn plain_recall(corpus: &Corpus) -> Shares {
     let plain = bm25(corpus);
     corpus.recall(&mut |question, project| plain(question, project))
 }

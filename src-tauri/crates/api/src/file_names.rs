@@ -37,8 +37,16 @@ pub(crate) fn within(host: &dyn Host, path: &Path) -> Result<Vec<(WorkspaceId, R
     Ok(found)
 }
 
-/// What was taken in, read, or kept of a file, the newest first, with the task it belongs to.
-pub(crate) fn of_file(host: &dyn Host, path: &Path) -> Result<Vec<(ArtifactId, TaskId)>, Error> {
+/// What tells what stood in a file.
+pub(crate) struct OfFile {
+    pub(crate) artifact_id: ArtifactId,
+    pub(crate) task_id: TaskId,
+    /// Where it stands there, as JSON pointers, when other files were looked at with it.
+    pub(crate) at: BTreeSet<String>,
+}
+
+/// What was taken in, read, or kept of a file, the newest first.
+pub(crate) fn of_file(host: &dyn Host, path: &Path) -> Result<Vec<OfFile>, Error> {
     let query = host.query()?;
     let taken_in = kernel::workspace::encode_root(path);
     let places = within(host, path)?;
@@ -63,22 +71,23 @@ pub(crate) fn of_file(host: &dyn Host, path: &Path) -> Result<Vec<(ArtifactId, T
                         })
                     };
                     if says(&row.uri) || row.alias.as_ref().is_some_and(says) {
-                        found.insert(id, row.task_id);
+                        found.insert(id, (row.task_id, BTreeSet::new()));
                     }
                 }
                 EntityType::ActionRequest => {
                     let Ok(id) = id.parse::<ActionRequestId>() else { continue };
                     let Some(row) = query.action(id).wire()? else { continue };
                     let Some(result) = row.result_ref else { continue };
-                    if looked_at(host, row.request_ref, &places)? {
-                        found.insert(result, row.task_id);
+                    if let Some(at) = looked_at(host, row.request_ref, &places)? {
+                        found.insert(result, (row.task_id, at));
                     }
                 }
                 _ => {}
             }
         }
     }
-    Ok(found.into_iter().rev().collect())
+    let of = |(artifact_id, (task_id, at))| OfFile { artifact_id, task_id, at };
+    Ok(found.into_iter().rev().map(of).collect())
 }
 
 /// What to search for: a full path is searched for by its name in the folder that a task worked in.
@@ -114,24 +123,36 @@ fn hits(query: &Query, name: &str) -> Result<Vec<(EntityType, String)>, Error> {
     }
 }
 
-/// Whether a request looked into the file.
-fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPath)]) -> Result<bool, Error> {
-    let Some(row) = host.query()?.artifact(request).wire()? else { return Ok(false) };
-    let Some(bytes) = if_kept(host.artifacts()?.read(&row.content_hash))? else { return Ok(false) };
-    let Ok(request) = serde_json::from_slice::<ActionRequest>(&bytes) else { return Ok(false) };
-    let Action::Observe(acts::Observe { items }) = &request.action else { return Ok(false) };
+/// Where among its results a request that looked into the file tells of it; nowhere in particular where it looked at nothing else,
+/// and none for one that did not look there.
+fn looked_at(
+    host: &dyn Host,
+    request: ArtifactId,
+    places: &[(WorkspaceId, RelPath)],
+) -> Result<Option<BTreeSet<String>>, Error> {
+    let Some(row) = host.query()?.artifact(request).wire()? else { return Ok(None) };
+    let Some(bytes) = if_kept(host.artifacts()?.read(&row.content_hash))? else { return Ok(None) };
+    let Ok(request) = serde_json::from_slice::<ActionRequest>(&bytes) else { return Ok(None) };
+    let Action::Observe(acts::Observe { items }) = &request.action else { return Ok(None) };
     let within = |resource: &ResourceId| match resource {
         ResourceId::File(workspace, _) => places.iter().any(|(id, _)| id == workspace),
         _ => false,
     };
-    let looked = request.target_resources.iter().any(within)
-        && items.iter().any(|item| match item {
-            ReadItem::Read { path } | ReadItem::Lines { path, .. } | ReadItem::Hash { path } => {
-                places.iter().any(|(_, file)| file == path)
-            }
-            ReadItem::List { .. } | ReadItem::Search { .. } | ReadItem::HashFolder { .. } => false,
-        });
-    Ok(looked)
+    let is_it = |item: &ReadItem| match item {
+        ReadItem::Read { path } | ReadItem::Lines { path, .. } | ReadItem::Hash { path } => {
+            places.iter().any(|(_, file)| file == path)
+        }
+        ReadItem::List { .. } | ReadItem::Search { .. } | ReadItem::HashFolder { .. } => false,
+    };
+    if !request.target_resources.iter().any(within) || !items.iter().any(is_it) {
+        return Ok(None);
+    }
+    if items.len() == 1 {
+        return Ok(Some(BTreeSet::new()));
+    }
+    // Results stand in the order of what was asked for.
+    let at = items.iter().zip(0_u32..).filter(|(item, _)| is_it(item)).map(|(_, n)| format!("/results/{n}"));
+    Ok(Some(at.collect()))
 }
 
 /// A file that a receipt tells of, by its name.

@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
-use model::artifact::{Artifact, ArtifactRef, EvidenceRef, TrustTier};
+use model::artifact::{Artifact, ArtifactRef, EvidenceRef, Selector, TrustTier};
 use model::body::{
     ApprovalRequested, Body, EffectProgressed, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted,
 };
@@ -79,7 +79,14 @@ impl At<'_> {
 
     fn evidence(&mut self, refs: &[EvidenceRef], of: impl Into<NodeId>) {
         let of = of.into();
-        refs.iter().for_each(|e| self.join(e.artifact_id, EdgeKind::Supports, of));
+        for one in refs {
+            self.join(one.artifact_id, EdgeKind::Supports, of);
+            let pointer = match &one.selector {
+                Selector::JsonPath { pointer } => Some(pointer),
+                _ => None,
+            };
+            self.graph.rests_on_part(one.artifact_id, of, pointer);
+        }
     }
 
     fn take_work(&mut self, body: &Body) {
@@ -121,6 +128,9 @@ impl At<'_> {
             Body::ContextCompiled(b) => {
                 self.turn(b.about_attempt_id).pack = Some(b.pack.artifact_id);
                 self.join(b.pack.artifact_id, EdgeKind::Informed, b.about_attempt_id);
+                for memory in b.memories.iter().flatten() {
+                    self.join(*memory, EdgeKind::Contributed, b.pack.artifact_id);
+                }
             }
             Body::ModelRequested(b) => {
                 let turn = self.turn(b.about_attempt_id);
@@ -188,7 +198,9 @@ impl At<'_> {
                 self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
                 if let Some(attempt) = self.attempt_id {
                     self.join(attempt, EdgeKind::Owns, b.action_request_id);
-                    let answer = self.turn(attempt).answer;
+                    let turn = self.turn(attempt);
+                    turn.act = Some(b.action_request_id);
+                    let answer = turn.answer;
                     self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
                 }
                 self.record(b.action_request_id, &b.request);
@@ -357,6 +369,10 @@ impl At<'_> {
         }
         if let Some(old) = record.supersedes {
             self.join(old, EdgeKind::Superseded, record.memory_id);
+        }
+        let act = self.attempt_id.and_then(|attempt| self.graph.turns.get(&attempt)?.act);
+        if let Some(act) = act {
+            self.graph.promoted_by.insert(record.memory_id, act);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The graph and the walks through it.
 
 use crate::node::{Edge, EdgeKind, Node, NodeId};
-use model::{ArtifactId, AttemptId};
+use crate::recall::Part;
+use model::{ActionRequestId, ArtifactId, AttemptId, MemoryId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a turn of the loop has come to, so that what follows is joined to it.
@@ -10,6 +11,7 @@ pub(crate) struct Turn {
     pub pack: Option<ArtifactId>,
     pub request: Option<ArtifactId>,
     pub answer: Option<ArtifactId>,
+    pub act: Option<ActionRequestId>,
 }
 
 /// Everything that came from something, and how.
@@ -22,6 +24,10 @@ pub struct Graph {
     pub(crate) by_uri: BTreeMap<String, Vec<ArtifactId>>,
     pub(crate) place_of: BTreeMap<ArtifactId, String>,
     pub(crate) turns: BTreeMap<AttemptId, Turn>,
+    /// By which part of an artifact a claim rests on it.
+    pub(crate) parts: BTreeMap<(ArtifactId, NodeId), Part>,
+    /// The act by which a record was promoted.
+    pub(crate) promoted_by: BTreeMap<MemoryId, ActionRequestId>,
     pub(crate) events: u64,
 }
 
@@ -113,6 +119,8 @@ impl Graph {
             by_uri: self.by_uri.clone(),
             place_of: self.place_of.clone(),
             turns: BTreeMap::new(),
+            parts: self.parts.clone(),
+            promoted_by: self.promoted_by.clone(),
             events: self.events,
         }
     }

@@ -31,5 +31,5 @@ pub use explain::Explanation;
 pub use graph::Graph;
 pub use layout::{Drawn, Layout};
 pub use node::{Edge, EdgeKind, Node, NodeId, NodeKind};
-pub use recall::Recall;
+pub use recall::{Places, Recall};
 pub use taint::{Stale, Taint};

@@ -29,6 +29,8 @@ export interface Memories {
   memory_type?: string | null;
   /** Only what holds in the project of this folder; what holds everywhere is among it. */
   folder?: string | null;
+  /** Only what is held there and says something of this, the most relevant first; a folder has to be named with it. */
+  about?: string | null;
   after?: string | null;
   limit?: number | null;
 }
@@ -169,6 +171,8 @@ export interface Revision {
 export interface Memory {
   memory_id: string;
   task_id: string;
+  /** The conversation it comes from, in lists of what is remembered now. */
+  conversation_id: string | null;
   claim: Text;
   scope: Text;
   reason: Text;
@@ -200,6 +204,8 @@ export interface Memory {
   ended_at: number | null;
   end_reason: Text | null;
   superseded_by: string | null;
+  /** How much it holds of what was asked `about`, in thousandths: made for each question and kept nowhere. */
+  relevance: number | null;
 }
 
 /** One line of a card on which the historian asks what to remember. */

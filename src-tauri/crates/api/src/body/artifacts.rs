@@ -135,8 +135,8 @@ fn found_or_file(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Erro
         return found(host, named);
     }
     let newest = crate::file_names::of_file(host, path)?.into_iter().next();
-    let (id, _) = newest.ok_or_else(|| not_found("artifact of the file", named))?;
-    host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))
+    let newest = newest.ok_or_else(|| not_found("artifact of the file", named))?;
+    host.query()?.artifact(newest.artifact_id).wire()?.ok_or_else(|| not_found("artifact", named))
 }
 
 pub(crate) fn lineage(host: &dyn Host, p: Lineage) -> Result<Lineages, Error> {

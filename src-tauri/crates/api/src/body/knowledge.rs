@@ -1,15 +1,15 @@
 //! What is held true, and why; and the search through everything.
 
 use super::task::{channel, of_submitted};
-use crate::convert::{all, ask, every, opt, opt_text, opt_word, page, text, word};
+use crate::convert::{all, ask, every, opt, opt_text, opt_word, page, rows, text, word};
 use crate::files::absolute;
 use crate::ids::{find, find_opt};
-use crate::{Host, Wire as _, fold};
+use crate::{Host, Wire as _, fold, usage};
 use kernel::command::memory::Memorandum;
 use kernel::workspace::decode_root;
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
-use model::knowledge::MemoryStatus;
+use model::knowledge::{MemoryStatus, MemoryType};
 use model::{BeliefId, Digest, MemoryId, ReceiptId, TaskId};
 use projections::query::{MemoryFilter, Page};
 use projections::rows::{ArtifactRow, MemoryRow};
@@ -96,6 +96,9 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
         Some(status) => Some(word(status)?),
     };
     let projects = projects(host)?;
+    if let Some(about) = p.about.as_deref() {
+        return relevant(host, about, &p, &projects);
+    }
     let project = project_of(p.folder.as_deref(), &projects)?;
     let filter = MemoryFilter { status, memory_type: opt_word(p.memory_type.as_deref())?, project };
     let found = match p.memory.as_deref() {
@@ -106,7 +109,34 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
             Page { rows: vec![row], next: None }
         }
     };
-    Ok(page(found, |r| memory(r, &projects)))
+    in_conversations(host, page(found, |r| memory(r, &projects)))
+}
+
+/// What is held in a project and says something of these words, the most relevant first.
+fn relevant(host: &dyn Host, about: &str, p: &Memories, projects: &Projects) -> Result<MemoryList, Error> {
+    let is_held = p.status.as_deref().is_none_or(|status| status == MemoryStatus::Active.as_str());
+    if p.folder.is_none() || p.memory.is_some() || p.after.is_some() || !is_held {
+        return Err(usage(
+            "what is relevant is looked up among what is held in one project: name a folder of it, and nothing else but a type",
+        ));
+    }
+    let memory_type: Option<MemoryType> = opt_word(p.memory_type.as_deref())?;
+    let project = project_of(p.folder.as_deref(), projects)?;
+    let words = knowledge::relevance::words(&[about]);
+    let found = host.query()?.memories_saying(&words, project, host.now(), rows(p.limit)?).wire()?;
+    let wanted = found.iter().filter(|(row, _)| memory_type.is_none() || row.memory_type == memory_type);
+    let rows = wanted.map(|(row, share)| Memory { relevance: Some(*share), ..memory(row, projects) });
+    in_conversations(host, MemoryList { rows: rows.collect(), next: None })
+}
+
+/// The same records, each with the conversation of its task.
+fn in_conversations(host: &dyn Host, mut found: MemoryList) -> Result<MemoryList, Error> {
+    let query = host.query()?;
+    for row in &mut found.rows {
+        let task: TaskId = row.task_id.parse().wire()?;
+        row.conversation_id = query.task(task).wire()?.map(|task| task.conversation_id.to_string());
+    }
+    Ok(found)
 }
 
 /// A record as it is now.
@@ -114,6 +144,7 @@ pub(super) fn memory(r: &MemoryRow, projects: &Projects) -> Memory {
     Memory {
         memory_id: r.memory_id.to_string(),
         task_id: r.task_id.to_string(),
+        conversation_id: None,
         claim: text(&r.claim),
         scope: text(&r.scope),
         reason: text(&r.reason),
@@ -141,6 +172,7 @@ pub(super) fn memory(r: &MemoryRow, projects: &Projects) -> Memory {
         ended_at: r.ended_at.map(|at| at.0),
         end_reason: opt_text(r.end_reason.as_ref()),
         superseded_by: opt(r.superseded_by),
+        relevance: None,
     }
 }
 

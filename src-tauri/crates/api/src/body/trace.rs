@@ -6,9 +6,10 @@ use crate::writers::{Written, writer_of};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use kernel::StoreState;
 use kernel::skill_registry::SkillRegistry;
-use lineage::{Graph, NodeId};
+use lineage::{Graph, NodeId, Places};
 use model::artifact::ArtifactKind;
-use model::receipt::Statement;
+use model::knowledge::MemoryStatus;
+use model::receipt::{ReceiptClass, Statement};
 use model::task::Origin;
 use model::{ArtifactId, MemoryId, ReceiptId, TaskId};
 use projections::rows::ReceiptRow;
@@ -181,15 +182,20 @@ fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {
 
 pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
     let store = fold::store_state(&host.reader()?)?;
-    let (sources, task) = sources(host, &store.skills, p.source.trim())?;
+    let Sources { nodes: sources, places, task } = sources(host, &store.skills, p.source.trim())?;
     let (graph, reach) = around(&host.query()?, task)?;
-    let found = graph.recall(&sources);
+    let found = graph.recall_at(&sources, &places);
     let mut plan = at_work(host, &graph, &found.artifacts)?;
     plan.extend(super::suggestions::to_deny(host, &graph, &found.artifacts)?);
-    for id in found.order.iter().chain(&sources) {
-        if let Some(step) = step(host, &graph, &store, *id)? {
-            plan.push(step);
-        }
+    let step_of = |id: &NodeId| step(host, &graph, &store, *id);
+    for id in &found.order {
+        plan.extend(step_of(id)?);
+    }
+    for id in &found.beside {
+        plan.extend(of_beside(host, &graph, *id)?);
+    }
+    for id in &sources {
+        plan.extend(step_of(id)?);
     }
     Ok(Recalled {
         sources: links(&graph, sources),
@@ -227,25 +233,43 @@ fn at_work(host: &dyn Host, graph: &Graph, derived: &[NodeId]) -> Result<Vec<Ste
     Ok(plan)
 }
 
-/// The nodes a person means, and a task of one of them.
-fn sources(host: &dyn Host, skills: &SkillRegistry, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+/// What a person means: the nodes, the places in those that tell of other things too, and a task of one of them.
+struct Sources {
+    nodes: Vec<NodeId>,
+    places: Places,
+    task: TaskId,
+}
+
+fn sources(host: &dyn Host, skills: &SkillRegistry, named: &str) -> Result<Sources, Error> {
+    let whole = |(nodes, task)| Sources { nodes, places: Places::new(), task };
     if let Some(skill) = named.strip_prefix("skill:") {
-        return of_skill(host, skills, skill);
+        return of_skill(host, skills, skill).map(whole);
     }
     if !Path::new(named).is_absolute() {
-        return one_source(host, named);
+        return one_source(host, named).map(whole);
     }
     let found = crate::file_names::of_file(host, Path::new(named))?;
-    match found.first() {
-        Some((_, task)) => {
-            let task = *task;
-            Ok((found.into_iter().map(|(id, _)| NodeId::Artifact(id)).collect(), task))
-        }
-        None => {
-            Err(Error::new(Code::NotFound, format!("nothing of `{named}` was ever taken in, read or kept"))
-                .hint("name an artifact instead; `hermit search` finds them"))
-        }
+    let Some(first) = found.first() else {
+        let none =
+            Error::new(Code::NotFound, format!("nothing of `{named}` was ever taken in, read or kept"));
+        return Err(none.hint("name an artifact instead; `hermit search` finds them"));
+    };
+    let task = first.task_id;
+    let nodes = found.iter().map(|one| NodeId::Artifact(one.artifact_id)).collect();
+    let part = found.into_iter().filter(|one| !one.at.is_empty());
+    Ok(Sources { nodes, places: part.map(|one| (one.artifact_id, one.at)).collect(), task })
+}
+
+/// A record that an agent asked for which had the source, and that rests on other evidence: it is not taken back unseen.
+fn of_beside(host: &dyn Host, graph: &Graph, id: NodeId) -> Result<Option<Step>, Error> {
+    let NodeId::Memory(memory) = id else { return Ok(None) };
+    let row = host.query()?.memory(memory).wire()?;
+    if row.is_none_or(|row| row.status != MemoryStatus::Active) {
+        return Ok(None);
     }
+    let why = "it rests on other evidence, but the agent that asked for it had the source before it: look whether it holds with \
+               `hermit memory show`";
+    Ok(Some(Step { subject: link(graph, id), command: None, why: why.to_owned() }))
 }
 
 /// A skill by its name, and the bytes of it behind `@`, where one version of it is meant.
@@ -287,11 +311,18 @@ fn step(host: &dyn Host, graph: &Graph, store: &StoreState, id: NodeId) -> Resul
     Ok(Some(match id {
         NodeId::Receipt(receipt) => {
             let Some(row) = host.query()?.receipt(receipt).wire()? else { return Ok(None) };
+            // Its records are taken back one by one: one act may have remembered others beside them.
+            if row.class == ReceiptClass::MemoryPromotion && !graph.promoted_in(receipt).is_empty() {
+                return Ok(None);
+            }
             return Ok(undo(&row, &of));
         }
-        NodeId::Memory(memory) => {
-            of(Some(forget(memory)), "it was promoted from what derives from the source")
-        }
+        NodeId::Memory(memory) => match host.query()?.memory(memory).wire()? {
+            Some(row) if row.status != MemoryStatus::Active => {
+                of(None, &format!("it is {} already", row.status))
+            }
+            _ => of(Some(forget(memory)), "it was promoted from what derives from the source"),
+        },
         NodeId::Belief(_) => of(None, "a belief ends with its task; what rests on it is listed here too"),
         NodeId::Artifact(at) if store.skills.0.iter().any(|one| one.record.artifact_id == at) => {
             let name =

@@ -193,3 +193,56 @@ fn roots_that_cannot_be_stated_stop_neither_a_proof_nor_a_checkpoint() {
     assert_eq!(home.must("ledger.checkpoint", json!({}))["troubles"], json!([]));
     assert_eq!(then(&home, json!({}))["standing"], "proven");
 }
+
+/// What the table of a project's memory has for each record (HV-3.4-2): its identifier and text, the project, the kind, the
+/// conversation it comes from, when it was promoted, until when it holds, and how relevant it is to a question.
+#[conforms::conforms("HV-3.4-2")]
+#[test]
+fn memory_of_a_project_is_listed_with_every_field_and_by_how_relevant_it_is_to_a_goal() {
+    let home = Home::new(46);
+    home.world.file("a.txt", "rates");
+    let remember = json!({
+        "claim": "tax rates live in rates.toml", "scope": "project", "reason": "it will be needed", "evidence": ["a.txt"],
+        "kind": "decision", "days": 2,
+    });
+    let task = home.world.script("one", vec![look("a.txt"), say("remember", remember), done("ok")]);
+    home.world.drive_allowing(task);
+    learnt(&home, "two", "the logo is blue");
+    learnt(&home, "three", "the tax office closes at noon");
+    let folder = home.world.folder.path().canonicalize().unwrap();
+    let about = |text: &str| {
+        home.must("knowledge.memories", json!({ "about": text, "folder": folder.to_str().unwrap() }))
+    };
+    let found = about("Update the tax rates of Malta");
+    assert_eq!(claims(&found, "rows"), ["tax rates live in rates.toml", "the tax office closes at noon"]);
+    let relevance = |row: &Value| row["relevance"].as_u64().unwrap();
+    let (first, second) = (&found["rows"][0], &found["rows"][1]);
+    assert!(relevance(first) > relevance(second) && relevance(second) > 0 && relevance(first) <= 1_000);
+    assert!(first["memory_id"].as_str().unwrap().starts_with("mem_"));
+    let kernel = home.world.kernel();
+    let (_, project) = kernel.store_state().projects.into_iter().next().unwrap();
+    assert_eq!(first["project"]["hash"], project.0.to_string());
+    assert_eq!((&first["memory_type"], &second["memory_type"]), (&json!("decision"), &Value::Null));
+    let conversation = kernel.task(task).unwrap().task.conversation_id.to_string();
+    assert_eq!(
+        (&first["conversation_id"], &first["task_id"]),
+        (&json!(conversation), &json!(task.to_string()))
+    );
+    let since = first["created_at"].as_i64().unwrap();
+    assert_eq!(first["expires_at"].as_i64().unwrap() - since, 2 * 24 * 60 * 60 * 1000);
+    assert_eq!(second["expires_at"], Value::Null, "for good");
+    // It belongs to the question: another finds others, and without one there is none.
+    assert_eq!(claims(&about("Paint the logo"), "rows"), ["the logo is blue"]);
+    assert!(claims(&about("What will the weather be"), "rows").is_empty());
+    let all = home.must("knowledge.memories", json!({}));
+    assert!(all["rows"].as_array().unwrap().iter().all(|row| row["relevance"].is_null()));
+    for wrong in [
+        json!({ "about": "tax" }),
+        json!({ "about": "tax", "folder": folder.to_str().unwrap(), "status": "any" }),
+    ] {
+        assert!(refused(&home, "knowledge.memories", wrong).0.contains("name a folder of it"));
+    }
+    // What has run out is relevant to nothing.
+    home.world.clock.advance(3 * 24 * 60 * 60 * 1000);
+    assert_eq!(claims(&about("Update the tax rates of Malta"), "rows"), ["the tax office closes at noon"]);
+}

@@ -1,6 +1,8 @@
 //! From a line back to the change that wrote it, and from a source forward to what rests on it.
 
 use crate::home::Home;
+use model::TaskId;
+use model::proposal::Answer;
 use serde_json::{Value, json};
 
 /// A task that writes these bytes to `notes.txt` after a person allowed it; its receipt.
@@ -132,4 +134,93 @@ fn a_recall_names_the_tasks_that_go_on_with_what_derives_from_the_source() {
     home.world.drive(at_work);
     let after = home.must("trace.recall", json!({ "source": source }))["plan"].to_string();
     assert!(!after.contains("hermit task cancel"), "{after}");
+}
+
+/// Ten files that were read in one look, what was remembered of each, and two later tasks that were told of one record each.
+fn learnt(home: &Home) -> Vec<(TaskId, String)> {
+    const PLACES: [&str; 10] = [
+        "harbour",
+        "orchard",
+        "library",
+        "quarry",
+        "chapel",
+        "brewery",
+        "stables",
+        "lighthouse",
+        "windmill",
+        "vineyard",
+    ];
+    let claim = |at: usize| format!("the {} listens at port {}", PLACES[at], 8_000 + at);
+    (0..10).for_each(|at| home.world.file(&format!("{}.txt", PLACES[at]), &claim(at)));
+    let together = |answers: Vec<Answer>| Answer {
+        calls: answers.into_iter().flat_map(|answer| answer.calls).collect(),
+        ..testkit::done("")
+    };
+    let reads = (0..10).map(|at| testkit::look(&format!("{}.txt", PLACES[at]))).collect();
+    let remembers = (0..10).map(|at| {
+        let evidence = format!("{}.txt", PLACES[at]);
+        let said = json!({ "claim": claim(at), "scope": "project", "reason": "it will be asked for", "evidence": [evidence] });
+        testkit::say("remember", said)
+    });
+    let answers = vec![together(reads), together(remembers.collect()), testkit::done("learnt")];
+    let task = home.world.script("Learn where they listen", answers);
+    let (outcome, asked) = home.world.drive_allowing(task);
+    assert!(asked == 10 && matches!(outcome, kernel::DriveOutcome::Ended { .. }), "{asked}: {outcome:?}");
+    let told = PLACES[..2].iter().map(|place| {
+        let write = testkit::write(&format!("sign of the {place}.txt"), "a port\n");
+        let task = home.world.script(&format!("Paint the {place}"), vec![write, testkit::done("painted")]);
+        home.world.drive_allowing(task);
+        let rows = home.must("receipts.list", json!({ "task": task.to_string() }))["rows"].clone();
+        let row = rows.as_array().unwrap().iter().find(|r| r["class"] == "tool_execution").unwrap().clone();
+        (task, row["receipt_id"].as_str().unwrap().to_owned())
+    });
+    told.collect()
+}
+
+/// The record that says this.
+fn remembered(home: &Home, words: &str) -> String {
+    let rows = home.must("knowledge.memories", json!({ "status": "any" }))["rows"].clone();
+    let row = rows.as_array().unwrap().iter().find(|row| row["claim"].as_str().unwrap().contains(words));
+    row.unwrap_or_else(|| panic!("{words}: {rows}"))["memory_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_recall_of_one_of_ten_files_takes_back_what_rests_on_it_and_names_the_rest_for_a_look() {
+    let home = Home::new(25);
+    let told = learnt(&home);
+    let [bad, good] = ["harbour", "orchard"].map(|words| remembered(&home, words));
+    let path = home.world.folder.path().canonicalize().unwrap().join("harbour.txt");
+    let recall = || home.must("trace.recall", json!({ "source": path.to_str().unwrap() }));
+    let found = recall();
+    let memories: Vec<&Value> = found["memories"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(memories, [&json!(bad)], "of ten records, the one that rests on it");
+    let plan = found["plan"].as_array().unwrap();
+    let commands: Vec<&str> = plan.iter().filter_map(|step| step["command"].as_str()).collect();
+    let undo = format!("hermit rollback {}", told[0].1);
+    assert!(
+        commands.len() == 2 && commands[0] == undo,
+        "the act of whoever was told of it comes first: {commands:?}"
+    );
+    assert!(commands[1].starts_with(&format!("hermit memory invalidate {bad} ")), "{commands:?}");
+    let beside = plan.iter().filter(|step| step["why"].as_str().unwrap().contains("rests on other evidence"));
+    let beside: Vec<&Value> = beside.map(|step| &step["subject"]["id"]).collect();
+    assert!(
+        beside.len() == 9 && beside.contains(&&json!(good)),
+        "its agent had read the bad one: {beside:?}"
+    );
+    assert!(!found.to_string().contains(&told[1].0.to_string()), "who was told of another has nothing of it");
+    // What the plan says is done, and nothing is left to take back: no record, no file, and no context that is told of it.
+    let undoing = home.must("receipts.rollback", json!({ "receipt": told[0].1 }));
+    home.world.drive_allowing(undoing["task_id"].as_str().unwrap().parse().unwrap());
+    home.must("knowledge.invalidate", json!({ "memory": bad, "reason": "it rests on a bad source" }));
+    assert!(!home.world.path("sign of the harbour.txt").exists());
+    let left = recall()["plan"].clone();
+    assert!(left.as_array().unwrap().iter().all(|step| step["command"].is_null()), "{left}");
+    assert!(left.to_string().contains("it is invalidated already"), "{left}");
+    let held = home.must("knowledge.memories", json!({}))["rows"].clone();
+    assert_eq!(held.as_array().unwrap().len(), 9, "the others are held still");
+    // The whole look is named by its artifact: then all of it is meant.
+    let look = found["sources"][0]["id"].clone();
+    let all = home.must("trace.recall", json!({ "source": look }))["memories"].clone();
+    assert_eq!(all.as_array().unwrap().len(), 10, "{all}");
 }

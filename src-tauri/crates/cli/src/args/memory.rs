@@ -96,6 +96,9 @@ pub struct MemoryList {
     /// Only what holds in the project of this folder, or everywhere.
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+    /// Only what is held there and says something of this, the most relevant first, as a task with this goal is told of it.
+    #[arg(long, value_name = "TEXT", requires = "folder", conflicts_with_all = ["status", "as_of", "after"])]
+    pub about: Option<String>,
     /// As it was then: at a checkpoint (the number of its notes, or a file with the signed note), or at a time of yours
     /// (`yesterday`, `tuesday`, `2026-11-20`, which is its beginning, `2026-11-20 18:00`).
     #[arg(long, value_name = "CHECKPOINT|TIME", conflicts_with = "status")]

@@ -59,6 +59,7 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
         memory: None,
         memory_type: args.memory_type,
         folder: args.folder.as_deref().map(absolute).transpose()?,
+        about: args.about,
         after: args.after,
         limit: args.limit,
     };
@@ -66,8 +67,9 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
     let found = session.call(&ask)?;
     let meaning = session.call(&wire::models::Embedded {})?;
     context.out.answer(&found, |out, found| {
+        let relevance = |m: &Memory| m.relevance.map(|share| format!("{:.1} %", f64::from(share) / 10.0));
         let rows = found.rows.iter().map(|m| {
-            vec![
+            let more = [
                 m.memory_id.clone(),
                 m.status.to_string(),
                 m.memory_type.map_or_else(|| "-".to_owned(), |kind| kind.to_string()),
@@ -75,9 +77,12 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
                 m.trust.to_string(),
                 used(m),
                 plain(&m.claim.to_string()),
-            ]
+            ];
+            relevance(m).into_iter().chain(more).collect::<Vec<String>>()
         });
-        let head = ["memory", "status", "type", "holds in", "trust", "used", "claim"];
+        let first = found.rows.first().and_then(relevance).map(|_| "relevance");
+        let more = ["memory", "status", "type", "holds in", "trust", "used", "claim"];
+        let head: Vec<&str> = first.into_iter().chain(more).collect();
         list(out, &head, rows.collect(), found.next.as_deref());
         if meaning.model.is_some() {
             super::models::by_meaning(out, &meaning);
@@ -160,6 +165,9 @@ fn shown(out: &Output, m: &Memory) {
         }
     }
     fact("task", &m.task_id);
+    if let Some(conversation) = &m.conversation_id {
+        fact("said in", conversation);
+    }
     for piece in &m.evidence {
         fact("evidence", &format!("{} of {} ({})", plain(&piece.part), piece.artifact_id, piece.trust));
     }

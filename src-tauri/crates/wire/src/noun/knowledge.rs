@@ -27,6 +27,8 @@ params! {
         memory_type: Option<String>,
         /// Only what holds in the project of this folder; what holds everywhere is among it.
         folder: Option<String>,
+        /// Only what is held there and says something of this, the most relevant first; a folder has to be named with it.
+        about: Option<String>,
         after: Option<String>,
         limit: Option<u32>,
     }
@@ -144,6 +146,8 @@ answers! {
     Memory {
         memory_id: String,
         task_id: String,
+        /// The conversation it comes from, in lists of what is remembered now.
+        conversation_id: Option<String>,
         claim: Text,
         scope: Text,
         reason: Text,
@@ -175,6 +179,8 @@ answers! {
         ended_at: Option<i64>,
         end_reason: Option<Text>,
         superseded_by: Option<String>,
+        /// How much it holds of what was asked `about`, in thousandths: made for each question and kept nowhere.
+        relevance: Option<u32>,
     }
     /// One line of a card on which the historian asks what to remember.
     Suggestion {
