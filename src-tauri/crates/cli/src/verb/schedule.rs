@@ -86,6 +86,8 @@ fn asked(args: ScheduleAdd) -> Result<Keep, Error> {
         name: args.name,
         said: args.time,
         zone: args.zone,
+        globs: args.globs,
+        quiet_seconds: args.quiet,
         goal: args.words.unwrap_or_default(),
         workspace: absolute(args.workspace.as_deref().unwrap_or(Path::new(".")))?,
         reasoner,
