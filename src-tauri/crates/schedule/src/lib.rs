@@ -17,11 +17,13 @@
 
 mod bounds;
 mod catch_up;
+mod days;
 mod plain_words;
 mod rule;
 
 pub use bounds::{delay_ms, hours, within};
 pub use catch_up::settle;
+pub use days::{day_and_time, month};
 pub use plain_words::parse;
 pub use rule::{Slots, check, cron, every, in_words, next, slots, zone_named};
 

@@ -50,6 +50,7 @@ mod tests {
             schedule::PassedOver,
             schedule::ScheduleState,
             schedule::Shift,
+            schedule::SlotState,
         );
     }
 
