@@ -8,11 +8,18 @@ use crate::task::{Budget, ModelApi};
 use crate::{ConversationId, Digest, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-pub use words::schedule::{Overlap, PassedOver, ScheduleState, Shift};
+pub use words::schedule::{
+    FileChange, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, Shift, TriggerKind, Unseen,
+};
 
 mod bounds;
+mod trigger;
 
 pub use bounds::{Bounds, DayBudget, Hours};
+pub use trigger::{
+    CHANGES_TOLD_MAX, ChangedFile, EndedRun, PER_HOUR_USUAL, QUIET_MS_USUAL, SEEN_FILES_MAX, Seen,
+    SeenChange, SeenState, Trigger,
+};
 
 /// The longest goal of a schedule, in bytes.
 const GOAL_BYTES_MAX: usize = 16 * 1024;
@@ -46,6 +53,8 @@ pub enum Rule {
         /// The zone that it was said in.
         zone: String,
     },
+    /// No time: something happens that the schedule says it waits for (`on`).
+    Event,
 }
 
 impl Rule {
@@ -54,6 +63,7 @@ impl Rule {
         match self {
             Self::Cron { expression, .. } => expression.clone(),
             Self::Once { .. } => "once".to_owned(),
+            Self::Event => "when something happens".to_owned(),
             Self::Every { period_ms, .. } => {
                 let units =
                     [("week", 604_800_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000)];
@@ -183,6 +193,9 @@ pub struct Schedule {
     /// What bounds its runs beside the budget of each.
     #[serde(default, skip_serializing_if = "Bounds::are_none")]
     pub bounds: Bounds,
+    /// What it waits for, where that is no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Trigger>,
 }
 
 impl Schedule {
@@ -202,6 +215,7 @@ impl Schedule {
             return Err("a schedule begins at most an hour later than its time says".to_owned());
         }
         self.bounds.check()?;
+        self.check_trigger()?;
         match self.when.catch_up {
             CatchUp::Newer(0) => Err("catch up with at least one missed time, or skip them".to_owned()),
             CatchUp::Newer(most) if most > AFTERWARDS_MAX => {
@@ -209,6 +223,26 @@ impl Schedule {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_trigger(&self) -> Result<(), String> {
+        match (&self.on, &self.when.rule) {
+            (None, Rule::Event) => Err("a schedule waits for a time or for something else".to_owned()),
+            (None, _) => Ok(()),
+            (Some(_), Rule::Event) if self.when.jitter_ms.is_some() => {
+                Err("only what begins at a time can begin later than its time".to_owned())
+            }
+            (Some(Trigger::After { of, .. }), Rule::Event) if *of == self.name => {
+                Err(format!("`{of}` cannot wait for its own end: name another schedule or a task"))
+            }
+            (Some(on), Rule::Event) => on.check(),
+            (Some(_), _) => Err("a schedule waits for a time or for something else, not for both".to_owned()),
+        }
+    }
+
+    /// What it waits for, as a person reads it, without its zone.
+    pub fn in_words(&self) -> String {
+        self.on.as_ref().map_or_else(|| self.when.rule.in_words(), Trigger::in_words)
     }
 
     /// SHA-256 over its canonical bytes.
@@ -240,7 +274,7 @@ pub struct KeepSchedule {
     pub schedule: Schedule,
     /// The version that it would be, from 1.
     pub version: u32,
-    /// Its first times from when this was proposed, each as a person reads it.
+    /// Its first times from when this was proposed, each as a person reads it; none where it waits for no time.
     pub next: Vec<String>,
     /// As it is, where it is changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

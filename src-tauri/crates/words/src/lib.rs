@@ -46,11 +46,16 @@ mod tests {
     fn every_value_of_schedules_too() {
         spelled!(
             schedule::CatchUpKind,
+            schedule::FileChange,
+            schedule::FileChanges,
             schedule::Overlap,
             schedule::PassedOver,
+            schedule::RunEnd,
             schedule::ScheduleState,
             schedule::Shift,
             schedule::SlotState,
+            schedule::TriggerKind,
+            schedule::Unseen,
         );
     }
 

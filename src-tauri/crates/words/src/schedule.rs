@@ -93,3 +93,69 @@ crate::names! {
         Newer = "newer",
     }
 }
+
+crate::names! {
+    /// What kind of thing a schedule waits for that is no time.
+    pub enum TriggerKind ("kind of trigger") {
+        /// Changes of files in its folder.
+        Files = "files",
+        /// A ref of the folder's repository is somewhere else.
+        Ref = "ref",
+        /// A run of another schedule, or a task, has ended.
+        After = "after",
+    }
+}
+
+crate::names! {
+    /// Which changes of files a schedule waits for.
+    pub enum FileChanges ("choice of changes of files") {
+        /// A file is there that was not: made, or moved there from elsewhere.
+        Landed = "landed",
+        /// That, and a file that was written or moved within the folder.
+        Changed = "changed",
+        /// That, and a file that is gone.
+        Any = "any",
+    }
+}
+
+crate::names! {
+    /// What became of a file.
+    pub enum FileChange ("change of a file") {
+        /// It is there, and was not.
+        Landed = "landed",
+        /// It was written.
+        Written = "written",
+        /// It is the same, at another place of the folder.
+        Moved = "moved",
+        /// It is gone.
+        Gone = "gone",
+    }
+}
+
+crate::names! {
+    /// How a run ends that a schedule waits for.
+    pub enum RunEnd ("end of a run") {
+        /// Its work was done.
+        Done = "done",
+        /// It failed, or its time was up.
+        Failed = "failed",
+        /// However it ends.
+        Either = "either",
+    }
+}
+
+crate::names! {
+    /// Why what a schedule waits for cannot be seen.
+    pub enum Unseen ("reason why something cannot be seen") {
+        /// The folder is not there.
+        FolderMissing = "folder_missing",
+        /// There are more files than a schedule may wait for.
+        TooManyFiles = "too_many_files",
+        /// There is no repository whose refs can be read.
+        NoRepository = "no_repository",
+        /// The schedule that it waits for was removed.
+        ScheduleMissing = "schedule_missing",
+        /// Something else stands in the way.
+        Unreadable = "unreadable",
+    }
+}

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Budget, Reasoner } from "./task";
-import type { CatchUpKind, Overlap, PassedOver, Profile, RunStatus, ScheduleState } from "./words";
+import type { CatchUpKind, FileChanges, Overlap, PassedOver, Profile, RunEnd, RunStatus, ScheduleState, TriggerKind, Unseen } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -36,9 +36,9 @@ export interface Show {
   name: string;
 }
 
-/** A time, as a person says it. */
+/** A time, or what else is waited for, as a person says it. */
 export interface Preview {
-  /** Plain English, such as `every weekday at 8:30`, or a cron expression. */
+  /** Plain English, such as `every weekday at 8:30`, a cron expression, or what else it waits for, such as `when a file lands here`, `when main moves`, `after morning`. */
   said: string;
   /** The time zone, by its name; that of the host when absent. */
   zone?: string | null;
@@ -48,9 +48,13 @@ export interface Preview {
 export interface Keep {
   /** Its name; one that stands is changed. When absent, one is made that none has yet. */
   name?: string | null;
-  /** The time, as in a preview. */
+  /** The time, or what else it waits for, as in a preview. */
   said: string;
   zone?: string | null;
+  /** Of what waits for files: which, as globs below the folder, beside those that the words name. */
+  globs?: string[];
+  /** Of what waits for files: seconds that one must have been left alone; 2 when absent. */
+  quiet_seconds?: number | null;
   /** What is to be done each time; a playbook may leave it empty. */
   goal?: string;
   /** The folder to work in, absolute. */
@@ -115,9 +119,13 @@ export interface Schedule {
   by_itself: boolean;
   /** The time as it was said. */
   said: string;
-  /** As it is read: a cron expression, or a period. */
+  /** As it is read: a cron expression, a period, or what else it waits for. */
   rule: string;
   zone: string;
+  /** What it waits for, where that is no time. */
+  waits_for: WaitsFor | null;
+  /** Why that cannot be seen now, where it cannot. */
+  unseen: Unseen | null;
   /** What is done each time. */
   goal: string;
   folder: string;
@@ -143,6 +151,23 @@ export interface Schedule {
   artifact_id: string;
 }
 
+/** What a schedule waits for that is no time. */
+export interface WaitsFor {
+  kind: TriggerKind;
+  /** Of files: which, as globs below the folder; all where there are none. */
+  globs: string[];
+  /** Of files: which changes. */
+  changes: FileChanges | null;
+  /** Of files: milliseconds that one must have been left alone. */
+  quiet_ms: number | null;
+  /** Of a ref: its whole name. */
+  ref_name: string | null;
+  /** Of an end: the schedule's name, or the task's identifier. */
+  of: string | null;
+  /** Of an end: which. */
+  end: RunEnd | null;
+}
+
 /** A time at which something is due. */
 export interface Due {
   /** When, ms. */
@@ -153,7 +178,7 @@ export interface Due {
 
 /** A run that a schedule began. */
 export interface ScheduleRun {
-  /** The time that fired, ms. */
+  /** The time that fired, or at which what it waited for was seen, ms. */
   slot_at: number;
   task_id: string;
   status: string | null;
@@ -168,9 +193,12 @@ export interface PassedOverAt {
   why: PassedOver;
 }
 
-/** A time as it is read. */
+/** A time, or what else is waited for, as it is read. */
 export interface Previewed {
   rule: string;
   zone: string;
+  /** What is waited for, where that is no time. */
+  waits_for: WaitsFor | null;
+  /** The next times; none where it is no time. */
   next: Due[];
 }

@@ -864,6 +864,67 @@ export const CATCH_UP_KIND = [
 ] as const;
 export type CatchUpKind = (typeof CATCH_UP_KIND)[number];
 
+/** What kind of thing a schedule waits for that is no time. */
+export const TRIGGER_KIND = [
+  /** Changes of files in its folder. */
+  "files",
+  /** A ref of the folder's repository is somewhere else. */
+  "ref",
+  /** A run of another schedule, or a task, has ended. */
+  "after",
+] as const;
+export type TriggerKind = (typeof TRIGGER_KIND)[number];
+
+/** Which changes of files a schedule waits for. */
+export const FILE_CHANGES = [
+  /** A file is there that was not: made, or moved there from elsewhere. */
+  "landed",
+  /** That, and a file that was written or moved within the folder. */
+  "changed",
+  /** That, and a file that is gone. */
+  "any",
+] as const;
+export type FileChanges = (typeof FILE_CHANGES)[number];
+
+/** What became of a file. */
+export const FILE_CHANGE = [
+  /** It is there, and was not. */
+  "landed",
+  /** It was written. */
+  "written",
+  /** It is the same, at another place of the folder. */
+  "moved",
+  /** It is gone. */
+  "gone",
+] as const;
+export type FileChange = (typeof FILE_CHANGE)[number];
+
+/** How a run ends that a schedule waits for. */
+export const RUN_END = [
+  /** Its work was done. */
+  "done",
+  /** It failed, or its time was up. */
+  "failed",
+  /** However it ends. */
+  "either",
+] as const;
+export type RunEnd = (typeof RUN_END)[number];
+
+/** Why what a schedule waits for cannot be seen. */
+export const UNSEEN = [
+  /** The folder is not there. */
+  "folder_missing",
+  /** There are more files than a schedule may wait for. */
+  "too_many_files",
+  /** There is no repository whose refs can be read. */
+  "no_repository",
+  /** The schedule that it waits for was removed. */
+  "schedule_missing",
+  /** Something else stands in the way. */
+  "unreadable",
+] as const;
+export type Unseen = (typeof UNSEEN)[number];
+
 /** What a key signs; no key serves two purposes (proof.md 3). */
 export const KEY_PURPOSE = [
   /** Checkpoints. */

@@ -21,9 +21,11 @@ macro_rules! with_schedules {
         /// A schedule is removed.
         ScheduleRemoved ("schedule.removed", 1, Schedule, |b| b.name) { name: String, reason: Text }
         /// What became of each slot of a schedule that came due after `since` and until `until`: each slot stands in exactly one
-        /// of these events. `passed_over`: how many were, with these.
+        /// of these events. `passed_over`: how many were, with these. `seen`: of one that waits for no time, what a look at it saw
+        /// where that is another than before; a slot is the instant of the look that saw its change.
         ScheduleSettled ("schedule.settled", 1, Schedule, |b| b.name) {
-            name: String, version: u32, span: u32, since: UnixMs, until: UnixMs, settled: Vec<Settled>, passed_over: u64,
+            name: String, version: u32, span: u32, since: UnixMs, until: UnixMs, settled: Vec<Settled>, passed_over: u64;
+            since seen: Seen
         }
         /// The task of a slot that fired. `runs`: how many there were, with this one.
         ScheduleFired ("schedule.fired", 1, Schedule, |b| b.name) {

@@ -8,7 +8,9 @@ pub use crate::task::Submitted;
 use crate::task::{Budget, Reasoner};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
-use words::schedule::{CatchUpKind, Overlap, PassedOver, ScheduleState, SlotState};
+use words::schedule::{
+    CatchUpKind, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
+};
 use words::task::RunStatus;
 
 /// What bounds the runs of a schedule, beside the budget of each; what is absent is not bounded.
@@ -42,9 +44,10 @@ params! {
     List {}
     /// One schedule, with what it did and does next.
     Show { name: String }
-    /// A time, as a person says it.
+    /// A time, or what else is waited for, as a person says it.
     Preview {
-        /// Plain English, such as `every weekday at 8:30`, or a cron expression.
+        /// Plain English, such as `every weekday at 8:30`, a cron expression, or what else it waits for, such as `when a file lands
+        /// here`, `when main moves`, `after morning`.
         said: String,
         /// The time zone, by its name; that of the host when absent.
         zone: Option<String>,
@@ -53,9 +56,14 @@ params! {
     Keep {
         /// Its name; one that stands is changed. When absent, one is made that none has yet.
         name: Option<String>,
-        /// The time, as in a preview.
+        /// The time, or what else it waits for, as in a preview.
         said: String,
         zone: Option<String>,
+        /// Of what waits for files: which, as globs below the folder, beside those that the words name.
+        #[serde(default)]
+        globs: Vec<String>,
+        /// Of what waits for files: seconds that one must have been left alone; 2 when absent.
+        quiet_seconds: Option<u32>,
         /// What is to be done each time; a playbook may leave it empty.
         #[serde(default)]
         goal: String,
@@ -126,9 +134,13 @@ answers! {
         by_itself: bool,
         /// The time as it was said.
         said: String,
-        /// As it is read: a cron expression, or a period.
+        /// As it is read: a cron expression, a period, or what else it waits for.
         rule: String,
         zone: String,
+        /// What it waits for, where that is no time.
+        waits_for: Option<WaitsFor>,
+        /// Why that cannot be seen now, where it cannot.
+        unseen: Option<Unseen>,
         /// What is done each time.
         goal: String,
         folder: String,
@@ -153,6 +165,22 @@ answers! {
         last_passed_over: Option<PassedOverAt>,
         artifact_id: String,
     }
+    /// What a schedule waits for that is no time.
+    WaitsFor {
+        kind: TriggerKind,
+        /// Of files: which, as globs below the folder; all where there are none.
+        globs: Vec<String>,
+        /// Of files: which changes.
+        changes: Option<FileChanges>,
+        /// Of files: milliseconds that one must have been left alone.
+        quiet_ms: Option<u64>,
+        /// Of a ref: its whole name.
+        ref_name: Option<String>,
+        /// Of an end: the schedule's name, or the task's identifier.
+        of: Option<String>,
+        /// Of an end: which.
+        end: Option<RunEnd>,
+    }
     /// A time at which something is due.
     Due {
         /// When, ms.
@@ -162,7 +190,7 @@ answers! {
     }
     /// A run that a schedule began.
     ScheduleRun {
-        /// The time that fired, ms.
+        /// The time that fired, or at which what it waited for was seen, ms.
         slot_at: i64,
         task_id: String,
         status: Option<String>,
@@ -175,10 +203,13 @@ answers! {
         until: i64,
         why: PassedOver,
     }
-    /// A time as it is read.
+    /// A time, or what else is waited for, as it is read.
     Previewed {
         rule: String,
         zone: String,
+        /// What is waited for, where that is no time.
+        waits_for: Option<WaitsFor>,
+        /// The next times; none where it is no time.
         next: Vec<Due>,
     }
     /// What the last runs of a schedule would ask today.
@@ -271,6 +302,8 @@ answers! {
         times: Option<u64>,
         /// Of several the last, by the clock of the zone.
         until: Option<String>,
+        /// What it was that it waited for, in words, where that is no time.
+        because: Option<String>,
         /// The task of its run.
         task_id: Option<String>,
         /// How that stands.

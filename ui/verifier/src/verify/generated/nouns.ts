@@ -121,6 +121,7 @@ export const rule = tagged("kind", {
   cron: object({ expression: string, zone: string }, "closed"),
   every: object({ period_ms: u64, from: integer }, "closed"),
   once: object({ at: integer, zone: string }, "closed"),
+  event: object({}),
 });
 export const catchUp = variant(names("skip", "newest"), { newer: u32 });
 export const when = object({ rule: rule, catch_up: catchUp, grace_ms: nullable(u64), jitter_ms: nullable(u64) }, "closed");
@@ -134,7 +135,14 @@ export const overlap = names("skip", "queue", "end_older");
 export const dayBudget = object({ runs_max: nullable(u32), iterations_max: nullable(u32), tokens_max: nullable(u64), cost_micros_max: nullable(u64), wall_ms_max: nullable(integer) }, "closed");
 export const hours = object({ from: u16, until: u16, zone: string }, "closed");
 export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours) }, "closed");
-export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds) }, "closed");
+export const fileChanges = names("landed", "changed", "any");
+export const runEnd = names("done", "failed", "either");
+export const trigger = tagged("kind", {
+  files: object({ globs: defaulted(array(string)), changes: fileChanges, quiet_ms: u64 }, "closed"),
+  ref: object({ name: string }, "closed"),
+  after: object({ of: string, end: runEnd }, "closed"),
+});
+export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),

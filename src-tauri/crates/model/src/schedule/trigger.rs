@@ -1,0 +1,262 @@
+//! What a schedule waits for that is no time: changes of files, a ref that moves, the end of another run (schedule.md 1,
+//! HV-3.5-1); and what a look at it saw.
+//!
+//! Who watches only wakes. What decides is a look, which compares what there is with what was last recorded: a host that was off
+//! finds what changed, and a notice that was lost loses nothing.
+
+use crate::artifact::ArtifactRef;
+use crate::skill::check_skill_name;
+use crate::task::TaskStatus;
+use crate::vcs::is_ref;
+use crate::{RelPath, TaskId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use words::schedule::{FileChange, FileChanges, RunEnd, Unseen};
+
+/// Globs that one schedule may name.
+const GLOBS_MAX: usize = 20;
+/// The longest glob, in bytes.
+const GLOB_BYTES_MAX: usize = 300;
+/// How long a file must have been left alone before its change counts, in milliseconds.
+const QUIET_MS: RangeInclusive<u64> = 500..=600_000;
+/// How long that is where nothing is said.
+pub const QUIET_MS_USUAL: u64 = 2_000;
+/// Files that a schedule may wait for.
+pub const SEEN_FILES_MAX: usize = 20_000;
+/// Changes that a task is told by name; of more, it is told how many.
+pub const CHANGES_TOLD_MAX: usize = 200;
+/// Runs that such a schedule begins within an hour where nothing is said.
+pub const PER_HOUR_USUAL: u32 = 12;
+
+/// What a schedule waits for that is no time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Trigger {
+    /// Changes of files in its folder.
+    Files {
+        /// Which, each below the folder: `*` is no slash, `**` is any folders. All of them where there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        globs: Vec<String>,
+        /// Which changes.
+        changes: FileChanges,
+        /// Milliseconds that a file must have been left alone before its change counts.
+        quiet_ms: u64,
+    },
+    /// A ref of the folder's repository is somewhere else.
+    Ref {
+        /// Its whole name, such as `refs/heads/main`.
+        name: String,
+    },
+    /// A run of another schedule, or a task, has ended.
+    After {
+        /// The schedule's name, or the task's identifier.
+        of: String,
+        /// How.
+        end: RunEnd,
+    },
+}
+
+impl Trigger {
+    /// Whether it can be meant; globs are read by the room `effects`.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Files { globs, quiet_ms, .. } => {
+                if globs.len() > GLOBS_MAX {
+                    return Err(format!("a schedule names at most {GLOBS_MAX} kinds of files"));
+                }
+                if !QUIET_MS.contains(quiet_ms) {
+                    return Err("a file has been left alone for half a second to ten minutes".to_owned());
+                }
+                globs.iter().try_for_each(|glob| check_glob(glob))
+            }
+            Self::Ref { name } if !is_ref(name) => Err(format!(
+                "`{name}` is no name of a branch or tag: write it as main, refs/heads/main or refs/tags/v1"
+            )),
+            Self::After { of, .. } if of.parse::<TaskId>().is_err() => check_skill_name(of),
+            Self::Ref { .. } | Self::After { .. } => Ok(()),
+        }
+    }
+
+    /// As a person reads it, in the words by which it can be said.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Files { globs, changes, .. } => {
+                let is_here = *globs == ["*"];
+                let named = !globs.is_empty() && !is_here;
+                let which = if named { format!(" matching {}", globs.join(", ")) } else { String::new() };
+                match changes {
+                    FileChanges::Landed if is_here => "when a file lands here".to_owned(),
+                    FileChanges::Landed if globs.is_empty() => "when a file lands".to_owned(),
+                    FileChanges::Landed => format!("when a file{which} lands"),
+                    FileChanges::Changed if is_here => "when files here change".to_owned(),
+                    FileChanges::Changed => format!("when files{which} change"),
+                    FileChanges::Any if is_here => "when files here change or go".to_owned(),
+                    FileChanges::Any => format!("when files{which} change or go"),
+                }
+            }
+            Self::Ref { name } => {
+                format!("when {} moves", name.strip_prefix("refs/heads/").unwrap_or(name))
+            }
+            Self::After { of, end: RunEnd::Either } => format!("after {of}"),
+            Self::After { of, end: RunEnd::Done } => format!("when {of} is done"),
+            Self::After { of, end: RunEnd::Failed } => format!("when {of} fails"),
+        }
+    }
+}
+
+/// A glob of a folder stays below it.
+fn check_glob(glob: &str) -> Result<(), String> {
+    let leaves = glob.starts_with('/') || glob.split('/').any(|part| part == "..") || glob.contains('\\');
+    if leaves {
+        return Err(format!("`{glob}` leads out of the folder: name files below it, such as scans/*.pdf"));
+    }
+    if glob.is_empty() || glob.len() > GLOB_BYTES_MAX || glob.chars().any(char::is_control) {
+        return Err(format!("a kind of files is named with 1 to {GLOB_BYTES_MAX} characters, such as *.pdf"));
+    }
+    Ok(())
+}
+
+/// What a look at what a schedule waits for saw, where that is another than the look before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// What there is, as the next look is compared with it; absent where it is as it was, or could not be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<ArtifactRef>,
+    /// What changed since, where a slot came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ArtifactRef>,
+    /// Why it cannot be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Unseen>,
+}
+
+/// What there was at a look: the content of [`Seen::state`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SeenState {
+    /// Files by their path below the folder, each with its stamp.
+    Files {
+        /// They.
+        files: BTreeMap<RelPath, String>,
+    },
+    /// A ref.
+    Ref {
+        /// The commit it is at; none where there is no such ref.
+        at: Option<String>,
+    },
+    /// Runs.
+    Runs {
+        /// Those that have not ended.
+        open: Vec<TaskId>,
+        /// Those that have, of the newest.
+        ended: Vec<TaskId>,
+    },
+}
+
+/// What changed between two looks: the content of [`Seen::change`], and what the task of the slot is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SeenChange {
+    /// Files.
+    Files {
+        /// The first of them, by path.
+        files: Vec<ChangedFile>,
+        /// How many more there are.
+        more: u64,
+    },
+    /// A ref.
+    Ref {
+        /// Its whole name.
+        name: String,
+        /// The commit it was at; none where there was no such ref.
+        from: Option<String>,
+        /// The commit it is at; none where there is no such ref any more.
+        to: Option<String>,
+    },
+    /// Runs ended.
+    Ended {
+        /// The schedule's name, or the task's identifier.
+        of: String,
+        /// They, with how each ended.
+        runs: Vec<EndedRun>,
+    },
+}
+
+/// A file that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedFile {
+    /// Where, below the folder.
+    pub path: RelPath,
+    /// What became of it.
+    pub change: FileChange,
+    /// Where it was, where it moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<RelPath>,
+}
+
+/// A run that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndedRun {
+    /// Its task.
+    pub task_id: TaskId,
+    /// How.
+    pub status: TaskStatus,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(globs: &[&str]) -> Trigger {
+        let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
+        Trigger::Files { globs, changes: FileChanges::Changed, quiet_ms: QUIET_MS_USUAL }
+    }
+
+    #[test]
+    fn what_leads_out_of_the_folder_or_names_nothing_is_refused_with_what_can_be_said() {
+        for (glob, word) in [
+            ("/etc/*", "below it"),
+            ("../*.pdf", "below it"),
+            ("scans/../../x", "below it"),
+            ("C:\\x", "below it"),
+            ("", "such as *.pdf"),
+            ("a\nb", "such as *.pdf"),
+        ] {
+            assert!(files(&[glob]).check().is_err_and(|why| why.contains(word)), "{glob}");
+        }
+        assert!(files(&["*.pdf", "a/**/b..c"]).check().is_ok());
+        assert!(files(&["*"; 21]).check().is_err());
+        let quiet = |quiet_ms| Trigger::Files { globs: Vec::new(), changes: FileChanges::Any, quiet_ms };
+        assert!(quiet(499).check().is_err() && quiet(600_001).check().is_err() && quiet(500).check().is_ok());
+        for name in ["main", "refs/heads/../x", "refs/heads/a b", ""] {
+            assert!(Trigger::Ref { name: name.to_owned() }.check().is_err(), "{name}");
+        }
+        let after = |of: &str| Trigger::After { of: of.to_owned(), end: RunEnd::Either };
+        assert!(after("Not A Name").check().is_err() && after("evening").check().is_ok());
+        assert!(after("task_0190a1b2c3d47e8f9a0b1c2d00000001").check().is_ok());
+    }
+
+    #[test]
+    fn each_is_told_in_words() {
+        let told = |globs: &[&str], changes| {
+            let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
+            Trigger::Files { globs, changes, quiet_ms: 2_000 }.in_words()
+        };
+        assert_eq!(told(&[], FileChanges::Changed), "when files change");
+        assert_eq!(told(&["*"], FileChanges::Landed), "when a file lands here");
+        assert_eq!(told(&["*.pdf", "*.png"], FileChanges::Landed), "when a file matching *.pdf, *.png lands");
+        assert_eq!(told(&["**/*.rs"], FileChanges::Any), "when files matching **/*.rs change or go");
+        assert_eq!(Trigger::Ref { name: "refs/heads/main".to_owned() }.in_words(), "when main moves");
+        assert_eq!(Trigger::Ref { name: "refs/tags/v1".to_owned() }.in_words(), "when refs/tags/v1 moves");
+        let after = |end| Trigger::After { of: "tidy".to_owned(), end }.in_words();
+        let all = [RunEnd::Either, RunEnd::Done, RunEnd::Failed].map(after);
+        assert_eq!(all, ["after tidy", "when tidy is done", "when tidy fails"]);
+    }
+}
