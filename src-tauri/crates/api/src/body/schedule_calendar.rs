@@ -4,7 +4,8 @@ use super::schedules::{known, zone};
 use crate::{Host, Wire as _, fold, usage};
 use kernel::schedule_registry::ScheduleRecord;
 use ledger::Reader;
-use model::schedule::{DueSlot, PassedOver, ScheduleState, Settled};
+use model::artifact::ArtifactRef;
+use model::schedule::{ChangedFile, DueSlot, FileChange, PassedOver, ScheduleState, SeenChange, Settled};
 use model::{Body, TaskId, UnixMs};
 use projections::Query;
 use std::collections::BTreeMap;
@@ -22,6 +23,10 @@ const SCHEDULES_MAX: usize = 200;
 const PAGE: u64 = 200;
 /// Pages of it that are read, at most.
 const PAGES_MAX: u32 = 60;
+/// Files that are named of those that changed.
+const FILES_TOLD: usize = 3;
+/// Characters by which a commit is told.
+const COMMIT_CHARS: usize = 7;
 
 /// A span: from an instant until another, without that.
 #[derive(Clone, Copy)]
@@ -44,7 +49,7 @@ enum Began {
 }
 
 /// A slot, or several that were passed over together.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Slot {
     first: UnixMs,
     until: UnixMs,
@@ -52,14 +57,16 @@ struct Slot {
     state: SlotState,
     why: Option<PassedOver>,
     task_id: Option<TaskId>,
+    /// What changed, of one that waited for a change.
+    change: Option<ArtifactRef>,
 }
 
 impl Slot {
     const fn one(at: UnixMs, state: SlotState) -> Self {
-        Self { first: at, until: at, times: Some(1), state, why: None, task_id: None }
+        Self { first: at, until: at, times: Some(1), state, why: None, task_id: None, change: None }
     }
 
-    const fn fires(at: UnixMs, began: Option<Began>) -> Self {
+    fn fires(at: UnixMs, began: Option<Began>) -> Self {
         match began {
             None => Self::one(at, SlotState::Waiting),
             Some(Began::Run(task)) => Self { task_id: Some(task), ..Self::one(at, SlotState::Fired) },
@@ -96,7 +103,7 @@ pub(crate) fn calendar(host: &dyn Host, p: Calendar) -> Result<Times, Error> {
             cut.push(record.name.clone());
         }
         for slot in past.into_iter().chain(next) {
-            entries.push(entry((&query, &zone), &record.name, slot, span)?);
+            entries.push(entry((host, &query, &zone), &record.name, slot, span)?);
         }
     }
     entries.sort_by(|a, b| (a.at, &a.schedule).cmp(&(b.at, &b.schedule)));
@@ -158,7 +165,8 @@ fn past(
                 Body::ScheduleFired(b) => drop(began.insert(b.slot_at, Began::Run(b.about_task_id))),
                 Body::ScheduleNotBegun(b) => drop(began.insert(b.slot_at, Began::Not(b.why))),
                 Body::ScheduleSettled(b) => {
-                    let slots = b.settled.iter().rev().map(|one| slot(one, &began));
+                    let change = b.seen.as_ref().and_then(|seen| seen.change.as_ref());
+                    let slots = b.settled.iter().rev().map(|one| slot(one, &began, change));
                     found.extend(slots.filter(|slot| span.from <= slot.until && slot.first < span.to));
                 }
                 _ => {}
@@ -173,13 +181,14 @@ fn past(
     Ok((found, false))
 }
 
-fn slot(of: &Settled, began: &BTreeMap<UnixMs, Began>) -> Slot {
-    match of {
+fn slot(of: &Settled, began: &BTreeMap<UnixMs, Began>, change: Option<&ArtifactRef>) -> Slot {
+    let told = match of {
         Settled::Fires(slot) => Slot::fires(slot.at, began.get(&slot.at).copied()),
         Settled::PassedOver { first, until, slots, why } => {
             Slot { until: *until, times: *slots, why: Some(*why), ..Slot::one(*first, SlotState::PassedOver) }
         }
-    }
+    };
+    Slot { change: change.cloned(), ..told }
 }
 
 /// The number of the last event of a stream until an instant, as far as the clock was not set.
@@ -218,7 +227,12 @@ fn to_come(record: &ScheduleRecord, span: Span, most: usize) -> Result<(Vec<Slot
     Ok((found, is_more))
 }
 
-fn entry((query, zone): (&Query, &str), name: &str, slot: Slot, span: Span) -> Result<TimeEntry, Error> {
+fn entry(
+    (host, query, zone): (&dyn Host, &Query, &str),
+    name: &str,
+    slot: Slot,
+    span: Span,
+) -> Result<TimeEntry, Error> {
     let (day, time) = clock(slot.first.max(span.from), zone)?;
     let until = match slot.until > slot.first {
         true => {
@@ -237,7 +251,45 @@ fn entry((query, zone): (&Query, &str), name: &str, slot: Slot, span: Span) -> R
         why: slot.why,
         times: slot.times,
         until,
+        because: slot.change.and_then(|at| because(host, &at)),
         task_id: slot.task_id.map(|task| task.to_string()),
         run_status: row.map(|row| row.run_status),
     })
+}
+
+/// What changed, in words; nothing where that is erased.
+fn because(host: &dyn Host, at: &ArtifactRef) -> Option<String> {
+    let bytes = host.artifacts().ok()?.read(&at.sha256).ok()?;
+    let change: SeenChange = serde_json::from_slice(&bytes).ok()?;
+    Some(match change {
+        SeenChange::Files { files, more } => {
+            let more = more.saturating_add(files.len().saturating_sub(FILES_TOLD) as u64);
+            let told: Vec<String> = files.iter().take(FILES_TOLD).map(file_in_words).collect();
+            let told = told.join(", ");
+            if more == 0 { told } else { format!("{told} and {more} more") }
+        }
+        SeenChange::Ref { name, from, to } => {
+            let name = name.strip_prefix("refs/heads/").unwrap_or(&name);
+            let short = |commit: &str| commit.chars().take(COMMIT_CHARS).collect::<String>();
+            match (from.as_deref(), to.as_deref()) {
+                (Some(from), Some(to)) => format!("{name} moved from {} to {}", short(from), short(to)),
+                (None, Some(to)) => format!("{name} is there now, at {}", short(to)),
+                (_, None) => format!("{name} is gone"),
+            }
+        }
+        SeenChange::Ended { of, runs } => match runs.as_slice() {
+            [run] => format!("a run of {of} ended: {}", run.status),
+            runs => format!("{} runs of {of} ended", runs.len()),
+        },
+    })
+}
+
+fn file_in_words(file: &ChangedFile) -> String {
+    let path = file.path.display_lossy();
+    match file.change {
+        FileChange::Landed => format!("{path} landed"),
+        FileChange::Written => format!("{path} was written"),
+        FileChange::Moved => format!("{path} was moved"),
+        FileChange::Gone => format!("{path} is gone"),
+    }
 }
