@@ -68,6 +68,7 @@ pub(crate) fn rehearse(host: &dyn Host, p: Rehearse) -> Result<Rehearsal, Error>
     let mut told = Rehearsal {
         name: record.name,
         version: record.version,
+        summary: String::new(),
         runs: u32::try_from(runs.len()).unwrap_or(u32::MAX),
         acts: 0,
         allowed: 0,
@@ -98,6 +99,7 @@ pub(crate) fn rehearse(host: &dyn Host, p: Rehearse) -> Result<Rehearsal, Error>
     told.rows.sort_by_key(|row| Reverse(row.slot_at));
     told.rows.truncate(ROWS_MAX);
     told.grants = held.into_iter().map(grant_of_runs).collect();
+    told.summary = summary(&told);
     Ok(told)
 }
 
@@ -176,6 +178,29 @@ fn count(
         was: was.verdict,
         answered: asked.answered,
     });
+}
+
+fn summary(of: &Rehearsal) -> String {
+    let many = |n: u32, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    if of.runs == 0 {
+        return "It has had no run yet, so there is nothing to judge.".to_owned();
+    }
+    let runs = if of.runs == 1 { "run".to_owned() } else { many(of.runs, "run") };
+    if of.acts == 0 {
+        return format!("Its last {runs} did nothing and asked for nothing that can be judged again.");
+    }
+    let parts = [
+        (of.granted, "goes through under a standing grant", "go through under a standing grant"),
+        (of.allowed, "is allowed by policy itself", "are allowed by policy itself"),
+        (of.asked, "would ask you", "would ask you"),
+        (of.denied, "would be denied", "would be denied"),
+        (of.lesser, "would be done in a lesser form", "would be done in a lesser form"),
+    ];
+    let told = |(n, one, more): (u32, &str, &str)| {
+        (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { more }))
+    };
+    let parts: Vec<String> = parts.into_iter().filter_map(told).collect();
+    format!("Of the {} of its last {runs}, {}.", many(of.acts, "act"), parts.join(", "))
 }
 
 fn grant_of_runs(one: Held) -> GrantOfRuns {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// `hermit schedule`.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-A schedule begins a task by itself: at a time of day, after a period, or once. It gives no authority: what its task wants to \
+A schedule begins a task by itself: at a time of day, after a period, once, or when files change, a branch moves or another run \
+ends. It gives no authority: what its task wants to \
 change is judged and asked about as always, and waits for you in `hermit approvals list`.
 
 It runs while Hermit is open: the app, or `hermit serve`. Times that were missed are on record, and made up for as you said.")]
@@ -24,6 +25,26 @@ pub enum ScheduleVerb {
     Preview {
         /// The time, such as "every weekday at 8:30".
         time: String,
+        /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
+        #[arg(long, value_name = "ZONE")]
+        zone: Option<String>,
+    },
+    /// Tells what the last runs of a schedule would ask you today: each of their acts judged by your policy as it is now, and by the
+    /// standing grants that name the schedule.
+    Asks {
+        /// Its name.
+        schedule: String,
+        /// The newest runs that are looked at, 1 to 20; 10 unless you say otherwise.
+        #[arg(long, value_name = "N")]
+        runs: Option<u32>,
+    },
+    /// Tells what became of each time of a month, and which are to come.
+    Calendar {
+        /// One schedule alone.
+        schedule: Option<String>,
+        /// The month, such as 2026-11; this one unless you name one.
+        #[arg(long, value_name = "YEAR-MONTH")]
+        month: Option<String>,
         /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
         #[arg(long, value_name = "ZONE")]
         zone: Option<String>,
@@ -60,7 +81,7 @@ pub enum ScheduleVerb {
 #[derive(Debug, Args)]
 pub struct ScheduleAdd {
     /// When: "every weekday at 8:30", "every 15 minutes", "on the first of each month at noon", "tomorrow at 9", or a cron
-    /// expression such as "30 8 * * MON-FRI".
+    /// expression such as "30 8 * * MON-FRI"; or what it waits for: "when a file lands here", "when main moves", "after morning".
     pub time: String,
     /// What is to be done each time.
     #[arg(value_name = "GOAL")]
@@ -83,6 +104,12 @@ pub struct ScheduleAdd {
     /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
+    /// Which files it waits for, such as "scans/*.pdf"; repeat it for several. All below the folder unless you name some.
+    #[arg(long = "files", value_name = "GLOB")]
+    pub globs: Vec<String>,
+    /// Waits until a file was left alone for so many seconds; 2 unless you say otherwise.
+    #[arg(long, value_name = "SECONDS")]
+    pub quiet_seconds: Option<u32>,
     /// What becomes of times that this machine misses: `newest` makes up for the last of them (unless you say otherwise), `skip`
     /// for none, a number for so many.
     #[arg(long, value_name = "skip|newest|N", default_value = "newest")]

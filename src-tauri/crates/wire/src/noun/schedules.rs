@@ -216,6 +216,8 @@ answers! {
     Rehearsal {
         name: String,
         version: u32,
+        /// All of it in a sentence.
+        summary: String,
         /// Runs that were looked at; none where there was none yet.
         runs: u32,
         /// What they did or asked for, each judged by the policy of today.
