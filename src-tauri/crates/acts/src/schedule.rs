@@ -6,7 +6,8 @@ use crate::skill::Told;
 use crate::{Line, LineKind, visible};
 use model::ConversationId;
 use model::schedule::{
-    Bounds, CatchUp, DayBudget, KeepSchedule, Overlap, Rule, Schedule, ScheduleProposer, When,
+    Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
+    ScheduleProposer, Trigger, When,
 };
 use model::task::Budget;
 
@@ -42,10 +43,11 @@ impl Told for KeepSchedule {
             fact(
                 "it gives no authority: each act of its tasks is judged, and asked about unless a standing grant names this schedule",
             ),
-            fact(&format!("read as: {}", rule(&schedule.when.rule))),
+            fact(&format!("read as: {}", read_as(schedule))),
         ];
+        lines.extend(schedule.on.as_ref().map(|_| fact(UNTRUSTED)));
         lines.extend(self.next.iter().map(|at| Line::effect(format!("next: {}", visible(at)))));
-        lines.push(fact(&missed(&schedule.when)));
+        lines.push(fact(&missed(schedule)));
         lines.push(fact(&format!("policy profile of its tasks: {}", schedule.profile)));
         lines.push(fact(&spends(&schedule.budget)));
         lines.extend(bounds(&schedule.when, &schedule.bounds).iter().map(|(_, text)| fact(text)));
@@ -60,8 +62,35 @@ impl Told for KeepSchedule {
     }
 }
 
+/// What a task is told of what changed.
+const UNTRUSTED: &str =
+    "what changed is told to its task by name, as data that nobody vouches for: a name orders nothing";
+
+/// When, as it is read.
+fn read_as(of: &Schedule) -> String {
+    let Some(on) = &of.on else { return rule(&of.when.rule) };
+    let more = match on {
+        Trigger::Files { changes, quiet_ms, .. } => {
+            let which = match changes {
+                FileChanges::Landed => "a file that is there and was not",
+                FileChanges::Changed => "a file that is there and was not, was written or was moved",
+                FileChanges::Any => "a file that is there and was not, was written, was moved or is gone",
+            };
+            let quiet = match *quiet_ms {
+                QUIET_MS_USUAL => String::new(),
+                ms => format!(", once it was left alone for {}.{:03} seconds", ms / 1000, ms % 1000),
+            };
+            format!("{which}, in this folder or one inside{quiet}; not what its own tasks do")
+        }
+        Trigger::Ref { name } => format!("{} is at another commit, or is gone", visible(name)),
+        Trigger::After { .. } => "each end of such a task, once".to_owned(),
+    };
+    format!("{}: {more}", visible(&on.in_words()))
+}
+
 fn rule(rule: &Rule) -> String {
     match rule {
+        Rule::Event => rule.in_words(),
         Rule::Cron { expression, zone } => {
             format!("cron {}, time zone {}", visible(expression), visible(zone))
         }
@@ -70,7 +99,16 @@ fn rule(rule: &Rule) -> String {
     }
 }
 
-fn missed(when: &When) -> String {
+fn missed(of: &Schedule) -> String {
+    let when = &of.when;
+    if of.on.is_some() {
+        return match when.catch_up {
+            CatchUp::Skip => "what happens while Hermit is not open is skipped; it is on record".to_owned(),
+            CatchUp::Newest | CatchUp::Newer(_) => {
+                "what happens while Hermit is not open is found when it opens, and begins one task".to_owned()
+            }
+        };
+    }
     let then = match when.catch_up {
         CatchUp::Skip => "are skipped".to_owned(),
         CatchUp::Newest => "are made up for once, by the newest".to_owned(),
@@ -151,11 +189,11 @@ fn differences(was: &Schedule, now: &Schedule) -> Vec<Line> {
         text: format!("the {what} CHANGED; it was \"{}\"", visible(text)),
     };
     let mut lines = Vec::new();
-    if was.said != now.said || was.when.rule != now.when.rule {
-        lines.push(changed("time", &format!("{}, read as {}", was.said, rule(&was.when.rule))));
+    if was.said != now.said || was.when.rule != now.when.rule || was.on != now.on {
+        lines.push(changed("time", &format!("{}, read as {}", was.said, read_as(was))));
     }
     if was.when.catch_up != now.when.catch_up || was.when.grace_ms != now.when.grace_ms {
-        lines.push(changed("way of making up for missed times", &missed(&was.when)));
+        lines.push(changed("way of making up for missed times", &missed(was)));
     }
     if was.goal != now.goal {
         lines.push(changed("goal", &was.goal));
@@ -302,6 +340,29 @@ mod tests {
                     "{word}: {changes:?}"
                 );
             }
+        }
+        let waits = |on: Trigger| {
+            let mut schedule = of_before();
+            (schedule.when.rule, schedule.on) = (Rule::Event, Some(on));
+            schedule
+        };
+        let files =
+            |quiet_ms, changes| waits(Trigger::Files { globs: vec!["*.pdf".to_owned()], changes, quiet_ms });
+        let plain = files(2_000, FileChanges::Landed);
+        let told = card(plain.clone(), None).join("\n");
+        for words in
+            ["when a file matching *.pdf lands here", "a name orders nothing", "not what its own tasks do"]
+        {
+            assert!(told.contains(words), "`{words}`: {told}");
+        }
+        for other in [
+            files(2_500, FileChanges::Landed),
+            files(2_000, FileChanges::Any),
+            waits(Trigger::Ref { name: "refs/heads/main".to_owned() }),
+            of_before(),
+        ] {
+            let changes = card(plain.clone(), Some(other));
+            assert!(changes.iter().any(|line| line.contains("the time CHANGED")), "{changes:?}");
         }
         let mut later = of_before();
         later.when.jitter_ms = Some(600_000);

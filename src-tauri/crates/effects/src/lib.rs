@@ -62,6 +62,7 @@ mod reads;
 mod sandbox;
 mod server;
 mod skills;
+mod snapshot;
 mod stage;
 mod tools;
 mod undo;
@@ -86,6 +87,7 @@ pub use server::{
     ToolServers, ToolSession, Unspoken, dialled, words_of,
 };
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
+pub use snapshot::check_globs;
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;

@@ -104,6 +104,8 @@ pub struct Kernel {
     pub(crate) promised: Mutex<BTreeMap<model::TaskId, u64>>,
     /// Schedules that could not be looked after just now, and until when each is left alone.
     pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
+    /// What schedules wait for that is no time: what is to be looked at, and when.
+    pub(crate) looks: Mutex<crate::command::triggers::Looks>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

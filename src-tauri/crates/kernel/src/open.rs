@@ -99,6 +99,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         raising: Mutex::default(),
         promised: Mutex::default(),
         slots_held: Mutex::default(),
+        looks: Mutex::default(),
         folders: Arc::default(),
         began,
     })

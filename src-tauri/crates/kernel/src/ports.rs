@@ -5,6 +5,7 @@ use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
 use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
+use model::schedule::Unseen;
 use model::task::ModelChoice;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
@@ -44,6 +45,18 @@ pub trait Look: Send + Sync {
     /// # Errors
     /// In words, when there is none that can be read.
     fn head(&self) -> Result<Head, String>;
+
+    /// The files that fit, each with its stamp, as a schedule that waits for changes compares them.
+    ///
+    /// # Errors
+    /// Why they cannot be seen.
+    fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen>;
+
+    /// The commit that a ref of the folder's repository is at; none where there is no such ref.
+    ///
+    /// # Errors
+    /// Why it cannot be seen.
+    fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen>;
 }
 
 /// Acts that were granted, from their start to what is known of their end.
@@ -176,6 +189,14 @@ impl Look for effects::Executors {
 
     fn head(&self) -> Result<Head, String> {
         self.head().map_err(|e| e.to_string())
+    }
+
+    fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen> {
+        self.files_seen(globs)
+    }
+
+    fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {
+        self.ref_seen(name)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Error;
 use ledger::Reader;
 use model::artifact::ArtifactRef;
 use model::body::{Body, ScheduleKept};
-use model::schedule::{PassedOver, ScheduleState, Settled, When};
+use model::schedule::{PassedOver, Rule, ScheduleState, Settled, Unseen, When};
 use model::{TaskId, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -45,18 +45,52 @@ pub struct Slots {
     pub passed_over: u64,
     /// The newest of those: until when, and why.
     pub last_passed_over: Option<(UnixMs, PassedOver)>,
+    /// What the newest look saw that saw anything, and of which version that was.
+    seen: Option<(u32, ArtifactRef)>,
+    /// Why the newest look saw nothing, if it did not.
+    pub unseen: Option<Unseen>,
+    /// Of slots that fire and have no task yet, what changed.
+    changes: BTreeMap<UnixMs, ArtifactRef>,
 }
 
 impl Slots {
+    /// What the newest look saw, where a look of this version of the schedule saw anything.
+    pub(crate) fn seen_in(&self, version: u32) -> Option<&ArtifactRef> {
+        self.seen.as_ref().filter(|(of, _)| *of == version).map(|(_, at)| at)
+    }
+
+    /// What changed, of a slot that fires and has no task yet.
+    pub(crate) fn change_at(&self, slot_at: UnixMs) -> Option<&ArtifactRef> {
+        self.changes.get(&slot_at)
+    }
+
+    /// Of a schedule that begins anew, with so many slots that were passed over before.
+    pub(crate) fn with_passed_over(passed_over: u64) -> Self {
+        Self { passed_over, ..Self::default() }
+    }
+
+    fn made(&mut self, slot_at: UnixMs) {
+        self.unmade.retain(|at| *at != slot_at);
+        self.changes.remove(&slot_at);
+    }
+
     /// Folds one event of a schedule's stream.
     fn apply(&mut self, body: &Body) {
         match body {
             Body::ScheduleSettled(b) => {
                 self.settled = Some((b.span, b.until));
                 self.passed_over = b.passed_over;
+                if let Some(seen) = &b.seen {
+                    self.seen = seen.state.clone().map(|at| (b.version, at));
+                    self.unseen = seen.unseen;
+                }
                 for one in &b.settled {
                     match one {
-                        Settled::Fires(slot) => self.unmade.push_back(slot.at),
+                        Settled::Fires(slot) => {
+                            self.unmade.push_back(slot.at);
+                            let change = b.seen.as_ref().and_then(|seen| seen.change.clone());
+                            self.changes.extend(change.map(|change| (slot.at, change)));
+                        }
                         Settled::PassedOver { until, why, .. } => {
                             self.last_passed_over = Some((*until, *why))
                         }
@@ -64,7 +98,7 @@ impl Slots {
                 }
             }
             Body::ScheduleFired(b) => {
-                self.unmade.retain(|at| *at != b.slot_at);
+                self.made(b.slot_at);
                 self.fired = b.runs;
                 self.runs.push_back(ScheduleRun {
                     span: b.span,
@@ -75,7 +109,7 @@ impl Slots {
                 self.runs.drain(..more);
             }
             Body::ScheduleNotBegun(b) => {
-                self.unmade.retain(|at| *at != b.slot_at);
+                self.made(b.slot_at);
                 self.passed_over = b.passed_over;
                 self.last_passed_over = Some((b.slot_at, b.why));
             }
@@ -153,7 +187,7 @@ impl PartialEq for Next {
 impl Eq for Next {}
 
 impl ScheduleRecord {
-    fn of(b: &ScheduleKept, slots: Slots) -> Self {
+    pub(crate) fn of(b: &ScheduleKept, slots: Slots) -> Self {
         Self {
             name: b.name.clone(),
             version: b.version,
@@ -203,9 +237,16 @@ impl ScheduleRecord {
     /// How it stands.
     pub fn state(&self) -> ScheduleState {
         match self.said {
-            ScheduleState::Active if self.next() == Ok(None) => ScheduleState::Over,
+            ScheduleState::Active if self.next() == Ok(None) && !self.waits_for_event() => {
+                ScheduleState::Over
+            }
             said => said,
         }
+    }
+
+    /// Whether it waits for something that is no time.
+    pub fn waits_for_event(&self) -> bool {
+        self.when.rule == Rule::Event
     }
 
     /// Whether slots that fire begin: neither paused nor removed.

@@ -192,6 +192,17 @@ impl Look for Talking {
     fn head(&self) -> Result<effects::Head, String> {
         self.0.head()
     }
+
+    fn files_seen(
+        &self,
+        globs: &[String],
+    ) -> Result<std::collections::BTreeMap<model::RelPath, String>, model::schedule::Unseen> {
+        self.0.files_seen(globs)
+    }
+
+    fn ref_seen(&self, name: &str) -> Result<Option<String>, model::schedule::Unseen> {
+        self.0.ref_seen(name)
+    }
 }
 
 impl Execute for Talking {

@@ -52,6 +52,7 @@ pub fn of(world: &World, said: &str, playbook: &str) -> Schedule {
         budget: Budget::default(),
         conversation_id: None,
         bounds: Bounds::default(),
+        on: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn background(world: &World, by: Initiator, goal: &str, answers: Vec<Answer>) ->
         conversation_id: None,
         budget: None,
         deadline_at: None,
+        encloses: kernel::command::enclose::Encloses::default(),
         scheduled_by: None,
         idempotency_key: format!("background:{goal}"),
     };

@@ -1,11 +1,13 @@
 //! Rules as people say them: `every weekday at 8:30`, `on the first of each month at noon`, `tomorrow at 9`.
 
+mod trigger;
+
 use crate::rule::{instant, zone as zone_of};
 use crate::{NotARule, check, cron as of_cron, every};
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{Timestamp, ToSpan as _};
 use model::UnixMs;
-use model::schedule::Rule;
+use model::schedule::{Rule, Trigger};
 
 /// The longest text, in bytes.
 const TEXT_MAX: usize = 300;
@@ -40,6 +42,20 @@ const NUMBERS: [&str; 13] = [
 ];
 const ORDINALS: [&str; 6] = ["zeroth", "first", "second", "third", "fourth", "fifth"];
 
+/// A rule from what a person wrote, and what it waits for where that is no time: as [`parse`], and `when a file lands here`,
+/// `when main moves`, `after morning`.
+///
+/// # Errors
+/// [`NotARule`], with what can be written instead.
+pub fn said(text: &str, zone: &str, now: UnixMs) -> Result<(Rule, Option<Trigger>), NotARule> {
+    if text.len() <= TEXT_MAX
+        && let Some(on) = trigger::parse(text.trim())
+    {
+        return on.map(|on| (Rule::Event, Some(on)));
+    }
+    parse(text, zone, now).map(|rule| (rule, None))
+}
+
 /// A rule from what a person wrote: plain English words, or a cron expression as it is.
 ///
 /// `now`: the instant that `tomorrow` and the grid of a period are counted from.
@@ -60,8 +76,8 @@ pub fn parse(text: &str, zone: &str, now: UnixMs) -> Result<Rule, NotARule> {
     let rule = found.ok_or_else(|| {
         NotARule(format!(
             "`{}` is not understood as a time: write for example \"every weekday at 8:30\", \"every 15 minutes\", \"on the \
-             first of each month at noon\", \"tomorrow at 9\", \"2027-01-31 08:00\", or a cron expression such as \
-             \"30 8 * * MON-FRI\"",
+             first of each month at noon\", \"tomorrow at 9\", \"2027-01-31 08:00\", a cron expression such as \
+             \"30 8 * * MON-FRI\", or what else it waits for, such as \"when a file lands here\"",
             text.trim()
         ))
     })?;

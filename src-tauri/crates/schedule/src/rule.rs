@@ -67,7 +67,7 @@ pub fn check(rule: &Rule) -> Result<(), NotARule> {
         Rule::Every { period_ms, .. } if !(PERIOD_MS_MIN..=PERIOD_MS_MAX).contains(period_ms) => {
             Err(NotARule("a period is between one minute and ten years".to_owned()))
         }
-        Rule::Every { .. } => Ok(()),
+        Rule::Every { .. } | Rule::Event => Ok(()),
         Rule::Once { zone: name, .. } => zone(name).map(drop),
         Rule::Cron { expression, .. } => match next(rule, UnixMs(0))? {
             Some(_) => Ok(()),
@@ -90,6 +90,7 @@ pub fn next(rule: &Rule, after: UnixMs) -> Result<Option<DueSlot>, NotARule> {
 /// [`NotARule`] where the rule cannot be read on this machine.
 pub fn slots(rule: &Rule, after: UnixMs) -> Result<Slots, NotARule> {
     match rule {
+        Rule::Event => Ok(Box::new(std::iter::empty())),
         Rule::Every { period_ms, from } => {
             let (period, from) = (i64::try_from(*period_ms).unwrap_or(i64::MAX).max(1), from.0);
             let first = after.0.saturating_sub(from).div_euclid(period).max(0).saturating_add(1);

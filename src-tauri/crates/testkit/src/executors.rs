@@ -10,6 +10,7 @@ use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Serv
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
+use model::schedule::Unseen;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, Clock, Digest, RelPath, ResourceId, WorkspaceId};
@@ -167,6 +168,14 @@ impl Look for Adapter {
 
     fn head(&self) -> Result<effects::Head, String> {
         self.0.head().map_err(|e| e.to_string())
+    }
+
+    fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen> {
+        self.0.files_seen(globs)
+    }
+
+    fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {
+        self.0.ref_seen(name)
     }
 }
 

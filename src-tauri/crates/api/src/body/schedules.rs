@@ -14,10 +14,12 @@ use kernel::schedule_registry::{ScheduleRecord, ScheduleRegistry};
 use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
-use model::schedule::{Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, When};
+use model::schedule::{
+    Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind, When,
+};
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
-    ScheduleRun, Schedules, Show,
+    ScheduleRun, Schedules, Show, WaitsFor,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -37,17 +39,19 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let rule = schedule::parse(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let next = next(&rule, &zone, host.now())?;
-    if next.is_empty() {
+    if next.is_empty() && on.is_none() {
         return Err(usage("that time has gone by: write one that is still to come"));
     }
-    Ok(Previewed { rule: rule.in_words(), zone, next })
+    let words = on.as_ref().map_or_else(|| rule.in_words(), Trigger::in_words);
+    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next })
 }
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let rule = schedule::parse(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let on = chosen(on, &p.globs, p.quiet_seconds)?;
     let kernel = host.kernel()?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let proposer = proposer(host.reasoning(&p.reasoner)?)?;
@@ -76,6 +80,7 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         budget: budget(p.budget)?,
         conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
         bounds: bounds(&p.limits, &zone)?,
+        on,
     };
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let submitted = kernel.propose_schedule(schedule, &zone, (channel(p.channel.as_deref())?, key)).wire()?;
@@ -150,6 +155,43 @@ fn next(rule: &Rule, zone: &str, after: UnixMs) -> Result<Vec<Due>, Error> {
         Ok(Due { at: slot.at.0, text })
     };
     slots.map(due).collect()
+}
+
+/// What is waited for, with what was said of files beside the words.
+fn chosen(on: Option<Trigger>, more: &[String], quiet: Option<u32>) -> Result<Option<Trigger>, Error> {
+    match on {
+        Some(Trigger::Files { mut globs, changes, quiet_ms }) => {
+            globs.extend(more.iter().filter(|glob| !glob.trim().is_empty()).cloned());
+            let quiet_ms = quiet.map_or(quiet_ms, |seconds| u64::from(seconds).saturating_mul(1000));
+            Ok(Some(Trigger::Files { globs, changes, quiet_ms }))
+        }
+        _ if !more.is_empty() || quiet.is_some() => {
+            Err(usage("kinds of files and a quiet time belong to a schedule that waits for files")
+                .hint("say when so: \"when files change\" or \"when a file lands here\""))
+        }
+        on => Ok(on),
+    }
+}
+
+fn waits_for(on: &Trigger) -> WaitsFor {
+    let none = WaitsFor {
+        kind: TriggerKind::Files,
+        globs: Vec::new(),
+        changes: None,
+        quiet_ms: None,
+        ref_name: None,
+        of: None,
+        end: None,
+    };
+    match on.clone() {
+        Trigger::Files { globs, changes, quiet_ms } => {
+            WaitsFor { globs, changes: Some(changes), quiet_ms: Some(quiet_ms), ..none }
+        }
+        Trigger::Ref { name } => WaitsFor { kind: TriggerKind::Ref, ref_name: Some(name), ..none },
+        Trigger::After { of, end } => {
+            WaitsFor { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
+        }
+    }
 }
 
 fn proposer(of: Reasoning) -> Result<ScheduleProposer, Error> {
@@ -253,7 +295,7 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
     let kept = kept(host, record)?;
     let zone = match &record.when.rule {
         Rule::Cron { zone, .. } | Rule::Once { zone, .. } => zone.clone(),
-        Rule::Every { .. } => host.zone(),
+        Rule::Every { .. } | Rule::Event => host.zone(),
     };
     let why = match (&record.why, record.next()) {
         (None, Err(why)) if record.may_begin() => Some(why.to_owned()),
@@ -277,8 +319,10 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         why,
         by_itself: record.asks(),
         said: kept.as_ref().map_or_else(erased, |kept| kept.said.clone()),
-        rule: record.when.rule.in_words(),
+        rule: kept.as_ref().map_or_else(|| record.when.rule.in_words(), Kept::in_words),
         zone,
+        waits_for: kept.as_ref().and_then(|kept| kept.on.as_ref()).map(waits_for),
+        unseen: record.slots.unseen.filter(|_| record.waits_for_event() && record.may_begin()),
         goal: kept.as_ref().map_or_else(erased, |kept| kept.goal.clone()),
         folder: kept.as_ref().map_or_else(erased, |kept| kept.folder.clone()),
         worker: kept.as_ref().map_or_else(erased, |kept| match &kept.proposer {

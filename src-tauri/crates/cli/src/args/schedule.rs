@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// `hermit schedule`.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-A schedule begins a task by itself: at a time of day, after a period, once, or when files change, a branch moves or another run \
-ends. It gives no authority: what its task wants to \
+A schedule begins a task by itself: at a time of day, after a period, once, or when something happens: files change, a branch \
+moves, another schedule's task ends. It gives no authority: what its task wants to \
 change is judged and asked about as always, and waits for you in `hermit approvals list`.
 
 It runs while Hermit is open: the app, or `hermit serve`. Times that were missed are on record, and made up for as you said.")]
@@ -81,7 +81,8 @@ pub enum ScheduleVerb {
 #[derive(Debug, Args)]
 pub struct ScheduleAdd {
     /// When: "every weekday at 8:30", "every 15 minutes", "on the first of each month at noon", "tomorrow at 9", or a cron
-    /// expression such as "30 8 * * MON-FRI"; or what it waits for: "when a file lands here", "when main moves", "after morning".
+    /// expression such as "30 8 * * MON-FRI"; or what it waits for: "when files change", "when a file matching *.pdf lands here",
+    /// "when main moves", "after NAME", "when NAME fails".
     pub time: String,
     /// What is to be done each time.
     #[arg(value_name = "GOAL")]
@@ -104,10 +105,10 @@ pub struct ScheduleAdd {
     /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
-    /// Which files it waits for, such as "scans/*.pdf"; repeat it for several. All below the folder unless you name some.
-    #[arg(long = "files", value_name = "GLOB")]
+    /// Of a schedule that waits for files: which, such as "*.pdf" or "scans/**"; repeat it for several.
+    #[arg(long = "glob", value_name = "GLOB")]
     pub globs: Vec<String>,
-    /// Waits until a file was left alone for so many seconds; 2 unless you say otherwise.
+    /// Of a schedule that waits for files: how many seconds one must have been left alone; 2 unless you say otherwise.
     #[arg(long, value_name = "SECONDS")]
     pub quiet_seconds: Option<u32>,
     /// What becomes of times that this machine misses: `newest` makes up for the last of them (unless you say otherwise), `skip`

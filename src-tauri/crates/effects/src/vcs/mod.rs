@@ -46,6 +46,11 @@ impl Executors {
     }
 }
 
+/// The commit that a ref is at.
+pub(crate) fn ref_at(workspace: &crate::Workspace, name: &str) -> Result<Option<String>, Error> {
+    refs::at(workspace, name)
+}
+
 /// A file before anything.
 #[derive(Serialize, Deserialize)]
 struct Place {

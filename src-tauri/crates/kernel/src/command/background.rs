@@ -3,6 +3,7 @@
 //! What they want to change waits in the inbox. Services read and propose, and spend little; a schedule says what its tasks may,
 //! and a standing grant that names it answers in them.
 
+use super::enclose::Encloses;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::kernel::Kernel;
@@ -40,6 +41,8 @@ pub struct BackgroundWork {
     pub budget: Option<Budget>,
     /// When it has expired.
     pub deadline_at: Option<UnixMs>,
+    /// What comes with the goal.
+    pub encloses: Encloses,
     /// The slot of a schedule that it is for.
     pub scheduled_by: Option<ScheduledBy>,
     /// The same key twice is the same task.
@@ -64,6 +67,7 @@ impl Kernel {
             priority: Priority::Low,
             conversation_id: work.conversation_id,
             deadline_at: work.deadline_at,
+            encloses: work.encloses,
             scheduled_by: work.scheduled_by,
             ..Submission::of(goal, workspace_id, reasoning, channel, idempotency_key)
         })

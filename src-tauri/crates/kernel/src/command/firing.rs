@@ -6,6 +6,7 @@
 
 use super::background::{BackgroundWork, Initiator};
 use super::bounded_runs::queued_one;
+use super::enclose::Encloses;
 use super::schedules::{all_for, in_stream, push_not_begun, push_settled, reasoning};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -166,12 +167,12 @@ impl Kernel {
         if fires && held.is_none() && overlap == Overlap::EndOlder {
             ended = self.end_older(record, &runs)?;
         }
-        push_settled(&mut w, record, settled, (until, record.slots.passed_over));
+        push_settled(&mut w, record, settled, (until, record.slots.passed_over), None);
         self.commit_once(w).map(|()| ended)
     }
 
     /// Why no run begins now, if none does. `beside`: how the runs stand that it would begin beside.
-    fn why_held(
+    pub(super) fn why_held(
         &self,
         record: &ScheduleRecord,
         schedule: &Schedule,
@@ -217,6 +218,9 @@ impl Kernel {
         let ScheduleRecord { name, version, span, .. } = record;
         let deadline_at = deadline(&schedule, self.ports.clock.now());
         let budget = self.budget_of_run(record, &schedule)?;
+        // What changed came from somebody else, and is no word of the goal.
+        let change = record.slots.change_at(at).map(|change| change.artifact_id);
+        let encloses = Encloses { files: change.into_iter().collect(), ..Encloses::default() };
         let submitted = self.submit_background(
             Initiator::Scheduler,
             BackgroundWork {
@@ -228,6 +232,7 @@ impl Kernel {
                 conversation_id: schedule.conversation_id,
                 budget: Some(budget),
                 deadline_at,
+                encloses,
                 scheduled_by: Some(ScheduledBy { name: name.clone(), version: *version, slot_at: at }),
                 idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
             },
@@ -249,7 +254,7 @@ impl Kernel {
     }
 
     /// Pauses a schedule whose task cannot be made as it is.
-    fn cannot_run(&self, record: &ScheduleRecord, error: &Error) -> Result<(), Error> {
+    pub(super) fn cannot_run(&self, record: &ScheduleRecord, error: &Error) -> Result<(), Error> {
         tracing::warn!(schedule = record.name, %error, "the task of a schedule cannot begin");
         self.pauses_itself(record, PassedOver::NotBegun, format!("its task cannot begin: {error}"))
     }
@@ -265,7 +270,7 @@ impl Kernel {
         self.commit_once(w)
     }
 
-    fn pauses_after_failures(&self, record: &ScheduleRecord) -> Result<(), Error> {
+    pub(super) fn pauses_after_failures(&self, record: &ScheduleRecord) -> Result<(), Error> {
         let why = format!("the last {FAILURES_MAX} runs failed; look at them, then resume it or remove it");
         self.pauses_itself(record, PassedOver::Paused, why)
     }
@@ -274,18 +279,19 @@ impl Kernel {
         self.pauses_itself(record, PassedOver::NotBegun, why)
     }
 
-    /// A task has come to rest: where it is the run of a schedule that fails again and again, that is paused now, and a person is
+    /// A task has come to rest: whatever schedule waits for that is looked at, and where it is the run of a schedule that fails again and again, that is paused now, and a person is
     /// asked, instead of when its next time comes.
     ///
     /// # Errors
     /// When the store cannot be read, or the disk takes nothing.
     pub fn run_rested(&self, task_id: TaskId) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let of = {
+        let (of, status) = {
             let state = self.lock_task(&cell)?;
-            state.task.scheduled_by.clone().filter(|_| state.task.status == TaskStatus::Failed)
+            (state.task.scheduled_by.clone(), state.task.status)
         };
-        let Some(of) = of else { return Ok(()) };
+        self.wake_looks(task_id, of.as_ref().map(|of| of.name.as_str()));
+        let Some(of) = of.filter(|_| status == TaskStatus::Failed) else { return Ok(()) };
         let record = self.known_schedule(&of.name)?;
         if record.may_begin() && record.version == of.version && fails(&record, &self.runs(&record)?) {
             self.pauses_after_failures(&record)?;
@@ -294,7 +300,7 @@ impl Kernel {
     }
 
     /// Commits what another thread may have said already.
-    fn commit_once(&self, w: Writeup<'_>) -> Result<(), Error> {
+    pub(super) fn commit_once(&self, w: Writeup<'_>) -> Result<(), Error> {
         match self.commit(w) {
             Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
             Err(error) => Err(error),
@@ -329,7 +335,7 @@ impl Kernel {
 }
 
 /// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.
-fn fails(record: &ScheduleRecord, runs: &[Run]) -> bool {
+pub(super) fn fails(record: &ScheduleRecord, runs: &[Run]) -> bool {
     let of_span = record.slots.runs.iter().zip(runs).rev().take_while(|(run, _)| run.span == record.span);
     of_span.take_while(|(_, how)| **how == Run::Failed).count() >= FAILURES_MAX
 }
@@ -345,7 +351,7 @@ fn fired_key(name: &str, at: UnixMs) -> String {
 }
 
 /// Whether an error passes by itself: the disk, a key that is locked, a halt. Anything else is the schedule's own.
-const fn passes(error: &Error) -> bool {
+pub(super) const fn passes(error: &Error) -> bool {
     match error {
         Error::Ledger(_)
         | Error::Halted

@@ -13,6 +13,7 @@ mod typed;
 use super::background::{BackgroundWork, Initiator};
 use super::capability::Planned;
 use super::dreamer::NewDraft;
+use super::enclose::Encloses;
 use super::submit::Reasoning;
 use crate::Error;
 use crate::drive::weakest_seen;
@@ -489,6 +490,7 @@ fn work(idempotency_key: String, group: &Group, batch: &Suggested) -> Result<Bac
         conversation_id: None,
         budget: None,
         deadline_at: None,
+        encloses: Encloses::default(),
         scheduled_by: None,
         idempotency_key,
     })

@@ -4,7 +4,7 @@ use super::firing::deadline;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
-use crate::schedule_registry::{ScheduleRecord, ScheduleRegistry};
+use crate::schedule_registry::{ScheduleRecord, ScheduleRegistry, Slots};
 use crate::sender::Sender;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use acts::{Action, Register};
@@ -14,7 +14,9 @@ use model::body::{
 };
 use model::fault::Point;
 use model::ingress::Channel;
-use model::schedule::{KeepSchedule, PassedOver, Schedule, ScheduleProposer, ScheduleState, Settled};
+use model::schedule::{
+    KeepSchedule, PER_HOUR_USUAL, PassedOver, Schedule, ScheduleProposer, ScheduleState, Seen, Settled,
+};
 use model::{ActionRequestId, Sensitive, TaskId, UnixMs};
 use std::sync::Arc;
 
@@ -44,6 +46,8 @@ impl Kernel {
         if let Some(hours) = &schedule.bounds.hours {
             schedule::within(hours, self.ports.clock.now()).map_err(input)?;
         }
+        let schedule = bounded(schedule);
+        self.check_trigger(&schedule)?;
         let registry = self.schedule_registry();
         let standing = registry.standing(&schedule.name);
         if standing.is_none() && registry.all_standing().count() >= SCHEDULES_MAX {
@@ -55,7 +59,7 @@ impl Kernel {
         for slot in schedule::slots(&schedule.when.rule, after).map_err(input)?.take(NEXT_SHOWN) {
             next.push(schedule::in_words(&slot, zone).map_err(input)?);
         }
-        if next.is_empty() {
+        if next.is_empty() && schedule.on.is_none() {
             return Err(Error::Input("that time has gone by: write one that is still to come".to_owned()));
         }
         let was = standing.map(|record| self.schedule_of(record)).transpose()?.map(Box::new);
@@ -123,6 +127,7 @@ impl Kernel {
         }
         let mut w = self.schedule_writeup(Point::DecisionRecord, sender, name)?;
         self.push_passed_over(&mut w, &record, PassedOver::Paused);
+        self.push_changed_meanwhile(&mut w, &record)?;
         let (resumed_at, settled) = (w.now, begins(Some(&record), w.now));
         w.push(ScheduleResumed {
             name: name.to_owned(),
@@ -130,7 +135,9 @@ impl Kernel {
             span: record.span.saturating_add(1),
             settled,
         });
-        self.commit_change(w, name)
+        self.commit_change(w, name)?;
+        self.want_look(name, self.ports.clock.now());
+        Ok(())
     }
 
     /// Removes a schedule. Any surface may: it only narrows. Its history stays.
@@ -167,7 +174,14 @@ impl Kernel {
 
     /// None of the slots that came due until now, or wait for their task, fires, for this reason. A rule that this machine cannot
     /// read keeps nobody from saying so.
-    pub(super) fn push_passed_over(&self, w: &mut Writeup<'_>, record: &ScheduleRecord, why: PassedOver) {
+    ///
+    /// Answers how many were passed over, with these.
+    pub(super) fn push_passed_over(
+        &self,
+        w: &mut Writeup<'_>,
+        record: &ScheduleRecord,
+        why: PassedOver,
+    ) -> u64 {
         let mut passed_over = record.slots.passed_over;
         for slot_at in record.slots.unmade.iter().copied() {
             passed_over = passed_over.saturating_add(1);
@@ -177,7 +191,7 @@ impl Kernel {
             let (first, until) = (record.settled(), w.now.max(record.settled()));
             (vec![Settled::PassedOver { first, until, slots: None, why }], until)
         });
-        push_settled(w, record, all_for(settled, why), (until, passed_over));
+        push_settled(w, record, all_for(settled, why), (until, passed_over), None)
     }
 
     /// A schedule of this name, also one that is removed.
@@ -222,6 +236,13 @@ impl Kernel {
             return Ok(Some(format!("the schedule `{name}` is another by now; look at it and ask again")));
         }
         let after = begins(known, self.ports.clock.now());
+        if keep.schedule.on.is_some() {
+            return match self.check_trigger(&keep.schedule) {
+                Ok(()) => Ok(None),
+                Err(Error::Input(why)) => Ok(Some(why)),
+                Err(error) => Err(error),
+            };
+        }
         Ok(match schedule::next(&keep.schedule.when.rule, after) {
             Ok(Some(_)) => None,
             Ok(None) => Some(format!("the time of the schedule `{name}` has gone by")),
@@ -237,14 +258,15 @@ impl Kernel {
         action_request_id: ActionRequestId,
     ) -> Result<(), Error> {
         let registry = self.schedule_registry();
+        let known = registry.0.get(&keep.schedule.name);
+        let mut passed_over = known.map_or(0, |record| record.slots.passed_over);
         if let Some(before) = registry.standing(&keep.schedule.name) {
             let why = if before.may_begin() { PassedOver::Changed } else { PassedOver::Paused };
-            self.push_passed_over(w, before, why);
+            passed_over = self.push_passed_over(w, before, why);
         }
-        let known = registry.0.get(&keep.schedule.name);
         let fresh = || TaskId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let at = w.object(&keep.schedule, NewArtifact::audit(ArtifactKind::Schedule))?;
-        w.push(ScheduleKept {
+        let kept = ScheduleKept {
             name: keep.schedule.name.clone(),
             version: keep.version,
             when: keep.schedule.when.clone(),
@@ -254,8 +276,10 @@ impl Kernel {
             slots_task_id: known.map_or_else(fresh, |record| record.slots_task_id),
             span: known.map_or(1, |record| record.span.saturating_add(1)),
             settled: begins(known, w.now),
-        });
-        Ok(())
+        };
+        let record = ScheduleRecord::of(&kept, Slots::with_passed_over(passed_over));
+        w.push(kept);
+        self.push_beginning(w, &record, &keep.schedule)
     }
 }
 
@@ -286,15 +310,17 @@ pub(super) fn push_not_begun(
     });
 }
 
-/// What became of each slot until an instant, where there is something to say. `so_far`: slots that were passed over before.
+/// What became of each slot until an instant, and what a look saw, where there is something to say. `so_far`: slots that were
+/// passed over before. Answers how many were, with these.
 pub(super) fn push_settled(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
     settled: Vec<Settled>,
     (until, so_far): (UnixMs, u64),
-) {
-    if settled.is_empty() {
-        return;
+    seen: Option<Seen>,
+) -> u64 {
+    if settled.is_empty() && seen.is_none() {
+        return so_far;
     }
     let passed = settled.iter().map(|one| match one {
         Settled::Fires(_) => 0,
@@ -304,9 +330,19 @@ pub(super) fn push_settled(
     let (name, version, span, since) = (record.name.clone(), record.version, record.span, record.settled());
     let key = format!("settled:{name}:{span}:{}", since.0);
     in_stream(w, record, |w| {
-        let body = ScheduleSettled { name, version, span, since, until, settled, passed_over };
+        let body = ScheduleSettled { name, version, span, since, until, settled, passed_over, seen };
         w.push_keyed(Some(key), body);
     });
+    passed_over
+}
+
+/// One that waits for no time begins no more runs within an hour than is usual, where nothing is said of that: what it does might
+/// bring about what it waits for.
+fn bounded(mut schedule: Schedule) -> Schedule {
+    if schedule.on.is_some() {
+        schedule.bounds.per_hour_max.get_or_insert(PER_HOUR_USUAL);
+    }
+    schedule
 }
 
 /// None of these fires, for this reason; what lies together is told together.

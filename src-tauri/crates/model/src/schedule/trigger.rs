@@ -35,7 +35,8 @@ pub const PER_HOUR_USUAL: u32 = 12;
 pub enum Trigger {
     /// Changes of files in its folder.
     Files {
-        /// Which, each below the folder: `*` is no slash, `**` is any folders. All of them where there are none.
+        /// Which: one with a slash is held against the path below the folder, another against the name alone. All of them where
+        /// there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         globs: Vec<String>,
         /// Which changes.
@@ -85,16 +86,13 @@ impl Trigger {
     pub fn in_words(&self) -> String {
         match self {
             Self::Files { globs, changes, .. } => {
-                let is_here = *globs == ["*"];
-                let named = !globs.is_empty() && !is_here;
-                let which = if named { format!(" matching {}", globs.join(", ")) } else { String::new() };
+                let which = match globs.is_empty() {
+                    true => String::new(),
+                    false => format!(" matching {}", globs.join(", ")),
+                };
                 match changes {
-                    FileChanges::Landed if is_here => "when a file lands here".to_owned(),
-                    FileChanges::Landed if globs.is_empty() => "when a file lands".to_owned(),
-                    FileChanges::Landed => format!("when a file{which} lands"),
-                    FileChanges::Changed if is_here => "when files here change".to_owned(),
+                    FileChanges::Landed => format!("when a file{which} lands here"),
                     FileChanges::Changed => format!("when files{which} change"),
-                    FileChanges::Any if is_here => "when files here change or go".to_owned(),
                     FileChanges::Any => format!("when files{which} change or go"),
                 }
             }
@@ -250,8 +248,9 @@ mod tests {
             Trigger::Files { globs, changes, quiet_ms: 2_000 }.in_words()
         };
         assert_eq!(told(&[], FileChanges::Changed), "when files change");
-        assert_eq!(told(&["*"], FileChanges::Landed), "when a file lands here");
-        assert_eq!(told(&["*.pdf", "*.png"], FileChanges::Landed), "when a file matching *.pdf, *.png lands");
+        assert_eq!(told(&[], FileChanges::Landed), "when a file lands here");
+        let two = told(&["*.pdf", "*.png"], FileChanges::Landed);
+        assert_eq!(two, "when a file matching *.pdf, *.png lands here");
         assert_eq!(told(&["**/*.rs"], FileChanges::Any), "when files matching **/*.rs change or go");
         assert_eq!(Trigger::Ref { name: "refs/heads/main".to_owned() }.in_words(), "when main moves");
         assert_eq!(Trigger::Ref { name: "refs/tags/v1".to_owned() }.in_words(), "when refs/tags/v1 moves");

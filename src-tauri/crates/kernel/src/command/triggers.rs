@@ -1,0 +1,463 @@
+//! What schedules wait for that is no time: files that change, a ref that moves, a run that ends (schedule.md 1, HV-3.5-1).
+//!
+//! Whoever watches only wakes a look. A look compares what there is with what the last one recorded, and commits what it saw with
+//! the slot that came of it, in one event: so a host that was off finds what changed, a notice that was lost loses nothing, and
+//! each change is a slot once. How that slot fires stands in [`super::firing`].
+
+use super::firing::{Run, fails, passes};
+use super::schedules::push_settled;
+use super::seeing::{Now, Unsettled};
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::schedule_registry::ScheduleRecord;
+use crate::sender::Sender;
+use crate::writeup::{NewArtifact, Scope, Writeup};
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::fault::Point;
+use model::ingress::Channel;
+use model::schedule::{
+    CatchUp, DueSlot, Overlap, PassedOver, Schedule, Seen, SeenChange, SeenState, Settled, Trigger, Unseen,
+};
+use model::{TaskId, UnixMs};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// When one looks again although nothing was noticed, in milliseconds: a notice may be lost.
+const LOOK_MS: i64 = 3_600_000;
+/// When one looks again at what cannot be seen, or may begin no run now, in milliseconds.
+const RETRY_MS: i64 = 60_000;
+/// When one looks again although nobody said that the run at work rests, in milliseconds.
+const TURN_MS: i64 = 300_000;
+
+/// What is to be looked at, and what was seen that has not settled yet; of this process alone.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// When each is looked at next; one that is not here is looked at now.
+    due: BTreeMap<String, Option<UnixMs>>,
+    /// Those that were compared since this process began.
+    compared: BTreeSet<String>,
+    /// What each waits for, by name and version.
+    on: BTreeMap<String, (u32, Trigger)>,
+    /// Files that may still be written.
+    pub(super) unsettled: BTreeMap<String, Unsettled>,
+}
+
+/// What a host watches for a schedule, so that a change is noticed when it happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watch {
+    /// The schedule's name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Milliseconds from a notice until one looks.
+    pub quiet_ms: u64,
+}
+
+/// When it is looked at again where nothing happens before, and what is to be driven to its end.
+type Looked = (UnixMs, Vec<TaskId>);
+
+impl Kernel {
+    /// What a host watches: the folder of each schedule that waits for files or for a ref of its repository.
+    pub fn watches(&self) -> Vec<Watch> {
+        let registry = self.schedule_registry();
+        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let watch = |record: &ScheduleRecord| {
+            let quiet_ms = match self.trigger_of(record).ok()?? {
+                Trigger::Files { quiet_ms, .. } => quiet_ms,
+                // Git moves a ref by renaming a file: there is nothing to wait for but what follows at once, as in a rebase.
+                Trigger::Ref { .. } => 1_000,
+                Trigger::After { .. } => return None,
+            };
+            let schedule = self.schedule_of(record).ok()?;
+            let folder = self.root_of(schedule.workspace_id).ok()?;
+            Some(Watch { name: record.name.clone(), version: record.version, folder, quiet_ms })
+        };
+        waits.filter_map(watch).collect()
+    }
+
+    /// Which schedules wait for something that is no time, each in its version: what a host watches changes with these alone.
+    pub fn waiting_for_events(&self) -> Vec<(String, u32)> {
+        let registry = self.schedule_registry();
+        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        waits.map(|one| (one.name.clone(), one.version)).collect()
+    }
+
+    /// Something may have changed that a schedule waits for: it is looked at then, or earlier where that was said before.
+    pub fn want_look(&self, name: &str, at: UnixMs) {
+        let mut looks = lock(&self.looks);
+        if let Some(due) = looks.due.get_mut(name) {
+            *due = Some(due.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    /// When a schedule is to be looked at first.
+    pub fn next_look(&self) -> Option<UnixMs> {
+        let (now, registry) = (self.ports.clock.now(), self.schedule_registry());
+        let looks = lock(&self.looks);
+        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let due = waits.filter_map(|one| match looks.due.get(&one.name) {
+            // A time further ahead is of a clock that was set back since.
+            Some(due) => due.map(|at| at.min(now.plus_ms(LOOK_MS))),
+            None => Some(now),
+        });
+        due.min()
+    }
+
+    /// Looks at each schedule whose look is due. A change that one waits for is a slot that fires, or is passed over with its
+    /// reason; [`Kernel::fire_due`] makes the tasks. The older tasks that are ended in their favour are to be driven.
+    ///
+    /// # Errors
+    /// [`Error::Halted`] while nothing may begin.
+    pub fn look_due(&self) -> Result<Vec<TaskId>, Error> {
+        if self.halted().is_some() {
+            return Err(Error::Halted);
+        }
+        let (now, mut to_drive) = (self.ports.clock.now(), Vec::new());
+        for (name, _) in self.waiting_for_events() {
+            let is_due = match lock(&self.looks).due.get(&name) {
+                Some(due) => due.is_some_and(|at| at <= now || at > now.plus_ms(LOOK_MS)),
+                None => true,
+            };
+            if !is_due {
+                continue;
+            }
+            // What is noticed from here on wants another look.
+            lock(&self.looks).due.insert(name.clone(), None);
+            let next = match self.look_at(&name, now) {
+                Ok((next, tasks)) => {
+                    to_drive.extend(tasks);
+                    next
+                }
+                Err(error) => {
+                    tracing::warn!(schedule = name, %error, "what a schedule waits for could not be looked at");
+                    now.plus_ms(RETRY_MS)
+                }
+            };
+            self.want_look(&name, next);
+        }
+        Ok(to_drive)
+    }
+
+    /// A task has come to rest: whoever waits for its end is looked at, and so is the schedule that began it, which may have held
+    /// its look until now.
+    pub(super) fn wake_looks(&self, task_id: TaskId, scheduled_by: Option<&str>) {
+        let registry = self.schedule_registry();
+        let now = self.ports.clock.now();
+        for record in registry.0.values().filter(|one| one.waits_for_event() && one.may_begin()) {
+            let of_task = task_id.to_string();
+            let is_awaited = || match self.trigger_of(record) {
+                Ok(Some(Trigger::After { of, .. })) => Some(of.as_str()) == scheduled_by || of == of_task,
+                _ => false,
+            };
+            if Some(record.name.as_str()) == scheduled_by || is_awaited() {
+                self.want_look(&record.name, now);
+            }
+        }
+    }
+
+    /// What a schedule waits for that is no time.
+    pub(super) fn trigger_of(&self, record: &ScheduleRecord) -> Result<Option<Trigger>, Error> {
+        if let Some((version, on)) = lock(&self.looks).on.get(&record.name)
+            && *version == record.version
+        {
+            return Ok(Some(on.clone()));
+        }
+        let Some(on) = self.schedule_of(record)?.on else { return Ok(None) };
+        lock(&self.looks).on.insert(record.name.clone(), (record.version, on.clone()));
+        Ok(Some(on))
+    }
+
+    fn look_at(&self, name: &str, now: UnixMs) -> Result<Looked, Error> {
+        let record = self.known_schedule(name)?;
+        let looked = self.schedule_of(&record).and_then(|schedule| match &schedule.on {
+            Some(on) if record.may_begin() => self.look(&record, (&schedule, on), now),
+            _ => Ok((now.plus_ms(LOOK_MS), Vec::new())),
+        });
+        match looked {
+            Err(error) if !passes(&error) => {
+                self.cannot_run(&record, &error).map(|()| (now.plus_ms(LOOK_MS), Vec::new()))
+            }
+            looked => looked,
+        }
+    }
+
+    /// One look: what changed since the last one, and what becomes of that.
+    fn look(
+        &self,
+        record: &ScheduleRecord,
+        (schedule, on): (&Schedule, &Trigger),
+        now: UnixMs,
+    ) -> Result<Looked, Error> {
+        let then = |ms: i64| Ok((now.plus_ms(ms), Vec::new()));
+        let runs = self.runs(record)?;
+        if fails(record, &runs) {
+            self.pauses_after_failures(record)?;
+            return then(LOOK_MS);
+        }
+        let overlap = schedule.bounds.overlap;
+        let at_work = runs.contains(&Run::AtWork);
+        // What changes while a run is at work is seen when that one rests, with what else there is then.
+        if at_work && matches!(overlap, None | Some(Overlap::Queue)) {
+            return then(TURN_MS);
+        }
+        let beside: &[Run] = if overlap == Some(Overlap::EndOlder) { &[] } else { &runs };
+        let held = self.why_held(record, schedule, beside)?;
+        // Nothing is lost by looking later: what changed until then is one slot.
+        if !record.slots.unmade.is_empty() || held.is_some_and(|why| why != PassedOver::FolderMissing) {
+            return then(RETRY_MS);
+        }
+        let before = self.seen_before(record)?;
+        let seen = match self.seen_now(on, schedule, before.as_ref())? {
+            Ok(seen) => seen,
+            Err(unseen) => {
+                self.cannot_be_seen(record, unseen)?;
+                return then(RETRY_MS);
+            }
+        };
+        let Some(before) = before else {
+            self.push_look(record, (&seen.state, None), Vec::new())?;
+            return then(LOOK_MS);
+        };
+        if before == seen.state {
+            self.is_as_before(record)?;
+            return then(LOOK_MS);
+        }
+        let seen = match (on, &before) {
+            (Trigger::Files { quiet_ms, .. }, SeenState::Files { files }) => {
+                match self.settled_files(record, *quiet_ms, files, seen) {
+                    Ok(seen) => seen,
+                    Err(again) => return Ok((again, Vec::new())),
+                }
+            }
+            _ => seen,
+        };
+        let change = self.change_of(on, (record, schedule), &before, &seen)?;
+        let still_running = at_work && overlap == Some(Overlap::Skip);
+        let settled: Vec<Settled> =
+            change.iter().map(|_| self.becomes(record, slot_at(record, now), still_running)).collect();
+        let mut ended = Vec::new();
+        if overlap == Some(Overlap::EndOlder) && matches!(settled.first(), Some(Settled::Fires(_))) {
+            ended = self.end_older(record, &runs)?;
+        }
+        self.push_look(record, (&seen.state, change.as_ref()), settled)?;
+        Ok((now.plus_ms(if seen.is_whole { LOOK_MS } else { RETRY_MS }), ended))
+    }
+
+    /// What becomes of a change that was seen.
+    fn becomes(&self, record: &ScheduleRecord, at: UnixMs, still_running: bool) -> Settled {
+        // It changed while no host was there to see it.
+        let is_missed = !lock(&self.looks).compared.contains(&record.name);
+        let why = match still_running {
+            true => Some(PassedOver::StillRunning),
+            false => (is_missed && record.when.catch_up == CatchUp::Skip).then_some(PassedOver::Missed),
+        };
+        match why {
+            Some(why) => Settled::PassedOver { first: at, until: at, slots: Some(1), why },
+            None => Settled::Fires(DueSlot { at, shift: None }),
+        }
+    }
+
+    /// What the last look saw; none where there was none of this version that saw anything.
+    fn seen_before(&self, record: &ScheduleRecord) -> Result<Option<SeenState>, Error> {
+        record.slots.seen_in(record.version).map(|at| self.object_at(at)).transpose()
+    }
+
+    /// It cannot be seen: that is said once, and nothing is made of it when it is there again as it was.
+    fn cannot_be_seen(&self, record: &ScheduleRecord, unseen: Unseen) -> Result<(), Error> {
+        if record.slots.unseen == Some(unseen) {
+            return Ok(());
+        }
+        let state = record.slots.seen_in(record.version).cloned();
+        self.push_seen(record, Seen { state, change: None, unseen: Some(unseen) })
+    }
+
+    /// Nothing changed.
+    fn is_as_before(&self, record: &ScheduleRecord) -> Result<(), Error> {
+        let mut looks = lock(&self.looks);
+        looks.unsettled.remove(&record.name);
+        looks.compared.insert(record.name.clone());
+        drop(looks);
+        if record.slots.unseen.is_none() {
+            return Ok(());
+        }
+        let state = record.slots.seen_in(record.version).cloned();
+        self.push_seen(record, Seen { state, change: None, unseen: None })
+    }
+
+    fn push_seen(&self, record: &ScheduleRecord, seen: Seen) -> Result<(), Error> {
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
+        let until = slot_at(record, w.now);
+        push_settled(&mut w, record, Vec::new(), (until, record.slots.passed_over), Some(seen));
+        self.commit_once(w)
+    }
+
+    /// Commits what a look saw with what becomes of it.
+    fn push_look(
+        &self,
+        record: &ScheduleRecord,
+        (state, change): (&SeenState, Option<&SeenChange>),
+        settled: Vec<Settled>,
+    ) -> Result<(), Error> {
+        let by = Sender::from(Channel::Scheduler);
+        let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
+        let slot = settled.first().map(|one| match one {
+            Settled::Fires(slot) => slot.at,
+            Settled::PassedOver { until, .. } => *until,
+        });
+        let until = slot.unwrap_or_else(|| slot_at(record, w.now));
+        let seen = keep_seen(&mut w, record, state, change)?;
+        push_settled(&mut w, record, settled, (until, record.slots.passed_over), Some(seen));
+        self.commit_once(w)?;
+        lock(&self.looks).compared.insert(record.name.clone());
+        Ok(())
+    }
+
+    /// What a schedule that is kept now finds, from which on changes count. One that cannot see it finds it later.
+    pub(super) fn push_beginning(
+        &self,
+        w: &mut Writeup<'_>,
+        record: &ScheduleRecord,
+        schedule: &Schedule,
+    ) -> Result<(), Error> {
+        let Some(on) = &schedule.on else { return Ok(()) };
+        let seen = match self.seen_now(on, schedule, None)? {
+            Ok(Now { state, .. }) => keep_seen(w, record, &state, None)?,
+            Err(unseen) => Seen { state: None, change: None, unseen: Some(unseen) },
+        };
+        let until = slot_at(record, record.settled());
+        push_settled(w, record, Vec::new(), (until, record.slots.passed_over), Some(seen));
+        Ok(())
+    }
+
+    /// What changed while a schedule was paused is one slot, which is passed over.
+    pub(super) fn push_changed_meanwhile(
+        &self,
+        w: &mut Writeup<'_>,
+        record: &ScheduleRecord,
+    ) -> Result<(), Error> {
+        if !record.waits_for_event() {
+            return Ok(());
+        }
+        let schedule = self.schedule_of(record)?;
+        let (Some(on), Some(before)) = (&schedule.on, self.seen_before(record)?) else { return Ok(()) };
+        let Ok(seen) = self.seen_now(on, &schedule, Some(&before))? else { return Ok(()) };
+        if seen.state == before {
+            return Ok(());
+        }
+        let change = self.change_of(on, (record, &schedule), &before, &seen)?;
+        let at = slot_at(record, w.now);
+        let passed = Settled::PassedOver { first: at, until: at, slots: Some(1), why: PassedOver::Paused };
+        let settled = change.iter().map(|_| passed.clone()).collect();
+        let kept = keep_seen(w, record, &seen.state, change.as_ref())?;
+        let so_far = record.slots.passed_over.saturating_add(record.slots.unmade.len() as u64);
+        push_settled(w, record, settled, (at, so_far), Some(kept));
+        Ok(())
+    }
+
+    /// What a schedule waits for is there to be waited for, and it is not, by way of others, its own end.
+    ///
+    /// # Errors
+    /// [`Error::Input`], which says what can be said.
+    pub(super) fn check_trigger(&self, schedule: &Schedule) -> Result<(), Error> {
+        let input = |why: String| Err(Error::Input(why));
+        let Some(on) = &schedule.on else { return Ok(()) };
+        on.check().map_err(Error::Input)?;
+        if let Trigger::Files { globs, .. } = on {
+            effects::check_globs(globs).map_err(|why| Error::Input(why.to_string()))?;
+        }
+        if let Trigger::After { of, .. } = on {
+            self.check_after(&schedule.name, of)?;
+        }
+        match (on, self.seen_now(on, schedule, None)?) {
+            (_, Ok(Now { state: SeenState::Ref { at: None }, .. })) => {
+                input(format!("{}: there is no such branch or tag in {}", on.in_words(), schedule.folder))
+            }
+            (Trigger::After { of, .. }, Ok(Now { state: SeenState::Runs { open, ended }, .. }))
+                if open.is_empty() && !ended.is_empty() && of.parse::<TaskId>().is_ok() =>
+            {
+                input(format!("the task `{of}` has ended already"))
+            }
+            (_, Err(unseen)) => input(format!("{}: {}", on.in_words(), why_unseen(unseen, &schedule.folder))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whoever is waited for is there, and waits for nobody that waits for this one.
+    fn check_after(&self, name: &str, of: &str) -> Result<(), Error> {
+        if let Ok(task) = of.parse::<TaskId>() {
+            let known = self.query()?.task(task).map_err(crate::query::view)?;
+            return known.map(drop).ok_or_else(|| Error::Input(format!("there is no task `{of}`")));
+        }
+        let (registry, mut way) = (self.schedule_registry(), vec![name.to_owned()]);
+        let mut next = Some(of.to_owned());
+        while let Some(at) = next {
+            if way.contains(&at) {
+                way.push(at);
+                let way = way.join("`, which waits for `");
+                return Err(Error::Input(format!("`{way}`: it would begin itself for ever")));
+            }
+            let Some(record) = registry.standing(&at) else {
+                // One further on that was removed since closes no circle.
+                if way.len() > 1 {
+                    return Ok(());
+                }
+                return Err(Error::Input(format!(
+                    "no schedule is named `{at}`: `hermit schedule list` names those that stand"
+                )));
+            };
+            next = match self.trigger_of(record)? {
+                Some(Trigger::After { of, .. }) if of.parse::<TaskId>().is_err() => Some(of),
+                _ => None,
+            };
+            way.push(at);
+        }
+        Ok(())
+    }
+}
+
+/// The instant of a look as a slot: behind all that is settled.
+fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
+    now.max(record.settled().plus_ms(1))
+}
+
+/// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
+/// with its goal: names that somebody else gave are no words of the person.
+fn keep_seen(
+    w: &mut Writeup<'_>,
+    record: &ScheduleRecord,
+    state: &SeenState,
+    change: Option<&SeenChange>,
+) -> Result<Seen, Error> {
+    let scope = Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
+    let before = std::mem::replace(&mut w.scope, scope);
+    let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
+    let change = change.map(|change| {
+        let new = NewArtifact {
+            uri: Some(format!("schedule:{}", record.name)),
+            alias: Some("what-changed.json".to_owned()),
+            ..NewArtifact::audit(ArtifactKind::BinaryAttachment)
+                .class(ArtifactClass::Source)
+                .trust(TrustTier::Untrusted)
+        };
+        w.object(change, new)
+    });
+    w.scope = before;
+    Ok(Seen { state: Some(kept?), change: change.transpose()?, unseen: None })
+}
+
+/// Why something cannot be seen, in words.
+fn why_unseen(unseen: Unseen, folder: &str) -> String {
+    match unseen {
+        Unseen::FolderMissing => format!("the folder {folder} is not there"),
+        Unseen::TooManyFiles => format!(
+            "{folder} holds more than {} such files: name fewer kinds of them, or a folder inside",
+            model::schedule::SEEN_FILES_MAX
+        ),
+        Unseen::NoRepository => format!("{folder} is no git repository whose branches can be read"),
+        Unseen::ScheduleMissing => "there is no such schedule".to_owned(),
+        Unseen::Unreadable => format!("{folder} cannot be read"),
+    }
+}
