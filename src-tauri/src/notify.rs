@@ -46,20 +46,20 @@ pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
         take_back(&gone.id);
     }
     for gone in before.schedules.iter().filter(|old| !now.schedules.iter().any(|one| one.id == old.id)) {
-        take_back(&of_schedule(&gone.id));
+        take_back(&About::Schedule.key(&gone.id));
     }
     if now.approvals.is_empty() {
         window::notice_away(app);
     }
     if app.state::<Surfaces>().lacks().notifications.is_none() {
-        paused_now(before, now).into_iter().for_each(|one| tell_paused(app, one));
+        paused_now(before, now).into_iter().for_each(|one| tell(app, About::Schedule, one));
     }
     if fresh.is_empty() {
         return;
     }
     let lacks = app.state::<Surfaces>().lacks();
     if lacks.notifications.is_none() {
-        fresh.iter().for_each(|asked| tell(app, asked));
+        fresh.iter().for_each(|asked| tell(app, About::Approval, asked));
     }
     if lacks.actions.is_some() {
         window::notice(app);
@@ -78,74 +78,54 @@ fn paused_now<'n>(before: &Waiting, now: &'n Waiting) -> Vec<&'n Asked> {
     now.schedules.iter().filter(was).take(AT_ONCE_MAX).collect()
 }
 
-/// The number of a schedule's notification stands under this; an approval's under its identifier.
-fn of_schedule(name: &str) -> String {
-    format!("schedule:{name}")
+/// What a notification is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// An approval, by its identifier.
+    Approval,
+    /// A schedule that paused itself, by its name.
+    Schedule,
 }
 
-fn tell_paused(app: &AppHandle, one: &Asked) {
-    let (app, one) = (app.clone(), one.clone());
-    let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
-        let handle = match paused(&one).show() {
-            Ok(handle) => handle,
-            Err(error) => return tracing::warn!(%error, "a notification could not be shown"),
-        };
-        #[cfg(all(unix, not(target_os = "macos")))]
-        {
-            shown().insert(of_schedule(&one.id), handle.id());
-            handle.wait_for_action(|action| match action {
-                "default" | "review" => window::main(&app, Some(&format!("/schedules?of={}", one.id))),
-                _ => _ = shown().remove(&of_schedule(&one.id)),
-            });
+impl About {
+    /// What the number of a notification stands under.
+    fn key(self, id: &str) -> String {
+        match self {
+            Self::Approval => id.to_owned(),
+            Self::Schedule => format!("schedule:{id}"),
         }
-        #[cfg(not(all(unix, not(target_os = "macos"))))]
-        drop((handle, app));
-    });
+    }
 }
 
-/// It resumes nothing: that is done where its runs are seen.
-fn paused(one: &Asked) -> Notification {
-    let mut notification = Notification::new();
-    notification
-        .appname("Hermit")
-        .summary("Hermit waits for you")
-        .body(&escaped(&plain(&one.words, CHARS_MAX)))
-        .icon("hermit-desktop")
-        .timeout(Timeout::Never)
-        .action("default", "Review")
-        .action("review", "Review");
-    #[cfg(all(unix, not(target_os = "macos")))]
-    notification.hint(Hint::Category("im.received".to_owned())).hint(Hint::DesktopEntry("Hermit".to_owned()));
-    notification
-}
-
-fn tell(app: &AppHandle, asked: &Asked) {
+fn tell(app: &AppHandle, about: About, asked: &Asked) {
     let (app, asked) = (app.clone(), asked.clone());
     // The thread stays until the notification is answered or gone.
     let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
-        let notification = notification(&asked);
-        let handle = match notification.show() {
+        let handle = match notification(about, &asked).show() {
             Ok(handle) => handle,
             Err(error) => return tracing::warn!(%error, "a notification could not be shown"),
         };
         #[cfg(all(unix, not(target_os = "macos")))]
         {
-            shown().insert(asked.id.clone(), handle.id());
-            handle.wait_for_action(|action| chosen(&app, &asked.id, action));
+            shown().insert(about.key(&asked.id), handle.id());
+            handle.wait_for_action(|action| chosen(&app, about, &asked.id, action));
         }
         #[cfg(not(all(unix, not(target_os = "macos"))))]
         drop((handle, app));
     });
 }
 
-/// What it says: the act, its risk, and who asks.
+/// What it says: the act or the schedule; of an act its risk, and who asks.
 fn body(asked: &Asked) -> String {
-    let mut lines = vec![escaped(&plain(&asked.words, CHARS_MAX)), format!("{} risk", asked.risk)];
+    let mut lines = vec![escaped(&plain(&asked.words, CHARS_MAX))];
+    if !asked.risk.is_empty() {
+        lines.push(format!("{} risk", asked.risk));
+    }
     lines.extend(asked.who.iter().map(|line| escaped(line)));
     lines.join("\n")
 }
 
-fn notification(asked: &Asked) -> Notification {
+fn notification(about: About, asked: &Asked) -> Notification {
     let mut notification = Notification::new();
     notification
         .appname("Hermit")
@@ -154,8 +134,11 @@ fn notification(asked: &Asked) -> Notification {
         .icon("hermit-desktop")
         .timeout(Timeout::Never)
         .action("default", "Review")
-        .action("review", "Review")
-        .action("deny", "Deny");
+        .action("review", "Review");
+    // A schedule is resumed nowhere but where its runs are seen.
+    if about == About::Approval {
+        notification.action("deny", "Deny");
+    }
     #[cfg(all(unix, not(target_os = "macos")))]
     notification
         .hint(Hint::Category("im.received".to_owned()))
@@ -173,16 +156,17 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn chosen(app: &AppHandle, approval: &str, action: &str) {
-    match action {
+fn chosen(app: &AppHandle, about: About, id: &str, action: &str) {
+    match (action, about) {
         // It may still stand there; once the card is answered it is taken back.
-        "default" | "review" => window::card(app, approval),
-        "deny" => {
-            shown().remove(approval);
-            deny(app, approval);
+        ("default" | "review", About::Approval) => window::card(app, id),
+        ("default" | "review", About::Schedule) => window::main(app, Some(&format!("/schedules?of={id}"))),
+        ("deny", About::Approval) => {
+            shown().remove(id);
+            deny(app, id);
         }
-        // Closed, or lapsed: nothing was said.
-        _ => _ = shown().remove(approval),
+        // Closed, or expired: nothing was said.
+        _ => _ = shown().remove(&about.key(id)),
     }
 }
 
@@ -276,9 +260,9 @@ mod tests {
     #[test]
     fn a_notification_says_which_task_of_the_tree_and_which_agent_asks() {
         let who = vec!["Part of: tidy <b>all</b>".to_owned(), "Asked by: gpt-9".to_owned()];
-        let of_a_part = notification(&Asked { who, ..asked() });
+        let of_a_part = notification(About::Approval, &Asked { who, ..asked() });
         assert_eq!(of_a_part.body, "mv\nlow risk\nPart of: tidy &lt;b&gt;all&lt;/b&gt;\nAsked by: gpt-9");
-        assert_eq!(notification(&asked()).body, "mv\nlow risk");
+        assert_eq!(notification(About::Approval, &asked()).body, "mv\nlow risk");
     }
 
     #[test]
@@ -305,14 +289,11 @@ mod tests {
     #[test]
     fn no_button_of_a_notification_says_yes() {
         let asked = asked();
-        let actions = notification(&asked).actions;
+        let actions = notification(About::Approval, &asked).actions;
         assert_eq!(actions, ["default", "Review", "review", "Review", "deny", "Deny"]);
-        let of_schedule = Asked { id: "morning".to_owned(), ..asked };
-        assert_eq!(
-            paused(&of_schedule).actions,
-            ["default", "Review", "review", "Review"],
-            "nor resumes anything"
-        );
+        let of_schedule = notification(About::Schedule, &Asked { risk: String::new(), ..asked });
+        assert_eq!(of_schedule.actions, ["default", "Review", "review", "Review"], "nor resumes anything");
+        assert_eq!(of_schedule.body, "mv");
     }
 
     #[test]

@@ -65,6 +65,17 @@ fn a_schedule_begins_a_task_by_itself_which_asks_as_always_and_is_proven() {
     let (code, screen) = stage.approve(waits["approval_id"].as_str().expect("an id"));
     assert_eq!(code, 0, "{screen}");
     assert!(work.join("Documents/a.txt").exists(), "{screen}");
+    let asks = stage.hermit(&["schedule", "asks", "each-minute"]).ends(0).json();
+    assert!(asks["asked"].as_u64() >= Some(1) && asks["granted"] == 0, "{asks}");
+    assert!(asks["summary"].as_str().expect("words").contains("would ask you"), "{asks}");
+    let month = stage.hermit(&["schedule", "calendar", "each-minute"]).ends(0).json();
+    let entries = month["entries"].as_array().expect("entries");
+    let ran = |entry: &&Value| entry["state"] == "fired" && entry["task_id"] == task.as_str();
+    assert_eq!(entries.iter().filter(ran).count(), 1, "{month}");
+    assert!(
+        entries.iter().all(|entry| entry["state"] != "due"),
+        "none is to come while it is paused: {month}"
+    );
     drop(host);
     stage.prove(&task);
     stage.is_sound();

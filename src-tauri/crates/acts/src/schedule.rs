@@ -121,12 +121,16 @@ fn missed(of: &Schedule) -> String {
 }
 
 fn spends(of: &Budget) -> String {
-    let minutes = of.wall_ms_max / 60_000;
-    let (whole, cents) = (of.cost_micros_max / 1_000_000, of.cost_micros_max % 1_000_000 / 10_000);
+    let (minutes, cost) = (of.wall_ms_max / 60_000, money(of.cost_micros_max));
     format!(
-        "each run may use {} turns of a model, {} tokens, {minutes} minutes and ${whole}.{cents:02}, and ends there",
+        "each run may use {} turns of a model, {} tokens, {minutes} minutes and {cost}, and ends there",
         of.iterations_max, of.tokens_max
     )
+}
+
+/// Millionths of a US dollar, in whole cents.
+fn money(micros: u64) -> String {
+    format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
 /// What bounds its runs beside that: each with what it is called.
@@ -161,7 +165,6 @@ fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
 }
 
 fn in_a_day(day: &DayBudget) -> String {
-    let money = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
     let parts = [
         day.runs_max.map(|most| format!("{most} runs")),
         day.iterations_max.map(|most| format!("{most} turns of a model")),

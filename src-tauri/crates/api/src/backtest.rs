@@ -33,11 +33,11 @@ const NO_WALLS: &str = "walls.confined";
 
 /// A question that policy was asked, and what became of it.
 pub(crate) struct Asked {
-    task_id: TaskId,
+    pub(crate) task_id: TaskId,
     pub(crate) at: UnixMs,
     request: ArtifactRef,
     result: ArtifactRef,
-    summary: model::Sensitive<String>,
+    pub(crate) summary: model::Sensitive<String>,
     pack: Option<Digest>,
     contract: Option<Digest>,
     /// Whether a person answered, and how.
@@ -75,6 +75,23 @@ impl History {
                 return Err(Error::new(Code::Cancelled, "stopped before all of history was judged"));
             }
         }
+    }
+
+    /// Reads what these tasks asked, and nothing else of the log.
+    pub(crate) fn of(reader: &Reader, tasks: impl IntoIterator<Item = TaskId>) -> Result<Self, Error> {
+        let mut history = Self::default();
+        for task in tasks {
+            let mut after = 0;
+            loop {
+                let events = reader.events(task, after, STRIDE).wire()?;
+                let Some(last) = events.last() else { break };
+                after = last.task_seq;
+                for stored in &events {
+                    history.take(reader, &stored.event().wire()?)?;
+                }
+            }
+        }
+        Ok(history)
     }
 
     fn take(&mut self, reader: &Reader, event: &Event) -> Result<(), Error> {
@@ -156,6 +173,11 @@ impl History {
         })
     }
 
+    /// Every question, the oldest first of those that were read first.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (ActionRequestId, &Asked)> {
+        self.order.iter().filter_map(|id| Some((*id, self.asked.get(id)?)))
+    }
+
     /// Every question since a time.
     pub(crate) fn since(&self, since: i64) -> impl Iterator<Item = &Asked> {
         self.asked.values().filter(move |asked| asked.at.0 >= since)
@@ -171,10 +193,12 @@ impl History {
 pub(crate) struct Again {
     pub(crate) was: PolicyResult,
     pub(crate) would: PolicyResult,
+    /// Whether it is what a person chose of another act: no standing grant answers that.
+    pub(crate) is_part: bool,
 }
 
 impl Asked {
-    /// Asks again, under the act's own profile or another one, perhaps as if a standing grant had been in force.
+    /// Asks again, under the act's own profile or another one, as if these standing grants had been in force.
     ///
     /// # Errors
     /// When what the question was made of is not there any more.
@@ -183,7 +207,7 @@ impl Asked {
         store: &artifacts::Store,
         engine: &PolicyEngine,
         profile: Option<Profile>,
-        standing: Option<&StandingGrant>,
+        standing: &[StandingGrant],
     ) -> Result<Again, Error> {
         let was: PolicyResult = object(store, self.result.sha256)?;
         let request: ActionRequest = object(store, self.request.sha256)?;
@@ -196,12 +220,15 @@ impl Asked {
             None => Vec::new(),
         };
         let without_walls = was.determining_rules.iter().any(|rule| rule == NO_WALLS);
-        let standing = standing.map(|grant| StandingGrant {
+        let is_part = request.instead_of.as_ref().is_some_and(|instead| instead.mode == governance::PART);
+        let then = |grant: &StandingGrant| StandingGrant {
             issued_at: was.evaluated_at,
             expires_at: was.evaluated_at.plus_ms(1),
             ..grant.clone()
-        });
-        let held = standing.as_ref().map(|grant| InForce { grant, envelope_sha256: Digest::ZERO, uses: 0 });
+        };
+        let standing: Vec<StandingGrant> = standing.iter().filter(|_| !is_part).map(then).collect();
+        let held: Vec<InForce<'_>> =
+            standing.iter().map(|grant| InForce { grant, envelope_sha256: Digest::ZERO, uses: 0 }).collect();
         let would = engine.evaluate(&Question {
             request: &request,
             request_sha256: self.request.sha256,
@@ -215,11 +242,11 @@ impl Asked {
             packet: None,
             untrusted_in_context: untrusted,
             steps_allowed: &steps_allowed,
-            standing: held.as_slice(),
+            standing: &held,
             policy_result_id: was.policy_result_id,
             now: was.evaluated_at,
         });
-        Ok(Again { was, would })
+        Ok(Again { was, would, is_part })
     }
 }
 
@@ -247,9 +274,9 @@ pub(crate) struct Before<'e> {
 impl Before<'_> {
     /// What is said to a question, and what would be.
     fn ask(&self, asked: &Asked, store: &artifacts::Store) -> Result<Again, Error> {
-        let mut again = asked.again(store, self.engine, self.profile, None)?;
+        let mut again = asked.again(store, self.engine, self.profile, &[])?;
         if let Some(now) = self.now {
-            again.was = asked.again(store, now, self.profile, None)?.would;
+            again.was = asked.again(store, now, self.profile, &[])?.would;
         }
         Ok(again)
     }
@@ -321,7 +348,7 @@ pub(crate) fn rehearse(
             continue;
         }
         // What was answered by another standing grant is no question that a person was asked.
-        let Ok(again) = asked.again(store, engine, None, Some(grant)) else { continue };
+        let Ok(again) = asked.again(store, engine, None, std::slice::from_ref(grant)) else { continue };
         if again.was.verdict != Verdict::RequireApproval {
             continue;
         }

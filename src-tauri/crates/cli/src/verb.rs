@@ -31,6 +31,7 @@ mod receipts;
 mod rollback;
 mod run;
 mod schedule;
+mod schedule_times;
 mod secret;
 mod serve;
 mod severed;

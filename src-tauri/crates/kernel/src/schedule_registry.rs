@@ -205,6 +205,15 @@ impl ScheduleRecord {
         }
     }
 
+    /// The same with what became of its slots, read from its own stream.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn with_slots(&self, reader: &Reader) -> Result<Self, Error> {
+        let slots = Slots::read(reader, self.slots_task_id)?;
+        Ok(Self { slots, next: Next::default(), ..self.clone() })
+    }
+
     /// Each slot up to here is settled.
     pub fn settled(&self) -> UnixMs {
         match self.slots.settled {
@@ -288,8 +297,7 @@ impl ScheduleRegistry {
     /// When the ledger cannot be read.
     pub fn read_slots(&mut self, reader: &Reader) -> Result<(), Error> {
         for record in self.0.values_mut() {
-            record.slots = Slots::read(reader, record.slots_task_id)?;
-            record.next = Next::default();
+            *record = record.with_slots(reader)?;
         }
         Ok(())
     }

@@ -17,12 +17,14 @@
 
 mod bounds;
 mod catch_up;
+mod days;
 mod plain_words;
 mod rule;
 mod seen;
 
 pub use bounds::{delay_ms, hours, within};
 pub use catch_up::settle;
+pub use days::{day_and_time, month};
 pub use plain_words::{parse, said};
 pub use rule::{Slots, check, cron, every, in_words, next, slots, zone_named};
 pub use seen::{Files, ended_so, files_changed, steady, told};

@@ -252,6 +252,8 @@ macro_rules! with_commands {
         "resumes a schedule that is paused" schedules.resume(Resume) -> Schedule, write [];
         "removes a schedule" schedules.remove(Remove) -> Schedule, write [];
         "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
+        "judges what the last runs of a schedule did by the policy of today: what it would ask" schedules.rehearse(Rehearse) -> Rehearsal, read [store, tasks];
+        "tells what became of the times of schedules in a month, and which are to come" schedules.calendar(Calendar) -> Times, read [store, tasks];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

@@ -53,6 +53,7 @@ mod tests {
             schedule::RunEnd,
             schedule::ScheduleState,
             schedule::Shift,
+            schedule::SlotState,
             schedule::TriggerKind,
             schedule::Unseen,
         );

@@ -15,6 +15,20 @@ crate::names! {
 }
 
 crate::names! {
+    /// What became of a slot.
+    pub enum SlotState ("state of a slot") {
+        /// It is still to come, or it came due and nothing has looked since.
+        Due = "due",
+        /// It fires, and its task is not made yet.
+        Waiting = "waiting",
+        /// Its task was made.
+        Fired = "fired",
+        /// It does not fire.
+        PassedOver = "passed_over",
+    }
+}
+
+crate::names! {
     /// Why slots were passed over.
     pub enum PassedOver ("reason why slots were passed over") {
         /// They were missed: nothing was there to see them in time, and missed ones are not caught up with.

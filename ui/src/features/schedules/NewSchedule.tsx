@@ -9,9 +9,11 @@ import type { CatchUpKind, Overlap } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
 import { capital } from "~/screen/words";
 import { limitsOf, NOTHING, OVERLAP, type Written, wrongOf } from "./limits";
 import styles from "./Schedules.module.css";
+import { watches } from "./triggers";
 
 const MODEL = "";
 const OVERLAPS: readonly { value: Overlap; label: string }[] = [
@@ -28,11 +30,14 @@ export function NewSchedule({ close }: { close: () => void }) {
   const [who, setWho] = useState(MODEL);
   const [name, setName] = useState("");
   const [model, setModel] = useState<string | null>(null);
+  const [globs, setGlobs] = useState("");
+  const [quiet, setQuiet] = useState("");
   const [missed, setMissed] = useState<CatchUpKind>("newest");
   const [limits, setLimits] = useState<Written>(NOTHING);
   const write = (more: Partial<Written>) => setLimits((before) => ({ ...before, ...more }));
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
   const said = time.trim();
+  const seconds = quiet.trim() === "" ? null : Number(quiet);
   const read = useAsk("schedules.preview", { said, zone: null }, { enabled: said.length > 2, keep: false });
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
@@ -40,28 +45,37 @@ export function NewSchedule({ close }: { close: () => void }) {
     : read.data === undefined ? "Say the time so that it is understood"
     : folder.trim() === "" ? "Name a folder"
     : who === MODEL && goal.trim() === "" ? "Write a goal"
-    : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook" : wrongOf(limits);
+    : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook"
+    : seconds !== null && (!Number.isSafeInteger(seconds) || seconds < 1) ? "Write the seconds as a whole number from 1" : wrongOf(limits);
+  const on = read.data?.waits_for ?? null;
 
   const send = () => {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     keep.mutate(
-      { name: name.trim() === "" ? null : name.trim(), said, zone: null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, profile: null, channel: "app", idempotency_key: key },
+      { name: name.trim() === "" ? null : name.trim(), said, zone: null, globs: on?.kind === "files" ? globs.split(",").map((one) => one.trim()).filter((one) => one !== "") : [], quiet_seconds: on?.kind === "files" ? seconds : null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, profile: null, channel: "app", idempotency_key: key },
       { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
   return (
     <form className={styles.card} aria-label="New schedule" onSubmit={(event) => { event.preventDefault(); if (because === null && !keep.isPending) send(); }}>
       <h2>New schedule</h2>
-      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression." onChange={(event) => setTime(event.target.value)} />
+      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression. Or what it waits for: when a file lands here, when main moves, after another schedule by its name." onChange={(event) => setTime(event.target.value)} />
       <div role="status" className={styles.read}>
-        {read.data !== undefined && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
+        {on !== null && said !== "" && <><p>Read as {read.data?.rule}.</p><ul className={styles.times}>{watches(on).map(([what, text]) => <li key={what}>{what}: <Words of={text} /></li>)}</ul></>}
+        {read.data !== undefined && on === null && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
         {read.error !== null && said.length > 2 && <p>{capital(read.error.message)}</p>}
       </div>
       <TextArea label={who === MODEL ? "What is to be done each time" : "What is to be done each time (optional for a playbook)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
       <FolderField label="Folder to work in" value={folder} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setFolder} />
+      {on?.kind === "files" && (
+        <>
+          <TextField label="Which files (optional)" value={globs} placeholder="*.pdf, scans/**" hint="Below the folder, with commas between. All of them where nothing is said." onChange={(event) => setGlobs(event.target.value)} />
+          <TextField label="Seconds that a file must have been left alone (optional)" inputMode="numeric" value={quiet} hint="2 where nothing is said. What is still being written does not count yet." onChange={(event) => setQuiet(event.target.value)} />
+        </>
+      )}
       <Select label="Model or playbook" value={who} options={[{ value: MODEL, label: "A model works towards the goal" }, ...playbooks.map((one) => ({ value: one.name, label: `${capital(one.name)}: ${one.about}` }))]} onChange={(event) => setWho(event.target.value)} />
       {who === MODEL && <ModelChoice value={address} onChange={setModel} />}
-      <Select label="Times that are missed while Hermit is not open" value={missed} options={[{ value: "newest", label: "Make up for the newest" }, { value: "skip", label: "Skip them" }]} onChange={(event) => setMissed(event.target.value === "skip" ? "skip" : "newest")} />
+      {on === null && <Select label="Times that are missed while Hermit is not open" value={missed} options={[{ value: "newest", label: "Make up for the newest" }, { value: "skip", label: "Skip them" }]} onChange={(event) => setMissed(event.target.value === "skip" ? "skip" : "newest")} />}
       <details>
         <summary>Limits</summary>
         <div className={styles.limits}>

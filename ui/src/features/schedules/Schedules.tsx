@@ -3,9 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Schedule } from "~/ipc/generated/schedules";
-import type { PassedOver, ScheduleState } from "~/ipc/generated/words";
+import type { ScheduleState } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
-import { Button } from "~/primitives/Button";
+import { Button, Segmented } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Answer, Empty, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
@@ -13,27 +13,34 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Screen } from "~/screen/Screen";
 import { capital, count, runLook } from "~/screen/words";
+import { Asks } from "./Asks";
+import { Calendar } from "./Calendar";
+import { reason } from "./Entry";
+import { History } from "./History";
 import { boundsOf } from "./limits";
 import { NewSchedule } from "./NewSchedule";
 import styles from "./Schedules.module.css";
+import { unseen, waits, watches } from "./triggers";
 
 const TONE: Readonly<Record<ScheduleState, "done" | "waiting" | "mute">> = { active: "done", paused: "waiting", over: "mute", removed: "mute" };
-const WHY: Readonly<Record<PassedOver, string>> = {
-  missed: "Hermit was not open to see it in time", newer: "A newer time was taken instead", too_late: "It was too late", still_running: "The run before was still at work",
-  too_many_wait: "Too many runs wait for you", paused: "The schedule was paused", changed: "The schedule was changed or removed first",
-  folder_missing: "The folder was not there", not_begun: "Its task could not begin", fired_before: "It had run already",
-  too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs",
-};
 
 export function Schedules({ of }: { of?: string | undefined }) {
   const asked = useAsk("schedules.list", {});
   const [isNew, setNew] = useState(false);
+  const [view, setView] = useState<"list" | "calendar">("list");
   return (
     <Screen title="Schedules" sub={<span>Tasks that begin by themselves. Each asks you as always before it changes anything.</span>}>
       <div className={styles.screen}>
         {isNew ? <NewSchedule close={() => setNew(false)} /> : <div><Button look="person" onClick={() => setNew(true)}>New schedule</Button></div>}
         <Answer asked={asked} what="schedules" isEmpty={(found) => found.schedules.length === 0 && !isNew} empty={<Empty title="No schedules">Say when and what, for example every weekday at 8:30, which files changed. You see its next times before you keep it.</Empty>}>
-          {(found) => <>{found.schedules.map((one) => <One key={one.name} schedule={one} open={one.name === of} />)}</>}
+          {(found) => (
+            <>
+              {found.schedules.length > 0 && <Segmented label="View" value={view} options={[{ value: "list", label: "List" }, { value: "calendar", label: "Calendar" }]} onChange={setView} />}
+              {view === "calendar" && found.schedules.length > 0
+                ? <Calendar schedules={found.schedules} />
+                : found.schedules.map((one) => <One key={one.name} schedule={one} open={one.name === of} />)}
+            </>
+          )}
         </Answer>
       </div>
     </Screen>
@@ -55,8 +62,9 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
         <h2><Words of={one.name} /></h2>
         <StateTag tone={lookUp(TONE, one.state, "mute")}>{one.by_itself ? "Paused itself" : capital(one.state)}</StateTag>
       </header>
-      <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}</p>
+      <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}{one.waits_for !== null && <>. <b><Words of={waits(one.waits_for, one.folder)} /></b></>}</p>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} /></p>}
+      {one.unseen !== null && <p role="status">What it watches cannot be seen now. {unseen(one.unseen)}.</p>}
       <p className={styles.goal}><Words of={one.goal} /></p>
       <details open={open}>
         <summary>{capital(count(one.fired, "run"))}, {one.passed_over === 0 ? "no time passed over" : `${count(one.passed_over, "time")} passed over`}</summary>
@@ -64,15 +72,17 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
           ["Folder", <Words key="folder" of={one.folder} />],
           ["Works with", <Words key="worker" of={one.worker} />],
           ["Policy profile", one.profile],
-          ["Read as", `${one.rule}, time zone ${one.zone}`],
-          ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "The newest is made up for" : `The newest ${one.catch_up_most ?? 1} are made up for`],
+          ...(one.waits_for === null ? [["Read as", `${one.rule}, time zone ${one.zone}`] as const] : watches(one.waits_for)),
+          one.waits_for !== null ? null : ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "The newest is made up for" : `The newest ${one.catch_up_most ?? 1} are made up for`],
           one.grace_minutes === null ? null : ["Too late after", count(one.grace_minutes, "minute")],
           ...boundsOf(one.limits),
-          one.last_passed_over === null ? null : ["Last passed over", <><Time at={one.last_passed_over.until} />: {lookUp(WHY, one.last_passed_over.why, one.last_passed_over.why)}</>],
+          one.last_passed_over === null ? null : ["Last passed over", <><Time at={one.last_passed_over.until} />: {reason(one.last_passed_over.why)}</>],
           ["Version", <>{one.version}, since <Time at={one.since} /></>],
         ]} />
         {one.next.length > 1 && <><h3>Next times</h3><ol className={styles.times}>{one.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
         {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}</li>)}</ul></>}
+        <Asks name={one.name} />
+        <History name={one.name} />
       </details>
       <div className={styles.buttons}>
         <Button because={run.isPending ? "Beginning" : null} onClick={() => run.mutate({ name: one.name, channel: "app", idempotency_key: null }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Run it now</Button>

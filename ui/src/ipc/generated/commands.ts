@@ -277,6 +277,10 @@ export interface Commands {
   "schedules.remove": { params: schedules.Remove; answer: schedules.Schedule };
   /** begins the task of a schedule now */
   "schedules.run": { params: schedules.Run; answer: schedules.Submitted };
+  /** judges what the last runs of a schedule did by the policy of today: what it would ask */
+  "schedules.rehearse": { params: schedules.Rehearse; answer: schedules.Rehearsal };
+  /** tells what became of the times of schedules in a month, and which are to come */
+  "schedules.calendar": { params: schedules.Calendar; answer: schedules.Times };
   /** lists agents of other programs that can work as guests, and which of them are here */
   "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
@@ -500,6 +504,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "schedules.resume": { access: "write", topics: [] },
   "schedules.remove": { access: "write", topics: [] },
   "schedules.run": { access: "write", topics: [] },
+  "schedules.rehearse": { access: "read", topics: ["store", "tasks"] },
+  "schedules.calendar": { access: "read", topics: ["store", "tasks"] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },

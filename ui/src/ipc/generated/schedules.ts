@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
-import type { CatchUpKind, FileChanges, Overlap, PassedOver, Profile, RunEnd, RunStatus, ScheduleState, TriggerKind, Unseen } from "./words";
+import type { ApprovalStatus, CatchUpKind, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -103,6 +104,27 @@ export interface Run {
   idempotency_key?: string | null;
 }
 
+/** The schedule whose last runs are judged again. */
+export interface Rehearse {
+  name: string;
+  /** How many of them, 1 to 20; 10 when absent. */
+  runs?: number | null;
+}
+
+/** The times of a month, or of a span. */
+export interface Calendar {
+  /** A month such as `2026-11`; this month when absent, unless a span is named. */
+  month?: string | null;
+  /** Instead of a month: from when, ms. */
+  from?: number | null;
+  /** Until when, ms, without that instant; at most 62 days later. */
+  to?: number | null;
+  /** The time zone whose days are told, by its name; that of the host when absent. */
+  zone?: string | null;
+  /** One schedule alone, also one that is removed. */
+  name?: string | null;
+}
+
 /** Every schedule that stands, by name. */
 export interface Schedules {
   schedules: Schedule[];
@@ -201,4 +223,108 @@ export interface Previewed {
   waits_for: WaitsFor | null;
   /** The next times; none where it is no time. */
   next: Due[];
+}
+
+/** What the last runs of a schedule would ask today. */
+export interface Rehearsal {
+  name: string;
+  version: number;
+  /** All of it in a sentence. */
+  summary: string;
+  /** Runs that were looked at; none where there was none yet. */
+  runs: number;
+  /** What they did or asked for, each judged by the policy of today. */
+  acts: number;
+  /** Of these, what policy allows by itself. */
+  allowed: number;
+  /** What a standing grant allows. */
+  granted: number;
+  /** What a person is asked about. */
+  asked: number;
+  /** What policy denies. */
+  denied: number;
+  /** What policy allows in a lesser form only. */
+  lesser: number;
+  /** Acts beside these that cannot be judged again: something of them is erased. */
+  unreadable: number;
+  /** Whether there were more acts than are judged at once. */
+  is_cut: boolean;
+  /** The standing grants that hold in its runs as it is now, the narrowest first. */
+  grants: GrantOfRuns[];
+  /** The acts, those of the newest run first. */
+  rows: RehearsedAct[];
+}
+
+/** A standing grant that holds in the runs of a schedule. */
+export interface GrantOfRuns {
+  grant_id: string;
+  /** What it allows, in a sentence. */
+  words: string;
+  /** How often it can still be used. */
+  left: number;
+  expires_at: number;
+  /** The acts that it would allow. */
+  acts: number;
+}
+
+/** An act of a run, judged again. */
+export interface RehearsedAct {
+  action_request_id: string;
+  task_id: string;
+  /** The time whose run it belongs to, ms. */
+  slot_at: number;
+  summary: Text;
+  /** What policy says today. */
+  verdict: PolicyVerdict;
+  /** The standing grant by which it is allowed. */
+  grant_id: string | null;
+  /** The rules that decide. */
+  rules: string[];
+  /** Why, in words. */
+  reason: string;
+  /** What policy said then. */
+  was: PolicyVerdict;
+  /** What a person answered then. */
+  answered: ApprovalStatus | null;
+}
+
+/** The times of a span, and what became of each. */
+export interface Times {
+  /** From when until when, ms. */
+  from: number;
+  to: number;
+  /** The time zone whose days are told. */
+  zone: string;
+  /** The day of now there, such as `2026-11-28`. */
+  today: string;
+  /** In order. */
+  entries: TimeEntry[];
+  /** Schedules of which not every time is here, by name: ask for one alone, or for less. */
+  cut: string[];
+  /** Schedules that were not looked at, because there are so many. */
+  left_out: number;
+}
+
+/** One time of a schedule; or several that were passed over together. */
+export interface TimeEntry {
+  schedule: string;
+  /** When, ms; of several the first. */
+  at: number;
+  /** Its day, such as `2026-11-28`; of several that began before the span, the first day of it. */
+  day: string;
+  /** Its time of day, such as `08:30`. */
+  time: string;
+  state: SlotState;
+  /** Why it was passed over. */
+  why: PassedOver | null;
+  /** How many there are, where they can be counted. */
+  times: number | null;
+  /** Of several the last, by the clock of the zone. */
+  until: string | null;
+  /** What it was that it waited for, in words, where that is no time. */
+  because: string | null;
+  /** The task of its run. */
+  task_id: string | null;
+  /** How that stands. */
+  run_status: RunStatus | null;
 }

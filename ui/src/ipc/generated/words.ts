@@ -804,6 +804,19 @@ export const SCHEDULE_STATE = [
 ] as const;
 export type ScheduleState = (typeof SCHEDULE_STATE)[number];
 
+/** What became of a slot. */
+export const SLOT_STATE = [
+  /** It is still to come, or it came due and nothing has looked since. */
+  "due",
+  /** It fires, and its task is not made yet. */
+  "waiting",
+  /** Its task was made. */
+  "fired",
+  /** It does not fire. */
+  "passed_over",
+] as const;
+export type SlotState = (typeof SLOT_STATE)[number];
+
 /** Why slots were passed over. */
 export const PASSED_OVER = [
   /** They were missed: nothing was there to see them in time, and missed ones are not caught up with. */

@@ -28,6 +28,8 @@ pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
+mod schedule_calendar;
+mod schedule_rehearsal;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod skills;

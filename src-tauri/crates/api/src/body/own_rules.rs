@@ -8,6 +8,7 @@ use acts::{rule_in_words, rules_apart};
 use governance::{Permissions, PolicyEngine, RuleScope};
 use model::Digest;
 use std::collections::BTreeMap;
+use std::path::Path;
 use wire::policy::{ChangeRules, DraftRules, OwnRule, OwnRuleList, OwnRules, RulesDraft};
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -51,7 +52,7 @@ fn counted(
     let (mut judged, mut decided) = (0_u64, BTreeMap::<String, u64>::new());
     for asked in history.since(since.unwrap_or(0)) {
         // What is gone is not judged again, and not counted.
-        let Ok(again) = asked.again(host.artifacts()?, engine, None, None) else { continue };
+        let Ok(again) = asked.again(host.artifacts()?, engine, None, &[]) else { continue };
         judged = judged.saturating_add(1);
         for rule in again.would.determining_rules {
             let times = decided.entry(rule).or_default();
@@ -96,6 +97,17 @@ pub(crate) fn in_force(host: &dyn Host) -> Result<PolicyEngine, Error> {
     engine(&signed, &host.rules_file()?.unwrap_or_default())
 }
 
+/// The policy that a task without rules of its own is judged by in a folder.
+pub(crate) fn in_force_at(host: &dyn Host, root: &Path) -> Result<PolicyEngine, Error> {
+    let project = kernel::drive::project_rules(root).wire()?.unwrap_or_default();
+    let file = host.rules_file()?.unwrap_or_default();
+    engine_of(&[
+        (RuleScope::Signed, &signed(host)?),
+        (RuleScope::User, &file),
+        (RuleScope::Project, &project),
+    ])
+}
+
 /// Whose rule a name is of, where the rules of now do not tell it.
 pub(crate) fn whose(name: &str) -> &'static str {
     match name.split_once('.') {
@@ -129,12 +141,13 @@ fn digest(text: &str) -> String {
 }
 
 fn engine(signed: &str, file: &str) -> Result<PolicyEngine, Error> {
-    let read = |scope, text: &str| Permissions::read(scope, text).map_err(refused);
+    engine_of(&[(RuleScope::Signed, signed), (RuleScope::User, file)])
+}
+
+fn engine_of(texts: &[(RuleScope, &str)]) -> Result<PolicyEngine, Error> {
     let mut all = Vec::new();
-    for (scope, text) in [(RuleScope::Signed, signed), (RuleScope::User, file)] {
-        if !text.is_empty() {
-            all.push(read(scope, text)?);
-        }
+    for (scope, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
+        all.push(Permissions::read(*scope, text).map_err(refused)?);
     }
     match all.is_empty() {
         true => PolicyEngine::shipped().map_err(crate::failed),

@@ -1,11 +1,14 @@
 //! Schedules: previews, proposals to a person, what narrows, and how each stands.
 
 use super::conversations::conversation;
+pub(crate) use super::schedule_calendar::calendar;
+pub(crate) use super::schedule_rehearsal::rehearse;
 use super::task::{budget, channel, of_submitted};
 use crate::caller::sender;
 use crate::convert::opt_word;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found, usage};
+use kernel::StoreState;
 use kernel::command::submit::Reasoning;
 use kernel::schedule_registry::{ScheduleRecord, ScheduleRegistry};
 use model::UnixMs;
@@ -114,9 +117,20 @@ pub(crate) fn run(host: &dyn Host, p: Run) -> Result<Submitted, Error> {
 }
 
 fn shown(host: &dyn Host, name: &str) -> Result<Schedule, Error> {
-    let registry = registry(host)?;
-    let record = registry.0.get(name);
-    row(host, record.ok_or_else(|| not_found("schedule", name).hint("`hermit schedule list` lists them"))?)
+    let reader = host.reader()?;
+    row(host, &known(&fold::store_state(&reader)?, name)?.with_slots(&reader).wire()?)
+}
+
+/// The schedule of a name, also one that is removed.
+pub(super) fn known<'s>(store: &'s StoreState, name: &str) -> Result<&'s ScheduleRecord, Error> {
+    let record = store.schedules.0.get(name);
+    record.ok_or_else(|| not_found("schedule", name).hint("`hermit schedule list` lists them"))
+}
+
+/// All that a person approved of a schedule, unless it is erased.
+pub(super) fn kept(host: &dyn Host, record: &ScheduleRecord) -> Result<Option<Kept>, Error> {
+    let bytes = host.artifacts()?.read(&record.schedule.sha256);
+    Ok(bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// Schedules with what became of their slots.
@@ -127,7 +141,7 @@ fn registry(host: &dyn Host) -> Result<ScheduleRegistry, Error> {
     Ok(registry)
 }
 
-fn zone(host: &dyn Host, named: Option<&str>) -> Result<String, Error> {
+pub(super) fn zone(host: &dyn Host, named: Option<&str>) -> Result<String, Error> {
     match named {
         Some(name) => schedule::zone_named(name).map_err(|why| usage(why.to_string())),
         None => Ok(host.zone()),
@@ -278,8 +292,7 @@ fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Er
 }
 
 fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
-    let bytes = host.artifacts()?.read(&record.schedule.sha256);
-    let kept: Option<Kept> = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let kept = kept(host, record)?;
     let zone = match &record.when.rule {
         Rule::Cron { zone, .. } | Rule::Once { zone, .. } => zone.clone(),
         Rule::Every { .. } | Rule::Event => host.zone(),

@@ -2,6 +2,7 @@
 
 use crate::home::Home;
 use kernel::DriveOutcome;
+use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use serde_json::{Value, json};
 use wire::Code;
 
@@ -161,4 +162,176 @@ fn what_bounds_the_runs_of_a_schedule_is_kept_as_it_was_said_and_told_again() {
     }
     let unknown = wanted(&home, json!({ "limits": { "per_week_max": 1 } }));
     assert_eq!(home.ask("schedules.keep", unknown).unwrap_err().code, Code::UnknownField);
+}
+
+/// A standing grant for all that tidying does in the runs of the schedule in a version, for so many uses.
+fn give(home: &Home, version: u32, max_uses: u32) {
+    let (kernel, person) = (home.world.kernel(), &home.world.person);
+    let scope = StandingScope::Schedule { name: "tidy".to_owned(), version };
+    let cover = Cover::Paths { glob: "**".to_owned(), acts: vec![PathAct::Create, PathAct::Delete] };
+    let grant = person.standing(kernel, cover, scope, None);
+    let grant = StandingGrant { expires_at: grant.issued_at.plus_ms(60 * DAY), max_uses, ..grant };
+    kernel.allow_standing(&person.sign_standing(&grant)).unwrap();
+}
+
+/// The next run of a schedule with a new file in the folder, up to its question.
+fn next_run(home: &Home, file: &str) -> (model::TaskId, model::ApprovalId) {
+    home.world.file(file, "words");
+    home.world.clock.advance(DAY);
+    let [run] = home.world.kernel().fire_due().unwrap()[..] else { panic!("one run") };
+    (run, home.world.drive_to_approval(run))
+}
+
+#[test]
+fn what_a_schedule_would_ask_is_judged_by_the_policy_and_the_grants_of_today_over_its_last_runs() {
+    let home = Home::new(186);
+    let rehearse = |home: &Home| home.must("schedules.rehearse", json!({ "name": "tidy" }));
+    // Runs, acts that a standing grant answers, that a person is asked about, that are not done so.
+    let counts = |told: &Value| {
+        let of = |name: &str| told[name].as_u64().unwrap();
+        [of("runs"), of("granted"), of("asked"), of("denied") + of("lesser")]
+    };
+    keep(&home, json!({}));
+    let none = rehearse(&home);
+    assert_eq!((counts(&none), &none["rows"]), ([0, 0, 0, 0], &json!([])));
+    assert!(none["summary"].as_str().unwrap().contains("no run yet"), "{none}");
+    for file in ["a.txt", "b.txt"] {
+        let (run, approval) = next_run(&home, file);
+        home.world.person.allow(home.world.kernel(), run, approval).unwrap();
+        assert!(matches!(home.world.drive(run), DriveOutcome::Ended { .. }));
+    }
+    let asked = rehearse(&home);
+    assert_eq!(counts(&asked), [2, 0, 2, 0], "{asked}");
+    let rows = asked["rows"].as_array().unwrap();
+    let act = rows.iter().find(|row| row["verdict"] == "require_approval").unwrap();
+    assert!(!act["rules"].as_array().unwrap().is_empty() && !act["reason"].as_str().unwrap().is_empty());
+    assert_eq!((&act["answered"], &act["was"]), (&json!("granted"), &json!("require_approval")));
+    assert!(rows[0]["slot_at"].as_i64() > rows[rows.len() - 1]["slot_at"].as_i64(), "the newest run first");
+    assert!(asked["summary"].as_str().unwrap().contains("2 would ask you"), "{asked}");
+    // One use answers one of them; enough uses answer both.
+    give(&home, 1, 1);
+    let one = rehearse(&home);
+    assert_eq!(
+        (counts(&one), &one["grants"][0]["acts"], &one["grants"][0]["left"]),
+        ([2, 1, 1, 0], &json!(1), &json!(0))
+    );
+    give(&home, 1, 50);
+    assert_eq!(counts(&rehearse(&home)), [2, 2, 0, 0]);
+    assert_eq!(rehearse(&home), rehearse(&home), "nothing is used by it");
+    // What a person agreed to was another version; and a profile that changes nothing denies what it did.
+    keep(&home, json!({ "name": "tidy", "said": "every day at 9" }));
+    let changed = rehearse(&home);
+    assert_eq!((counts(&changed), &changed["grants"]), ([2, 0, 2, 0], &json!([])));
+    keep(&home, json!({ "name": "tidy", "profile": "readonly_analysis" }));
+    assert_eq!(counts(&rehearse(&home)), [2, 0, 0, 2]);
+    let last = home.must("schedules.rehearse", json!({ "name": "tidy", "runs": 1 }));
+    assert_eq!(counts(&last), [1, 0, 0, 1]);
+    for (params, code) in [
+        (json!({ "name": "tidy", "runs": 0 }), Code::Usage),
+        (json!({ "name": "tidy", "runs": 21 }), Code::Usage),
+        (json!({ "name": "other" }), Code::NotFound),
+    ] {
+        assert_eq!(home.ask("schedules.rehearse", params).unwrap_err().code, code);
+    }
+    let told = rehearse(&home);
+    assert_eq!(rehearse(&home.into_reader()), told);
+}
+
+#[test]
+fn by_the_rules_of_the_folder_a_schedule_would_be_denied_what_they_deny() {
+    let home = Home::new(187);
+    keep(&home, json!({}));
+    let (run, approval) = next_run(&home, "a.txt");
+    home.world.person.deny(home.world.kernel(), run, approval, "no").unwrap();
+    home.world.drive(run);
+    let rehearse = |home: &Home| home.must("schedules.rehearse", json!({ "name": "tidy" }));
+    assert_eq!(rehearse(&home)["asked"], 1);
+    home.world.file(".hermit/policy.rules", "deny FileDelete(**)\ndeny FileEdit(**)\n");
+    let told = rehearse(&home);
+    assert_eq!((&told["asked"], &told["denied"]), (&json!(0), &json!(1)), "{told}");
+    let row = told["rows"].as_array().unwrap().iter().find(|row| row["verdict"] == "deny").unwrap();
+    assert!(row["rules"].to_string().contains("project."), "{row}");
+    home.world.file(".hermit/policy.rules", "deny of everything\n");
+    let refused = home.ask("schedules.rehearse", json!({ "name": "tidy" })).unwrap_err();
+    assert_eq!(refused.code, Code::Usage, "half of the rules judge nothing: {refused:?}");
+}
+
+/// The times of a span around now, in days.
+fn calendar(home: &Home, (before, after): (i64, i64), more: Value) -> Value {
+    let now = home.world.kernel().ports().clock.now().0;
+    let mut params = json!({ "from": now - before * DAY, "to": now + after * DAY });
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    home.must("schedules.calendar", params)
+}
+
+fn states(times: &Value) -> Vec<String> {
+    let state = |entry: &Value| {
+        let many = entry["times"].as_u64().filter(|many| *many > 1).map(|many| format!(" {many}"));
+        let why = entry["why"].as_str().map(|why| format!(" {why}"));
+        format!("{}{}{}", entry["state"].as_str().unwrap(), many.unwrap_or_default(), why.unwrap_or_default())
+    };
+    times["entries"].as_array().unwrap().iter().map(state).collect()
+}
+
+#[test]
+fn a_calendar_tells_what_became_of_each_time_and_which_are_to_come_and_says_what_it_leaves_out() {
+    let home = Home::new(188);
+    keep(&home, json!({}));
+    assert_eq!(states(&calendar(&home, (5, 2), json!({}))), ["due", "due"]);
+    let (run, _) = next_run(&home, "a.txt");
+    home.world.clock.advance(3 * DAY);
+    home.world.kernel().fire_due().unwrap();
+    let of_both = calendar(&home, (9, 2), json!({}));
+    assert_eq!(states(&of_both), ["fired", "passed_over 2 newer", "fired", "due", "due"], "{of_both}");
+    let first = &of_both["entries"][0];
+    assert_eq!(
+        (&first["task_id"], &first["run_status"]),
+        (&json!(run.to_string()), &json!("awaiting_approval"))
+    );
+    assert_eq!((&first["time"], &first["schedule"]), (&json!("08:00"), &json!("tidy")));
+    assert!(of_both["entries"][1]["until"].as_str().unwrap().contains("08:00"));
+    // By the clock of another zone it is another time of day; of a part of the span only what lies in it is told.
+    let there = calendar(&home, (9, 2), json!({ "zone": "Asia/Kolkata" }));
+    assert_eq!(there["entries"][0]["time"], "13:30");
+    assert_eq!(states(&calendar(&home, (9, -3), json!({}))), ["fired"]);
+    // What came due and was not looked at says so, and not that it was skipped.
+    home.world.clock.advance(DAY);
+    assert_eq!(states(&calendar(&home, (1, 0), json!({}))), ["due"]);
+    // Nothing is to come while it is paused; what passed then has its reason.
+    home.must("schedules.pause", json!({ "name": "tidy" }));
+    assert_eq!(states(&calendar(&home, (1, 9), json!({}))), ["passed_over paused"]);
+    home.world.clock.advance(2 * DAY);
+    home.must("schedules.resume", json!({ "name": "tidy" }));
+    assert_eq!(states(&calendar(&home, (2, 1), json!({}))), ["passed_over 2 paused", "due"]);
+    // Of many times it says that they are not all here; the other schedule keeps its own.
+    keep(&home, json!({ "name": "often", "said": "* * * * *" }));
+    let many = calendar(&home, (1, 60), json!({}));
+    let entries = many["entries"].as_array().unwrap();
+    assert!(entries.len() <= 2_000 && many["cut"] == json!(["often"]), "{}", many["cut"]);
+    assert_eq!(
+        entries.iter().filter(|entry| entry["schedule"] == "tidy" && entry["state"] == "due").count(),
+        60
+    );
+    let alone = calendar(&home, (1, 60), json!({ "name": "tidy" }));
+    assert!(alone["entries"].as_array().unwrap().iter().all(|entry| entry["schedule"] == "tidy"));
+    // A schedule that is removed keeps its past.
+    home.must("schedules.remove", json!({ "name": "tidy" }));
+    let past = calendar(&home, (20, 9), json!({ "name": "tidy" }));
+    assert!(states(&past).contains(&"fired".to_owned()) && !states(&past).contains(&"due".to_owned()));
+    let this_month = home.must("schedules.calendar", json!({}));
+    assert!(this_month["from"].as_i64() < this_month["to"].as_i64() && this_month["zone"] == "UTC");
+    for (params, code) in [
+        (json!({ "month": "2026-13" }), Code::Usage),
+        (json!({ "month": "2026-11", "from": 0, "to": 1 }), Code::Usage),
+        (json!({ "from": 0 }), Code::Usage),
+        (json!({ "from": 0, "to": 63 * DAY }), Code::Usage),
+        (json!({ "from": 5, "to": 5 }), Code::Usage),
+        (json!({ "zone": "Atlantis" }), Code::Usage),
+        (json!({ "name": "other" }), Code::NotFound),
+    ] {
+        assert_eq!(home.ask("schedules.calendar", params.clone()).unwrap_err().code, code, "{params}");
+    }
+    let told = calendar(&home, (20, 9), json!({}));
+    let span = json!({ "from": told["from"], "to": told["to"] });
+    assert_eq!(home.into_reader().must("schedules.calendar", span)["entries"], told["entries"]);
 }

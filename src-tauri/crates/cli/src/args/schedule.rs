@@ -29,6 +29,26 @@ pub enum ScheduleVerb {
         #[arg(long, value_name = "ZONE")]
         zone: Option<String>,
     },
+    /// Tells what the last runs of a schedule would ask you today: each of their acts judged by your policy as it is now, and by the
+    /// standing grants that name the schedule.
+    Asks {
+        /// Its name.
+        schedule: String,
+        /// The newest runs that are looked at, 1 to 20; 10 unless you say otherwise.
+        #[arg(long, value_name = "N")]
+        runs: Option<u32>,
+    },
+    /// Tells what became of each time of a month, and which are to come.
+    Calendar {
+        /// One schedule alone.
+        schedule: Option<String>,
+        /// The month, such as 2026-11; this one unless you name one.
+        #[arg(long, value_name = "YEAR-MONTH")]
+        month: Option<String>,
+        /// The time zone, such as Europe/Berlin; that of this machine unless you name one.
+        #[arg(long, value_name = "ZONE")]
+        zone: Option<String>,
+    },
     /// Pauses a schedule: its times pass, each on record.
     Pause {
         /// Its name.
@@ -90,7 +110,7 @@ pub struct ScheduleAdd {
     pub globs: Vec<String>,
     /// Of a schedule that waits for files: how many seconds one must have been left alone; 2 unless you say otherwise.
     #[arg(long, value_name = "SECONDS")]
-    pub quiet: Option<u32>,
+    pub quiet_seconds: Option<u32>,
     /// What becomes of times that this machine misses: `newest` makes up for the last of them (unless you say otherwise), `skip`
     /// for none, a number for so many.
     #[arg(long, value_name = "skip|newest|N", default_value = "newest")]

@@ -2,6 +2,7 @@
 
 use super::Came;
 use super::run::{micros, parameters, playbook_file};
+use super::schedule_times::{asks, calendar, reason};
 use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
@@ -10,11 +11,12 @@ use crate::progress::money;
 use crate::text::{plain, time};
 use std::path::Path;
 use wire::schedules::{
-    Keep, Limits, List, Pause, Preview, Previewed, Remove, Resume, Run, Schedule, Schedules, Show,
+    Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
+    Schedules, Show, WaitsFor,
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
-use words::schedule::{CatchUpKind, Overlap, ScheduleState};
+use words::schedule::{CatchUpKind, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen};
 
 /// `hermit schedule`.
 pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
@@ -37,6 +39,17 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
         ScheduleVerb::Preview { time, zone } => {
             let found = context.free()?.call(&Preview { said: time, zone })?;
             context.out.answer(&found, previewed)?;
+            Ok(exit::DONE)
+        }
+        ScheduleVerb::Asks { schedule, runs } => {
+            let found = context.reading()?.call(&Rehearse { name: schedule, runs })?;
+            context.out.answer(&found, asks)?;
+            Ok(exit::DONE)
+        }
+        ScheduleVerb::Calendar { schedule, month, zone } => {
+            let ask = Calendar { month, zone, name: schedule, ..Calendar::default() };
+            let found = context.reading()?.call(&ask)?;
+            context.out.answer(&found, calendar)?;
             Ok(exit::DONE)
         }
         ScheduleVerb::Pause { schedule, reason } => changed(
@@ -87,7 +100,7 @@ fn asked(args: ScheduleAdd) -> Result<Keep, Error> {
         said: args.time,
         zone: args.zone,
         globs: args.globs,
-        quiet_seconds: args.quiet,
+        quiet_seconds: args.quiet_seconds,
         goal: args.words.unwrap_or_default(),
         workspace: absolute(args.workspace.as_deref().unwrap_or(Path::new(".")))?,
         reasoner,
@@ -147,7 +160,13 @@ fn listed(out: &Output, found: &Schedules) {
         );
     }
     let row = |one: &Schedule| {
-        let next = one.next.first().map_or_else(String::new, |due| plain(&due.text));
+        let next = match &one.waits_for {
+            Some(on) if on.kind == TriggerKind::Files => {
+                format!("when files change in {}", plain(&one.folder))
+            }
+            Some(_) => plain(&one.rule),
+            None => one.next.first().map_or_else(String::new, |due| plain(&due.text)),
+        };
         vec![plain(&one.name), stands(one), plain(&one.said), next]
     };
     table(out, &["schedule", "state", "when", "next"], &found.schedules.iter().map(row).collect::<Vec<_>>());
@@ -207,7 +226,13 @@ fn shown(out: &Output, one: &Schedule) {
     if let Some(why) = &one.why {
         out.say(Tone::Warn, format!("  {}", plain(why)));
     }
-    out.line(format!("  read as {}, time zone {}", plain(&one.rule), plain(&one.zone)));
+    match &one.waits_for {
+        Some(on) => waits_for(on).into_iter().for_each(|line| out.line(format!("  {line}"))),
+        None => out.line(format!("  read as {}, time zone {}", plain(&one.rule), plain(&one.zone))),
+    }
+    if let Some(why) = one.unseen {
+        out.say(Tone::Warn, format!("  it cannot be seen now: {}", unseen(why)));
+    }
     out.line(format!("  {} in {}", plain(&one.worker), plain(&one.folder)));
     for line in one.goal.lines() {
         out.line(format!("  > {}", plain(line)));
@@ -218,7 +243,8 @@ fn shown(out: &Output, one: &Schedule) {
     }
     out.line(format!("  fired {} times, passed over {}", one.fired, one.passed_over));
     if let Some(passed) = &one.last_passed_over {
-        out.say(Tone::Faint, format!("  last passed over until {}: {}", time(passed.until), passed.why));
+        let why = reason(passed.why);
+        out.say(Tone::Faint, format!("  last passed over until {}: {why}", time(passed.until)));
     }
     for run in &one.runs {
         let status = run.run_status.map_or_else(|| "unknown".to_owned(), |status| status.to_string());
@@ -229,7 +255,60 @@ fn shown(out: &Output, one: &Schedule) {
     }
 }
 
+/// What it waits for that is no time, a line for each part.
+fn waits_for(on: &WaitsFor) -> Vec<String> {
+    let name = |text: &Option<String>| text.as_deref().map(plain).unwrap_or_default();
+    match on.kind {
+        TriggerKind::Files => {
+            let which = match on.globs.as_slice() {
+                [] => "all files below its folder".to_owned(),
+                globs => format!("the files {} of its folder", plain(&globs.join(", "))),
+            };
+            let changes = on.changes.map_or("change", |changes| match changes {
+                FileChanges::Landed => "land there",
+                FileChanges::Changed => "land there or are written",
+                FileChanges::Any => "land there, are written or go",
+            });
+            let quiet =
+                on.quiet_ms.map(|ms| format!("a file counts once it was left alone for {}", seconds(ms)));
+            [Some(format!("waits until some of {which} {changes}")), quiet].into_iter().flatten().collect()
+        }
+        TriggerKind::Ref => vec![format!("waits until {} is somewhere else", name(&on.ref_name))],
+        TriggerKind::After => {
+            let how = on.end.map_or("has ended", |end| match end {
+                RunEnd::Done => "is done",
+                RunEnd::Failed => "has failed",
+                RunEnd::Either => "has ended",
+            });
+            vec![format!("waits until a run of {} {how}", name(&on.of))]
+        }
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    match ms {
+        1000 => "1 second".to_owned(),
+        ms if ms % 1000 == 0 => format!("{} seconds", ms / 1000),
+        ms => format!("{ms} milliseconds"),
+    }
+}
+
+/// Why what it waits for cannot be seen.
+const fn unseen(why: Unseen) -> &'static str {
+    match why {
+        Unseen::FolderMissing => "the folder is not there",
+        Unseen::TooManyFiles => "there are more files than a schedule may wait for",
+        Unseen::NoRepository => "there is no repository whose branches can be read",
+        Unseen::ScheduleMissing => "the schedule that it waits for was removed",
+        Unseen::Unreadable => "it cannot be read",
+    }
+}
+
 fn previewed(out: &Output, found: &Previewed) {
+    if let Some(on) = &found.waits_for {
+        out.line(format!("read as {}", plain(&found.rule)));
+        return waits_for(on).into_iter().for_each(|line| out.line(format!("  {line}")));
+    }
     out.line(format!("read as {}, time zone {}", plain(&found.rule), plain(&found.zone)));
     for due in &found.next {
         out.line(format!("  {}", plain(&due.text)));

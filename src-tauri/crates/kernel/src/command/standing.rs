@@ -6,11 +6,13 @@
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
+use crate::store::StoreState;
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use acts::ApprovalPacket;
 use governance::Refusal;
 use governance::standing::{InForce, covers, in_words, verify};
+use ledger::Reader;
 use model::approval::{Approval, Surface};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{KeyPurpose, StandingAllowed, StandingRevoked, StandingUsed};
@@ -20,7 +22,7 @@ use model::principal::PrincipalType;
 use model::standing::{Cover, StandingGrant, StandingRef, StandingScope};
 use model::task::Origin;
 use model::{ActionRequestId, GrantId, PrincipalId, Sensitive, TaskId, UnixMs};
-use seal::Digest;
+use seal::{Digest, PublicKey};
 
 /// A signature older than this when it comes in is not believed to be about the store as it is.
 const AGE_MS_MAX: i64 = 15 * 60 * 1000;
@@ -63,6 +65,51 @@ impl StandingRecord {
             revoked: None,
         }
     }
+
+    /// Whether it was neither taken back nor is over.
+    fn is_open(&self, now: UnixMs) -> bool {
+        self.revoked.is_none() && now < self.expires_at
+    }
+
+    /// What was signed, read and verified anew; none when it does not hold any more, whatever the reason.
+    fn signed(
+        &self,
+        grant_id: GrantId,
+        artifacts: &artifacts::Store,
+        (log_id, key): (&str, &PublicKey),
+    ) -> Option<StandingGrant> {
+        let envelope = artifacts.read(&self.envelope.sha256).ok()?;
+        verify(&envelope, log_id, key).ok().filter(|grant| grant.grant_id == grant_id)
+    }
+}
+
+/// The standing grants that answer in the runs of a schedule as it stands, in the order in which they do, each with the uses it
+/// has had; for whoever looks at a store and acts in none.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn in_runs_of(
+    (name, version): (&str, u32),
+    store: &StoreState,
+    (reader, artifacts): (&Reader, &artifacts::Store),
+    now: UnixMs,
+) -> Result<Vec<(StandingGrant, u32)>, Error> {
+    let Some((_, key)) = store.keys.get(&KeyPurpose::Approval) else { return Ok(Vec::new()) };
+    let of_these = |scope: &StandingScope| match scope {
+        StandingScope::Schedule { name: of, version: in_version } => of == name && *in_version == version,
+        _ => false,
+    };
+    let mut found = Vec::new();
+    for (grant_id, record) in &store.standing {
+        if record.is_open(now)
+            && of_these(&record.scope)
+            && let Some(grant) = record.signed(*grant_id, artifacts, (reader.log_id(), key))
+        {
+            found.push((grant, reader.grant_uses(*grant_id)?));
+        }
+    }
+    found.sort_by_key(|(grant, _)| (reach(grant), grant.grant_id));
+    Ok(found)
 }
 
 /// A standing grant that was read and verified just now.
@@ -220,7 +267,7 @@ impl Kernel {
         let now = self.ports.clock.now();
         let records: Vec<(GrantId, StandingRecord)> = {
             let store = lock(&self.store);
-            let open = |r: &StandingRecord| r.revoked.is_none() && now < r.expires_at && here(&r.scope);
+            let open = |r: &StandingRecord| r.is_open(now) && here(&r.scope);
             store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
         };
         let mut held = Vec::new();
@@ -233,14 +280,12 @@ impl Kernel {
 
     /// Reads one anew; nothing when it does not hold any more, whatever the reason.
     fn held(&self, grant_id: GrantId, record: &StandingRecord) -> Result<Option<Held>, Error> {
-        let Ok(envelope) = self.artifacts.read(&record.envelope.sha256) else { return Ok(None) };
         let Some((_, key)) = lock(&self.store).keys.get(&KeyPurpose::Approval).cloned() else {
             return Ok(None);
         };
-        let Ok(grant) = verify(&envelope, self.reader.log_id(), &key) else { return Ok(None) };
-        if grant.grant_id != grant_id {
+        let Some(grant) = record.signed(grant_id, &self.artifacts, (self.reader.log_id(), &key)) else {
             return Ok(None);
-        }
+        };
         let uses = self.reader.grant_uses(grant_id)?;
         Ok(Some(Held { grant, envelope_sha256: record.envelope.sha256, uses }))
     }

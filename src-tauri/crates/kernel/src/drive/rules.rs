@@ -85,6 +85,14 @@ impl Kernel {
     }
 }
 
+/// The text of a project's rules, where the folder has a file of them.
+///
+/// # Errors
+/// [`Error::Input`] naming the file, when it cannot be read.
+pub fn project_rules(root: &Path) -> Result<Option<String>, Error> {
+    text_of(&root.join(PROJECT_RULES))
+}
+
 fn unusable(path: &Path, why: &str) -> Error {
     Error::Input(format!("the rules in `{}` cannot be used: {why}", path.display()))
 }

@@ -1,13 +1,15 @@
-//! Schedules: previewed, put to a person, paused, resumed, removed. Nothing here keeps one.
+//! Schedules: previewed, put to a person, paused, resumed, removed; what became of their times, and what they would ask. Nothing
+//! here keeps one.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+use crate::Text;
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::task::{Budget, Reasoner};
 use serde::{Deserialize, Serialize};
-use words::policy::Profile;
+use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
-    CatchUpKind, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, TriggerKind, Unseen,
+    CatchUpKind, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
 };
 use words::task::RunStatus;
 
@@ -97,6 +99,25 @@ params! {
     Remove { name: String, reason: Option<String> }
     /// The schedule whose task begins now.
     Run { name: String, channel: Option<String>, idempotency_key: Option<String> }
+    /// The schedule whose last runs are judged again.
+    Rehearse {
+        name: String,
+        /// How many of them, 1 to 20; 10 when absent.
+        runs: Option<u32>,
+    }
+    /// The times of a month, or of a span.
+    Calendar {
+        /// A month such as `2026-11`; this month when absent, unless a span is named.
+        month: Option<String>,
+        /// Instead of a month: from when, ms.
+        from: Option<i64>,
+        /// Until when, ms, without that instant; at most 62 days later.
+        to: Option<i64>,
+        /// The time zone whose days are told, by its name; that of the host when absent.
+        zone: Option<String>,
+        /// One schedule alone, also one that is removed.
+        name: Option<String>,
+    }
 }
 
 answers! {
@@ -190,5 +211,104 @@ answers! {
         waits_for: Option<WaitsFor>,
         /// The next times; none where it is no time.
         next: Vec<Due>,
+    }
+    /// What the last runs of a schedule would ask today.
+    Rehearsal {
+        name: String,
+        version: u32,
+        /// All of it in a sentence.
+        summary: String,
+        /// Runs that were looked at; none where there was none yet.
+        runs: u32,
+        /// What they did or asked for, each judged by the policy of today.
+        acts: u32,
+        /// Of these, what policy allows by itself.
+        allowed: u32,
+        /// What a standing grant allows.
+        granted: u32,
+        /// What a person is asked about.
+        asked: u32,
+        /// What policy denies.
+        denied: u32,
+        /// What policy allows in a lesser form only.
+        lesser: u32,
+        /// Acts beside these that cannot be judged again: something of them is erased.
+        unreadable: u32,
+        /// Whether there were more acts than are judged at once.
+        is_cut: bool,
+        /// The standing grants that hold in its runs as it is now, the narrowest first.
+        grants: Vec<GrantOfRuns>,
+        /// The acts, those of the newest run first.
+        rows: Vec<RehearsedAct>,
+    }
+    /// A standing grant that holds in the runs of a schedule.
+    GrantOfRuns {
+        grant_id: String,
+        /// What it allows, in a sentence.
+        words: String,
+        /// How often it can still be used.
+        left: u32,
+        expires_at: i64,
+        /// The acts that it would allow.
+        acts: u32,
+    }
+    /// An act of a run, judged again.
+    RehearsedAct {
+        action_request_id: String,
+        task_id: String,
+        /// The time whose run it belongs to, ms.
+        slot_at: i64,
+        summary: Text,
+        /// What policy says today.
+        verdict: PolicyVerdict,
+        /// The standing grant by which it is allowed.
+        grant_id: Option<String>,
+        /// The rules that decide.
+        rules: Vec<String>,
+        /// Why, in words.
+        reason: String,
+        /// What policy said then.
+        was: PolicyVerdict,
+        /// What a person answered then.
+        answered: Option<ApprovalStatus>,
+    }
+    /// The times of a span, and what became of each.
+    Times {
+        /// From when until when, ms.
+        from: i64,
+        to: i64,
+        /// The time zone whose days are told.
+        zone: String,
+        /// The day of now there, such as `2026-11-28`.
+        today: String,
+        /// In order.
+        entries: Vec<TimeEntry>,
+        /// Schedules of which not every time is here, by name: ask for one alone, or for less.
+        cut: Vec<String>,
+        /// Schedules that were not looked at, because there are so many.
+        left_out: u32,
+    }
+    /// One time of a schedule; or several that were passed over together.
+    TimeEntry {
+        schedule: String,
+        /// When, ms; of several the first.
+        at: i64,
+        /// Its day, such as `2026-11-28`; of several that began before the span, the first day of it.
+        day: String,
+        /// Its time of day, such as `08:30`.
+        time: String,
+        state: SlotState,
+        /// Why it was passed over.
+        why: Option<PassedOver>,
+        /// How many there are, where they can be counted.
+        times: Option<u64>,
+        /// Of several the last, by the clock of the zone.
+        until: Option<String>,
+        /// What it was that it waited for, in words, where that is no time.
+        because: Option<String>,
+        /// The task of its run.
+        task_id: Option<String>,
+        /// How that stands.
+        run_status: Option<RunStatus>,
     }
 }

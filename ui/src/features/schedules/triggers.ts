@@ -1,0 +1,34 @@
+// What a schedule waits for that is no time, as a person reads it.
+import type { WaitsFor } from "~/ipc/generated/schedules";
+import type { FileChanges, RunEnd, Unseen } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
+
+const CHANGES: Readonly<Record<FileChanges, string>> = { landed: "Files that land there", changed: "Files that land there or are written", any: "Files that land there, are written or go" };
+const END: Readonly<Record<RunEnd, string>> = { done: "is done", failed: "has failed", either: "has ended" };
+const UNSEEN: Readonly<Record<Unseen, string>> = {
+  folder_missing: "The folder is not there", too_many_files: "There are more files than a schedule may wait for", no_repository: "There is no repository whose branches can be read",
+  schedule_missing: "The schedule that it waits for was removed", unreadable: "It cannot be read",
+};
+
+/** Why it cannot be seen now. */
+export const unseen = (why: Unseen) => lookUp(UNSEEN, why, why);
+
+/** In one line: `When files change in /home/you/scans`. */
+export function waits(on: WaitsFor, folder: string): string {
+  if (on.kind === "files") return `When files change in ${folder}`;
+  if (on.kind === "ref") return `When ${shortRef(on)} moves`;
+  return `When a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`;
+}
+
+/** Rows that tell what it watches. */
+export function watches(on: WaitsFor): [string, string][] {
+  if (on.kind === "ref") return [["What it watches", `Where ${shortRef(on)} is`]];
+  if (on.kind === "after") return [["What it watches", `Whether a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`]];
+  const which = on.globs.length === 0 ? "all below the folder" : on.globs.join(", ");
+  return [
+    ["What it watches", `${on.changes === null ? "Files" : lookUp(CHANGES, on.changes, on.changes)}: ${which}`],
+    ["A file counts", on.quiet_ms === null ? "At once" : `Once it was left alone for ${on.quiet_ms / 1000} s`],
+  ];
+}
+
+const shortRef = (on: WaitsFor) => (on.ref_name ?? "").replace(/^refs\/heads\//, "");
