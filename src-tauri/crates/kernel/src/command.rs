@@ -48,6 +48,7 @@ pub mod rules;
 pub mod schedules;
 pub mod secret;
 pub mod skills;
+pub mod skins;
 pub mod standing;
 pub mod state_roots;
 pub mod submit;

@@ -316,7 +316,7 @@ pub const SKILL_TEXTS_NAMED: usize = 256;
 /// Bytes of the file of a skin: a person reads every word of it on its card.
 pub const SKIN_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one text of a skin: it stands in every context of its conversation.
-pub const SKIN_TEXT_BYTES_MAX: usize = 16 * 1024;
+pub const SKIN_TEXT_BYTES_MAX: usize = 8 * 1024;
 /// Letters of the line in which a skin says what it is like.
 pub const SKIN_ABOUT_MAX: usize = 160;
 /// Letters of the mark of a skin.
