@@ -137,6 +137,9 @@ impl Skin {
             return Err(format!("its `format` is `{SKIN_FORMAT}`; a newer Hermit may read another"));
         }
         check_skill_name(&self.name)?;
+        if self.name == "none" {
+            return Err("`none` is the word that takes a skin off; rename it".to_owned());
+        }
         if self.version == 0 {
             return Err("its `version` is 1 or more".to_owned());
         }

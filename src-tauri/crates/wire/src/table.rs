@@ -248,6 +248,13 @@ macro_rules! with_commands {
         "resumes a schedule that is paused" schedules.resume(Resume) -> Schedule, write [];
         "removes a schedule" schedules.remove(Remove) -> Schedule, write [];
         "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
+        "lists skins, and the one that a conversation has" skins.list(List) -> SkinList, read [store, tasks];
+        "shows a skin with every word of it" skins.show(Show) -> SkinShown, read [store];
+        "tells whether the file of a skin can be one, and what a person should know of it" skins.check(Check) -> SkinRow, free [];
+        "makes a skin to begin with" skins.draft(Draft) -> SkinDraft, free [];
+        "makes the task that asks a person whether a skin is trusted" skins.trust(Trust) -> Submitted, write [];
+        "trusts a skin no more" skins.untrust(Untrust) -> SkinUntrusted, write [];
+        "gives a conversation a skin, or none, from its next context on" skins.choose(Choose) -> SkinChosen, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

@@ -31,6 +31,7 @@ pub(crate) mod receipts;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod skills;
+pub(crate) mod skins;
 pub(crate) mod slash;
 mod slash_target;
 pub(crate) mod store;
