@@ -35,6 +35,7 @@ mod secret;
 mod serve;
 mod severed;
 mod skills;
+mod skin;
 mod start;
 mod store;
 mod summary;
@@ -86,6 +87,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Tools(verb) => tools::tools(context, verb),
         Verb::Schedule(verb) => schedule::schedule(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
+        Verb::Skin(verb) => skin::skin(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),
