@@ -74,6 +74,7 @@ mod schedule;
 pub mod sensitive_paths;
 pub mod shell;
 mod skill;
+mod skin;
 mod tense;
 mod tool;
 mod tools;

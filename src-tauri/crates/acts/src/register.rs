@@ -11,6 +11,7 @@ use model::receipt::{ReplayClass, ResultCode};
 use model::sampling::SamplingTerms;
 use model::schedule::KeepSchedule;
 use model::skill::TrustSkill;
+use model::skin::TrustSkin;
 use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,11 @@ pub enum Register {
         /// The schedule, with all that it does.
         keep: Box<KeepSchedule>,
     },
+    /// A skin is trusted.
+    Skin {
+        /// The skin, with every word of it.
+        trust: Box<TrustSkin>,
+    },
 }
 
 impl Register {
@@ -110,7 +116,8 @@ impl Register {
             | Self::Rules { .. }
             | Self::Skill { .. }
             | Self::Playbook { .. }
-            | Self::Schedule { .. } => Vec::new(),
+            | Self::Schedule { .. }
+            | Self::Skin { .. } => Vec::new(),
         }
     }
 }
@@ -131,6 +138,7 @@ impl Tool for Register {
             Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
             Self::Playbook { adopt } => ResourceId::Skill(adopt.draft.name.clone()),
             Self::Schedule { keep } => ResourceId::Schedule(keep.schedule.name.clone()),
+            Self::Skin { trust } => ResourceId::Skin(trust.file.skin.name.clone()),
         }])
     }
 
@@ -164,6 +172,7 @@ impl Tool for Register {
             Self::Skill { trust } => trust.check(),
             Self::Playbook { adopt } => adopt.check(),
             Self::Schedule { keep } => keep.check(),
+            Self::Skin { trust } => trust.check(),
         }
     }
 
@@ -187,6 +196,7 @@ impl Tool for Register {
             Self::Skill { .. } => "can be taken back: `hermit skills untrust`; what was done with it stays",
             Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
             Self::Schedule { .. } => "can be taken back: `hermit schedule rm`; what its tasks did stays",
+            Self::Skin { .. } => "can be taken back: `hermit skin untrust`; what was said with it stays",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -238,6 +248,7 @@ impl Tool for Register {
             Self::Skill { trust } => trust.title(),
             Self::Playbook { adopt } => adopt.title(),
             Self::Schedule { keep } => keep.title(),
+            Self::Skin { trust } => trust.title(),
         }
     }
 
@@ -252,6 +263,7 @@ impl Tool for Register {
             Self::Skill { trust } => trust.lines(),
             Self::Playbook { adopt } => adopt.lines(),
             Self::Schedule { keep } => keep.lines(),
+            Self::Skin { trust } => trust.lines(),
         }
     }
 
@@ -264,6 +276,7 @@ impl Tool for Register {
             Self::Skill { .. } => "the skill's files are as they were when this was proposed".to_owned(),
             Self::Playbook { .. } => "the draft is as it was when this was proposed".to_owned(),
             Self::Schedule { .. } => "the schedule is as it was when this was proposed".to_owned(),
+            Self::Skin { .. } => "the skin was not trusted when this was proposed".to_owned(),
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }

@@ -13,6 +13,7 @@ mod rest;
 mod schedule;
 mod secret;
 mod skills;
+mod skin;
 mod standing;
 mod tools;
 mod watch;
@@ -35,6 +36,7 @@ pub use rest::{
 pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
 pub use skills::SkillsVerb;
+pub use skin::SkinVerb;
 pub use standing::GrantsAllow;
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
@@ -165,6 +167,9 @@ pub enum Verb {
     /// Skills: folders of instructions (SKILL.md) that models follow once you trust them.
     #[command(subcommand)]
     Skills(SkillsVerb),
+    /// Skins: how Hermit speaks and looks in a conversation.
+    #[command(subcommand)]
+    Skin(SkinVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

@@ -36,6 +36,7 @@ mod secret;
 mod serve;
 mod severed;
 mod skills;
+mod skin;
 mod start;
 mod store;
 mod summary;
@@ -87,6 +88,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Tools(verb) => tools::tools(context, verb),
         Verb::Schedule(verb) => schedule::schedule(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
+        Verb::Skin(verb) => skin::skin(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

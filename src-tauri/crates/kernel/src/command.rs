@@ -49,6 +49,7 @@ pub mod schedules;
 pub mod secret;
 mod seeing;
 pub mod skills;
+pub mod skins;
 pub mod standing;
 pub mod state_roots;
 pub mod submit;

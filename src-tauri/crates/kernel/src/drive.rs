@@ -41,6 +41,7 @@ mod sampled;
 mod seen;
 mod several;
 mod skills;
+mod skins;
 mod stopped;
 mod swept;
 mod think;

@@ -40,6 +40,7 @@ mod redaction;
 pub mod schedule_registry;
 pub mod sender;
 pub mod skill_registry;
+pub mod skin_registry;
 pub mod state;
 mod store;
 pub mod tool_registry;

@@ -39,6 +39,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::PolicyRules
         | K::Skill
         | K::Schedule
+        | K::Skin
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ActionResult

@@ -8,6 +8,7 @@ use crate::logins::Logins;
 use crate::playbook_registry::PlaybookRegistry;
 use crate::schedule_registry::ScheduleRegistry;
 use crate::skill_registry::SkillRegistry;
+use crate::skin_registry::SkinRegistry;
 use crate::tool_registry::ToolRegistry;
 use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
@@ -65,6 +66,8 @@ pub struct StoreState {
     pub playbooks: PlaybookRegistry,
     /// Schedules. What became of their slots stands in streams of their own, which [`ScheduleRegistry::read_slots`] reads.
     pub schedules: Arc<ScheduleRegistry>,
+    /// Skins that a person trusts, and those that conversations have.
+    pub skins: SkinRegistry,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -133,6 +136,7 @@ impl StoreState {
             | Body::SchedulePaused(_)
             | Body::ScheduleResumed(_)
             | Body::ScheduleRemoved(_) => Arc::make_mut(&mut self.schedules).apply(body),
+            Body::SkinTrusted(_) | Body::SkinUntrusted(_) | Body::SkinChosen(_) => self.skins.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other => self.tools.apply(other),

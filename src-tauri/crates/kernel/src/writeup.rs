@@ -138,6 +138,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::PolicyRules
         | Kind::Skill
         | Kind::Schedule
+        | Kind::Skin
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -42,7 +42,8 @@ pub mod working_state;
 
 pub use layer::Layer;
 pub use pack::{
-    Delta, Material, PackInput, Pinned, SkillLine, SkillText, Summarised, Turn, compile, compile_with,
+    Delta, Material, PackInput, Pinned, SkillLine, SkillText, SkinWords, Summarised, Turn, compile,
+    compile_with,
 };
 pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};

@@ -10,8 +10,9 @@ mod fence;
 mod gather;
 mod input;
 mod skills;
+mod skin;
 
-pub use input::{Delta, Material, PackInput, Pinned, SkillLine, SkillText, Summarised, Turn};
+pub use input::{Delta, Material, PackInput, Pinned, SkillLine, SkillText, SkinWords, Summarised, Turn};
 
 use crate::Error;
 use gather::{Candidate, Gathered};

@@ -20,11 +20,13 @@ mod nouns;
 mod registry;
 #[macro_use]
 mod schedules;
+#[macro_use]
+mod skins;
 
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { bodies
+with_schedules! { with_skins bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

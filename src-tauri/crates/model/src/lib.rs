@@ -47,6 +47,7 @@ pub mod schedule;
 pub mod secret;
 pub mod server_part;
 pub mod skill;
+pub mod skin;
 pub mod slot;
 pub mod standing;
 pub mod state_root;

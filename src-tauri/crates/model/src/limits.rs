@@ -313,6 +313,16 @@ pub const SKILLS_TOLD_SHARE: u32 = 16;
 pub const SKILL_TEXTS_KEPT: usize = 8;
 /// Texts of skills that receipts of an attempt name; the oldest give way.
 pub const SKILL_TEXTS_NAMED: usize = 256;
+/// Bytes of the file of a skin: a person reads every word of it on its card.
+pub const SKIN_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of one text of a skin: it stands in every context of its conversation.
+pub const SKIN_TEXT_BYTES_MAX: usize = 8 * 1024;
+/// Letters of the line in which a skin says what it is like.
+pub const SKIN_ABOUT_MAX: usize = 160;
+/// Letters of the mark of a skin.
+pub const SKIN_MARK_MAX: usize = 4;
+/// Tools that a skin names.
+pub const SKIN_TOOLS_MAX: usize = 128;
 /// Criteria that a person sets for the end of a task.
 pub const CRITERIA_MAX: usize = 16;
 /// Bytes of one criterion.

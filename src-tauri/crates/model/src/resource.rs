@@ -27,6 +27,8 @@ pub enum ResourceId {
     Skill(String),
     /// `schedule:<name>`, whether and when a task is begun by itself.
     Schedule(String),
+    /// `skin:<name>`, whether conversations may have a skin.
+    Skin(String),
 }
 
 impl fmt::Display for ResourceId {
@@ -42,6 +44,7 @@ impl fmt::Display for ResourceId {
             Self::Rules => f.write_str("policy:rules"),
             Self::Skill(name) => write!(f, "skill:{name}"),
             Self::Schedule(name) => write!(f, "schedule:{name}"),
+            Self::Skin(name) => write!(f, "skin:{name}"),
         }
     }
 }
@@ -75,6 +78,7 @@ fn parse(text: &str) -> Option<ResourceId> {
         "secret" => ResourceId::Secret(rest.to_owned()),
         "skill" => ResourceId::Skill(rest.to_owned()),
         "schedule" => ResourceId::Schedule(rest.to_owned()),
+        "skin" => ResourceId::Skin(rest.to_owned()),
         "policy" if rest == "rules" => ResourceId::Rules,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),

@@ -254,6 +254,13 @@ macro_rules! with_commands {
         "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
         "judges what the last runs of a schedule did by the policy of today: what it would ask" schedules.rehearse(Rehearse) -> Rehearsal, read [store, tasks];
         "tells what became of the times of schedules in a month, and which are to come" schedules.calendar(Calendar) -> Times, read [store, tasks];
+        "lists skins, and the one that a conversation has" skins.list(List) -> SkinList, read [store, tasks];
+        "shows a skin with every word of it" skins.show(Show) -> SkinShown, read [store];
+        "tells whether the file of a skin can be one, and what a person should know of it" skins.check(Check) -> SkinRow, free [];
+        "makes a skin to begin with" skins.draft(Draft) -> SkinDraft, free [];
+        "makes the task that asks a person whether a skin is trusted" skins.trust(Trust) -> Submitted, write [];
+        "trusts a skin no more" skins.untrust(Untrust) -> SkinUntrusted, write [];
+        "gives a conversation a skin, or none, from its next context on" skins.choose(Choose) -> SkinChosen, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

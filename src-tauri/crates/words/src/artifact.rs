@@ -109,6 +109,8 @@ crate::names! {
         PlaybookDraft = "playbook.draft",
         /// A schedule: when a task is begun by itself, and what it does.
         Schedule = "schedule",
+        /// The file of a skin that a person trusted.
+        Skin = "skin",
     }
 }
 

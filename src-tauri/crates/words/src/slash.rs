@@ -23,6 +23,8 @@ crate::names! {
         Resume = "resume",
         /// Ends it.
         Stop = "stop",
+        /// Gives the conversation a skin.
+        Skin = "skin",
     }
 }
 
@@ -32,6 +34,7 @@ impl SlashCommand {
         match self {
             Self::Branch => "what to do there",
             Self::Goal => "the new goal",
+            Self::Skin => "the name of a skin, or none",
             Self::Help
             | Self::Compress
             | Self::Retry
@@ -58,6 +61,7 @@ impl SlashCommand {
             Self::Pause => "pauses the task at work",
             Self::Resume => "lets a paused task go on",
             Self::Stop => "ends the task at work",
+            Self::Skin => "changes how Hermit speaks in this conversation, from its next turn on",
         }
     }
 }

@@ -117,6 +117,8 @@ crate::names! {
         Skill = "skill",
         /// A schedule, by its name.
         Schedule = "schedule",
+        /// A skin, by its digest.
+        Skin = "skin",
     }
 }
 
@@ -309,5 +311,17 @@ crate::names! {
         Checking = "checking",
         /// They are here.
         Here = "here",
+    }
+}
+
+crate::names! {
+    /// How a skin stands.
+    pub enum SkinState ("state of a skin") {
+        /// It comes with Hermit.
+        BuiltIn = "built_in",
+        /// A person trusts exactly these bytes.
+        Trusted = "trusted",
+        /// Nobody trusts these bytes, or nobody does any more: no conversation has it.
+        Untrusted = "untrusted",
     }
 }

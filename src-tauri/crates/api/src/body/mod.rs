@@ -33,6 +33,7 @@ mod schedule_rehearsal;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod skills;
+pub(crate) mod skins;
 pub(crate) mod slash;
 mod slash_target;
 pub(crate) mod store;

@@ -119,6 +119,9 @@ pub(crate) fn run(
         Some(before) => before,
         None => {
             let about = super::slash_target::about(host, order, command)?;
+            if command == SlashCommand::Skin {
+                super::skins::named_here(host, rest)?;
+            }
             if let Some(task) = about {
                 may_be_done(host, command, task)?;
             }
@@ -135,7 +138,10 @@ pub(crate) fn run(
         conversation_id: order.row.conversation_id.to_string(),
     };
     let Some(about) = recorded.about else {
-        said.told = help();
+        said.told = match command {
+            SlashCommand::Skin => super::skins::chosen_here(host, order, rest)?,
+            _ => help(),
+        };
         return Ok(said);
     };
     let made = if recorded.is_repeat { kernel.made_by(&made_key(order)).wire()? } else { None };
@@ -202,6 +208,7 @@ fn done(
     let (task, channel, key) = (about.to_string(), order.channel.clone(), made_key(order));
     match command {
         SlashCommand::Help => said.told = help(),
+        SlashCommand::Skin => said.told = super::skins::chosen_here(host, order, rest)?,
         SlashCommand::Retry => {
             let made = super::task::retry(host, Retry { task, idempotency_key: Some(key) })?;
             said.task_id = Some(made.task_id);

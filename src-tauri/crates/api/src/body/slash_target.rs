@@ -25,6 +25,10 @@ pub(super) fn about(
     if order.task.is_some() {
         return Ok(order.task);
     }
+    // It is about the conversation.
+    if command == SlashCommand::Skin {
+        return Ok(None);
+    }
     let open = roots(host, order, |status| !status.is_terminal())?;
     let focus = order.row.focus_task_id.filter(|focus| open.iter().any(|row| row.task_id == *focus));
     match (focus, open.as_slice()) {

@@ -49,6 +49,8 @@ pub enum Kind {
     Playbook,
     /// A skill of the folder, or of one's own.
     Skill,
+    /// A skin.
+    Skin,
     /// A playbook that was drafted.
     Draft,
     /// The address of a model that something is set for.
@@ -248,6 +250,10 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
             let folder = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(str::to_owned));
             let all = ask.call(&wire::skills::List { folder })?.skills;
             all.into_iter().map(|one| (one.name, plain(&one.description.unwrap_or_default()))).collect()
+        }
+        Kind::Skin => {
+            let all = ask.call(&wire::skins::List { conversation: None })?.skins;
+            all.into_iter().map(|one| (one.name, plain(&one.about))).collect()
         }
         Kind::Secret => {
             let all = ask.call(&wire::secrets::List {})?.secrets;

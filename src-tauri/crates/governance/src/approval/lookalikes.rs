@@ -45,7 +45,8 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         | ResourceId::Receipt(_)
         | ResourceId::Rules
         | ResourceId::Skill(_)
-        | ResourceId::Schedule(_) => None,
+        | ResourceId::Schedule(_)
+        | ResourceId::Skin(_) => None,
     });
     let words = request.action.as_tool().argv();
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()

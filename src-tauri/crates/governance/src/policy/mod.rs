@@ -358,7 +358,8 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Receipt(_)
         | ResourceId::Rules
         | ResourceId::Skill(_)
-        | ResourceId::Schedule(_) => None,
+        | ResourceId::Schedule(_)
+        | ResourceId::Skin(_) => None,
     });
     let tool = request.action.as_tool();
     // Only what may be staged has been, and only words of a command lead anywhere.

@@ -294,7 +294,8 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Memory(_)
         | ResourceId::Rules
         | ResourceId::Skill(_)
-        | ResourceId::Schedule(_) => Some(Part::Other),
+        | ResourceId::Schedule(_)
+        | ResourceId::Skin(_) => Some(Part::Other),
     }));
     parts
 }

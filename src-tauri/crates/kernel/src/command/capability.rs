@@ -1,5 +1,6 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
-//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`, schedules in `schedules`.
+//! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`, schedules in `schedules`,
+//! skins in `skins`.
 
 use super::historian::Suggested;
 use super::memory::Memorandum;
@@ -180,6 +181,7 @@ impl Kernel {
             }
             Register::Playbook { adopt } => return self.adoption_outdated(adopt),
             Register::Schedule { keep } => return self.schedule_outdated(keep),
+            Register::Skin { trust } => return Ok(self.skin_outdated(trust)),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -253,6 +255,7 @@ impl Kernel {
                     super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
                 }
                 Register::Schedule { keep } => self.push_kept(w, keep, action_request_id)?,
+                Register::Skin { trust } => super::skins::push_trusted(w, trust, action_request_id)?,
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -320,6 +323,10 @@ impl Kernel {
             Register::Skill { trust } => format!(
                 "The skill {} is trusted, with exactly these bytes. Models are told of it from their next turn on.",
                 trust.skill.name
+            ),
+            Register::Skin { trust } => format!(
+                "The skin {0} is trusted, with exactly these bytes. `hermit skin use {0}` gives it to a conversation.",
+                trust.file.skin.name
             ),
             Register::Playbook { adopt } => format!(
                 "The playbook {0} is adopted. `hermit run --playbook {0}` runs it, and asks you as always.",

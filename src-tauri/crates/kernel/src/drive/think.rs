@@ -131,6 +131,7 @@ impl Kernel {
             false => Pictures::new(),
         };
         let has_skills = proposer.reads_context() && self.with_skills(tx, takes, &mut input);
+        let skin = if proposer.reads_context() { self.with_skin(tx, &mut input) } else { None };
         let redactor = self.ports.redactor.now();
         let pack =
             knowledge::pack::compile_with(&input, &redactor).map_err(|e| Error::Broken(e.to_string()))?;
@@ -141,12 +142,7 @@ impl Kernel {
         if proposer.reads_context() && !knowledge::pack::fits(&pack) {
             return self.too_long(tx, &pack);
         }
-        let mut tools = iteration::tools();
-        if !self.may_delegate(tx)? {
-            tools.retain(|tool| tool.name != super::children::DELEGATE);
-        }
-        tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
-        self.offer(tx, &mut tools, offered);
+        let tools = self.tools_of_turn(tx, offered, has_skills, skin.as_ref())?;
         let (request, read) = encoded(&*reasoner, &pack, &tools, &at_hand)?;
         let reserve = match proposer.spends_tokens() {
             false => 0,

@@ -1,7 +1,7 @@
 //! Turns the input into candidates, section by section, each already redacted, titled and in its order.
 
 use super::input::PackInput;
-use super::{claims, fence, skills};
+use super::{claims, fence, skills, skin};
 use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
@@ -183,7 +183,7 @@ pub(super) fn gather(input: &PackInput, redactor: &Redactor) -> Gathered {
     inputs.extend(input.step.iter().map(|(id, _)| *id));
     let pinned = pinned(&input, &mut basket);
     let sections = vec![
-        (Section::Decisions, claims::decisions(&input, &mut basket)),
+        (Section::Decisions, skin::before(&input, claims::decisions(&input, &mut basket), &mut basket)),
         (Section::WorkingState, working_state(&input, &mut basket)),
         (Section::Beliefs, claims::beliefs(&input, &mut basket)),
         (Section::Memory, memory(&input, &mut basket)),

@@ -118,6 +118,19 @@ pub struct SkillText {
     pub order: u64,
 }
 
+/// How Hermit speaks in the conversation: the words of its skin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkinWords {
+    /// Its name.
+    pub name: String,
+    /// The bytes of its file.
+    pub sha256: Digest,
+    /// What it says.
+    pub words: String,
+    /// How far that may be relied on: as far as whoever signed it, at most.
+    pub trust_tier: TrustTier,
+}
+
 /// Everything a pack may be compiled from (HK-15.6-2). Lists may come in any order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PackInput {
@@ -172,6 +185,9 @@ pub struct PackInput {
     /// What was read of skills.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skill_texts: Vec<SkillText>,
+    /// The skin of the conversation, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skin: Option<SkinWords>,
     /// Messages since the last boundary.
     pub ingress: Vec<Delta>,
     /// Earlier turns of this attempt.
@@ -215,6 +231,7 @@ impl PackInput {
             skills: Vec::new(),
             skills_left_out: 0,
             skill_texts: Vec::new(),
+            skin: None,
             ingress: Vec::new(),
             turns: Vec::new(),
         }

@@ -332,6 +332,7 @@ fn kinds_of_artifacts_in_their_order() {
             "quote",
             "playbook.draft",
             "schedule",
+            "skin",
         ]
     );
 }
@@ -475,6 +476,7 @@ fn the_rest_of_the_closed_lists() {
             "tool_server",
             "skill",
             "schedule",
+            "skin",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

@@ -79,6 +79,7 @@ proptest! {
             ResourceId::Rules,
             ResourceId::Skill("deploy".to_owned()),
             ResourceId::Schedule("morning".to_owned()),
+            ResourceId::Skin("harbour".to_owned()),
         ] {
             let json = serde_json::to_string(&resource).expect("it serialises");
             prop_assert_eq!(serde_json::from_str::<ResourceId>(&json).expect("it reads back"), resource);

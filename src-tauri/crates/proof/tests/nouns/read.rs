@@ -134,7 +134,12 @@ impl Model {
             "ids" => self.ids.extend(all::<Id>.parse2(tokens).unwrap().into_iter().map(|row| (row.0, row.1))),
             "bodies" => self.take_bodies(all.parse2(tokens).unwrap()),
             "with_schedules" => self.take_bodies(named.parse2(tokens).unwrap()),
-            "macro_rules" if found.ident.as_ref().is_some_and(|name| name == "with_schedules") => {
+            "macro_rules"
+                if found
+                    .ident
+                    .as_ref()
+                    .is_some_and(|name| name == "with_schedules" || name == "with_skins") =>
+            {
                 self.take_bodies(behind.parse2(tokens).unwrap());
             }
             _ => {}
@@ -142,9 +147,11 @@ impl Model {
     }
 }
 
-/// `bodies` and the rows: a list that goes on to another macro, which has more of them.
+/// `bodies` and the rows: a list that goes on to other macros, one after another, which have more of them.
 fn named(input: ParseStream<'_>) -> syn::Result<Vec<BodyRow>> {
-    input.parse::<Ident>()?;
+    while input.peek(Ident) {
+        input.parse::<Ident>()?;
+    }
     all(input)
 }
 

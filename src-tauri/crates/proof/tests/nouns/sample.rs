@@ -132,7 +132,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Receipt(_)) => Some(ResourceId::Rules),
         Some(ResourceId::Rules) => Some(ResourceId::Skill("deploy".to_owned())),
         Some(ResourceId::Skill(_)) => Some(ResourceId::Schedule("morning".to_owned())),
-        Some(ResourceId::Schedule(_)) => None,
+        Some(ResourceId::Schedule(_)) => Some(ResourceId::Skin("harbour".to_owned())),
+        Some(ResourceId::Skin(_)) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

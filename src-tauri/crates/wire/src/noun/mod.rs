@@ -23,6 +23,7 @@ pub mod receipts;
 pub mod schedules;
 pub mod secrets;
 pub mod skills;
+pub mod skins;
 pub mod store;
 pub mod task;
 pub mod task_events;

@@ -53,6 +53,7 @@ function isResource(text: string): boolean {
     case "secret":
     case "skill":
     case "schedule":
+    case "skin":
       return rest !== "";
     case "memory":
       return /^mem_[0-9a-f]{32}$/.test(rest);
