@@ -73,6 +73,7 @@ mod retelling;
 mod rules;
 mod sampled;
 mod schedules;
+mod second_look;
 mod secrets;
 mod seeing;
 mod senders;
