@@ -99,3 +99,43 @@ fn what_stands_in_files_is_never_drafted_with_more_trust_than_it_has() {
     stage.hermit(&["playbooks", "adopt", name]).complains(&["withdrawn"]);
     stage.is_sound();
 }
+
+#[test]
+fn an_answer_given_three_times_is_a_skill_that_is_written_on_one_card_and_trusted_on_another() {
+    let stage = Stage::new();
+    let folder = work(&stage);
+    for time in ["first", "second", "third"] {
+        let model = server::script(&[
+            json!({ "tool": "ask", "arguments": { "question": "Which port do the tests use?" } }),
+            json!({ "tool": "done", "arguments": { "summary": "Done." } }),
+        ]);
+        let goal = format!("Run the tests a {time} time");
+        let ran = stage.hermit(&["run", "--goal", &goal, "--workspace", &folder, "--model", &model]).json();
+        let task = ran["row"]["task_id"].as_str().expect("a task").to_owned();
+        stage.hermit(&["task", "answer", &task, "the port 8081 of staging"]).ends(0);
+    }
+    let skills = || -> Vec<Value> {
+        let found = stage.hermit(&["skills", "drafts", "--workspace", &folder]).ends(0).json();
+        found["rows"].as_array().expect("rows").clone()
+    };
+    stage.hermit(&["memory", "review"]).ends(0);
+    assert_eq!(skills(), [] as [Value; 0], "nothing is remembered before a person says yes");
+    yes(&stage, stage.waiting()[0]["approval_id"].as_str().expect("an id"));
+    let [one] = &skills()[..] else { panic!("one draft: {:?}", skills()) };
+    let (name, text) = (one["name"].as_str().expect("a name"), one["text"].as_str().expect("a text"));
+    assert!(
+        text.contains("the port 8081 of staging") && one["tasks"].as_array().map(Vec::len) == Some(3),
+        "{one}"
+    );
+    let at = stage.work().join(".agents/skills").join(name).join("SKILL.md");
+    let adopt = ["skills", "adopt", name, "--workspace", &folder];
+    let (_, approval) = asked(&stage.hermit(&adopt).ends(4).json());
+    assert!(card(&stage, &approval).contains("SKILL.md") && !at.exists(), "nothing before the yes");
+    yes(&stage, &approval);
+    assert_eq!(std::fs::read_to_string(&at).expect("it was written"), text);
+    assert_eq!(skills(), [] as [Value; 0], "what lies there is no draft any more");
+    let listed = stage.hermit(&["skills", "list", "--workspace", &folder]).ends(0).json();
+    let listed = listed["skills"].as_array().expect("skills");
+    assert_eq!(listed.iter().find(|one| one["name"] == name).expect("it is found")["state"], "untrusted");
+    stage.is_sound();
+}

@@ -1,4 +1,5 @@
-//! The historian's rules: what of an ended task is worth remembering, found without a model (memory.md 4).
+//! The historian's rules: what of an ended task is worth remembering, found without a model (memory.md 4); what they leave is put
+//! to one ([`second`]).
 //!
 //! A claim is a person's own words, or says in so many words who said what to whom. Words of models, files, pages, tools and
 //! programs are never a person's: where a claim cannot do without them, as with the question that a person answered, they
@@ -7,6 +8,7 @@
 
 mod moments;
 mod saying;
+pub mod second;
 
 pub use moments::Reading;
 
@@ -27,6 +29,8 @@ pub enum Rule {
     Answer,
     /// A command failed, and passed after something was changed.
     Mended,
+    /// A person said something that a model took for what holds later, too.
+    Chosen,
 }
 
 impl Rule {
@@ -37,12 +41,13 @@ impl Rule {
             Self::Refusal => "refusal",
             Self::Answer => "answer",
             Self::Mended => "mended",
+            Self::Chosen => "chosen by a model",
         }
     }
 
     const fn memory_type(self) -> MemoryType {
         match self {
-            Self::Correction | Self::Refusal => MemoryType::Correction,
+            Self::Correction | Self::Refusal | Self::Chosen => MemoryType::Correction,
             Self::Answer => MemoryType::Decision,
             Self::Mended => MemoryType::Pattern,
         }

@@ -117,6 +117,8 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         .into_iter()
         .chain(memory),
     );
+    let folder = home.world.folder.path().display().to_string();
+    asked.push(("skills.drafts", json!({ "folder": folder })));
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a

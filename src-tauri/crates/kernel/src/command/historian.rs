@@ -8,6 +8,7 @@
 
 mod card;
 mod lapsed;
+mod second;
 mod typed;
 
 use super::background::{BackgroundWork, Initiator};
@@ -381,14 +382,14 @@ impl Kernel {
         through: u64,
         waiting: Vec<TaskId>,
     ) -> Result<(Suggested, usize, u64), Error> {
-        let (mut found, mut events): (Vec<Found>, u64) = (Vec::new(), 0);
+        let (mut found, mut events, mut asks): (Vec<Found>, u64, bool) = (Vec::new(), 0, true);
         let mut read: BTreeSet<TaskId> = BTreeSet::new();
         for task_id in &group.tasks {
             if found.len() >= LINES_MAX {
                 break;
             }
             read.insert(*task_id);
-            match self.found_in(*task_id) {
+            match self.found_in(*task_id, &mut asks) {
                 Ok((more, count)) => {
                     found.extend(more);
                     events = events.saturating_add(count);
@@ -415,8 +416,8 @@ impl Kernel {
         Ok((batch, read.len(), events))
     }
 
-    /// What the rules find in one task, and how many events were read for it.
-    fn found_in(&self, task_id: TaskId) -> Result<(Vec<Found>, u64), Error> {
+    /// What the rules find in one task, and a model where it is asked; and how many events were read for it.
+    fn found_in(&self, task_id: TaskId, asks: &mut bool) -> Result<(Vec<Found>, u64), Error> {
         let state = self.ended_state(task_id)?;
         let mut reading = Reading::new(task_id);
         let (mut after, mut count) = (0, 0);
@@ -431,7 +432,9 @@ impl Kernel {
             }
         }
         let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
-        Ok((reading.found(seen), u64::try_from(count).unwrap_or(u64::MAX)))
+        let chosen = self.second_look(&state, &reading.left(), asks);
+        let found = reading.found(seen).into_iter().chain(chosen).collect();
+        Ok((found, u64::try_from(count).unwrap_or(u64::MAX)))
     }
 
     /// The look is on record; whether it is this one.

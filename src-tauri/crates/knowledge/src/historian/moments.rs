@@ -1,5 +1,6 @@
 //! What happened in a task that may be worth remembering, as its events come.
 
+use super::second::Left;
 use super::{Found, Rule, saying};
 use crate::trust::weaker;
 use model::action::ActionClass;
@@ -20,6 +21,8 @@ const QUOTE: usize = 300;
 const NAMED_MAX: usize = 3;
 /// Things of one task; further ones are left where they are, in its history.
 const FOUND_MAX: usize = 32;
+/// Things that a person said to one task in which no rule finds anything, and that are kept for a second look.
+const LEFT_MAX: usize = 16;
 /// Commands of one task that failed and are waited for to pass.
 const FAILED_MAX: usize = 64;
 
@@ -75,6 +78,7 @@ pub struct Reading {
     /// A refusal whose receipt comes behind it, in the same commit.
     refused: Option<usize>,
     found: Vec<Found>,
+    left: Vec<Left>,
 }
 
 impl Reading {
@@ -93,7 +97,13 @@ impl Reading {
             failed: BTreeMap::new(),
             refused: None,
             found: Vec::new(),
+            left: Vec::new(),
         }
+    }
+
+    /// What a person said and no rule understood.
+    pub fn left(&self) -> Vec<Left> {
+        self.left.clone()
     }
 
     /// All that was found. `seen` is the weakest trust of what its last attempt had before it: no line that rests on a
@@ -188,11 +198,13 @@ impl Reading {
     fn input(&mut self, at: EventId, ingress: IngressId, text: &str) {
         match self.answers.get(&ingress).and_then(|question| self.asked.remove(question)) {
             Some(asked) => self.answered(at, asked, text),
-            None => {
-                if let Some(claim) = saying::correction(text) {
-                    self.corrected(at, claim, "a person said to a task at work");
+            None => match (saying::correction(text), saying::plain(text)) {
+                (Some(claim), _) => self.corrected(at, claim, "a person said to a task at work"),
+                (None, Some(text)) if self.left.len() < LEFT_MAX => {
+                    self.left.push(Left { event_id: at, text })
                 }
-            }
+                (None, _) => {}
+            },
         }
     }
 
@@ -320,13 +332,13 @@ const fn is_a_persons(surface: Surface) -> bool {
 
 /// Words of a model or a program as they stand between quotation marks: on one line, cut, and without a quotation mark of
 /// their own, so that nothing in them can look like the words behind them.
-fn embedded(text: &str) -> String {
+pub(super) fn embedded(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&line.chars().map(|c| if saying::is_mark(c) { '\'' } else { c }).collect::<String>())
 }
 
 /// The beginning of a text.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     let mut short: String = text.chars().take(QUOTE).collect();
     if short.len() < text.len() {
         short.push('…');

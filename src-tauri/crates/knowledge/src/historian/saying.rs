@@ -100,6 +100,12 @@ pub(super) fn answer(text: &str) -> Option<String> {
     own_words(text).filter(|own| own.len() <= WHOLE_MAX)
 }
 
+/// What a person wrote by hand and did not ask, as a claim holds it; none of what says too little.
+pub(super) fn plain(text: &str) -> Option<String> {
+    let own = own_words(text)?;
+    (own.len() <= WHOLE_MAX && !own.ends_with('?') && says_something(&own)).then_some(own)
+}
+
 /// A message on one line; none where it is too long to be written by hand, or holds any quotation: whose words those are, and
 /// where they end, nobody can tell for sure, so that nothing is taken from such a message.
 fn own_words(text: &str) -> Option<String> {

@@ -95,7 +95,7 @@ impl Kernel {
     }
 
     /// The model of a task, where it runs on this machine and asking it costs nothing.
-    fn at_hand(&self, state: &TaskState) -> Option<Arc<dyn Reasoner>> {
+    pub(in crate::command) fn at_hand(&self, state: &TaskState) -> Option<Arc<dyn Reasoner>> {
         let contract = self.contract(state).ok()?;
         let reasoner = self.reasoner(state, &contract).ok()?;
         let is = reasoner.descriptor();
@@ -113,16 +113,27 @@ impl Kernel {
         let descriptor = reasoner.descriptor();
         // Lines and answer are of one size, and rules come before them.
         let lines = numbered(&summary.lines, descriptor.takes().saturating_sub(count_tokens(ASKED)) / 2)?;
+        let (request, reply) = self.asked_at_hand(reasoner, (ASKED, &lines), stopped)?;
+        Some(Asked { model: descriptor.model, request, reply })
+    }
+
+    /// What a model answers to words, and the bytes that it was sent; none where it does not answer.
+    pub(in crate::command) fn asked_at_hand(
+        &self,
+        reasoner: &dyn Reasoner,
+        (system, words): (&str, &str),
+        stopped: &dyn Fn() -> bool,
+    ) -> Option<(Vec<u8>, Reply)> {
         // What became secret since is told to nobody.
-        let lines = self.ports.redactor.now().text(&lines).rest.into_owned();
-        let answer_tokens = count_tokens(&lines).max(ANSWER_TOKENS_MIN).min(descriptor.answers());
-        let turns = [(false, lines)];
-        let question = Question { system: ASKED, turns: &turns, answer_tokens };
+        let words = self.ports.redactor.now().text(words).rest.into_owned();
+        let answer_tokens = count_tokens(&words).max(ANSWER_TOKENS_MIN).min(reasoner.descriptor().answers());
+        let turns = [(false, words)];
+        let question = Question { system, turns: &turns, answer_tokens };
         let asked = reasoner.encode_question(&question).and_then(|request| {
             let reply = reasoner.answer(&request, &mut |_| {}, stopped)?;
-            Ok(Asked { model: descriptor.model, request, reply })
+            Ok((request, reply))
         });
-        asked.inspect_err(|error| tracing::debug!(%error, "a model was not heard about a summary")).ok()
+        asked.inspect_err(|error| tracing::debug!(%error, "a model of this machine was not heard")).ok()
     }
 }
 
