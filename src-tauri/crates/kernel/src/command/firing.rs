@@ -233,7 +233,12 @@ impl Kernel {
                 budget: Some(budget),
                 deadline_at,
                 encloses,
-                scheduled_by: Some(ScheduledBy { name: name.clone(), version: *version, slot_at: at }),
+                scheduled_by: Some(ScheduledBy {
+                    name: name.clone(),
+                    version: *version,
+                    slot_at: at,
+                    quiet: schedule.quiet,
+                }),
                 idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
             },
         )?;
