@@ -434,7 +434,7 @@ fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
 }
 
 /// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person.
+/// with its goal: names that somebody else gave are no words of the person, and nobody vouches for them.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
@@ -445,12 +445,14 @@ fn keep_seen(
     let before = std::mem::replace(&mut w.scope, scope);
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
     let change = change.map(|change| {
+        let trust = match change {
+            SeenChange::Files { .. } => TrustTier::Untrusted,
+            SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+        };
         let new = NewArtifact {
             uri: Some(format!("schedule:{}", record.name)),
             alias: Some("what-changed.json".to_owned()),
-            ..NewArtifact::audit(ArtifactKind::BinaryAttachment)
-                .class(ArtifactClass::Source)
-                .trust(TrustTier::Untrusted)
+            ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
         };
         w.object(change, new)
     });
