@@ -69,11 +69,12 @@ impl Kernel {
         let registry = self.schedule_registry();
         let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
         let watch = |record: &ScheduleRecord| {
-            let (quiet_ms, is_of_refs) = match self.trigger_of(record).ok()?? {
-                Trigger::Files { quiet_ms, .. } => (quiet_ms, false),
+            let (quiet_ms, is_of_refs) = match self.trigger_of(record) {
+                Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
-                Trigger::Ref { .. } => (REF_QUIET_MS, true),
-                Trigger::After { .. } => return None,
+                Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
+                // The end of a run is told by whoever drives it, and what cannot be read says so when it is looked at.
+                Ok(Some(Trigger::After { .. }) | None) | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
