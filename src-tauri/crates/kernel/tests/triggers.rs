@@ -75,7 +75,7 @@ fn passed(world: &World) -> Vec<PassedOver> {
 fn told(world: &World, run: TaskId) -> SeenChange {
     let of_run = state(world, run);
     let given = of_run.artifacts.values().find(|one| one.kind == ArtifactKind::BinaryAttachment).unwrap();
-    let change =
+    let change: SeenChange =
         serde_json::from_slice(&world.kernel().artifacts().read(&given.content_hash).unwrap()).unwrap();
     let is_of_files = matches!(change, SeenChange::Files { .. });
     assert_eq!(given.trust_tier == TrustTier::Untrusted, is_of_files, "{change:?}");
