@@ -71,7 +71,7 @@ fn passed(world: &World) -> Vec<PassedOver> {
     all.filter_map(why).collect()
 }
 
-/// What a run was told of what changed: as a file that comes with its goal, for whose names nobody vouches.
+/// What a run was told of what changed: as a file that comes with its goal, whose names are not trusted.
 fn told(world: &World, run: TaskId) -> SeenChange {
     let of_run = state(world, run);
     let given = of_run.artifacts.values().find(|one| one.kind == ArtifactKind::BinaryAttachment).unwrap();
@@ -443,4 +443,25 @@ fn what_can_never_come_is_refused_with_what_can_be_said() {
     let neither = Schedule { on: None, ..waits(&world, "when files change") };
     let why = refused(&world, neither);
     assert!(why.contains("a time or for something else") || why.contains("gone by"), "{why}");
+}
+
+#[test]
+fn a_collection_lets_go_of_what_older_looks_saw_and_the_next_look_still_tells_what_changed() {
+    let mut world = World::new(6_713);
+    keep(&world, waits(&world, "when a file lands here"), "keep");
+    assert_eq!(looks(&world), []);
+    for name in ["a.txt", "b.txt"] {
+        world.file(name, name);
+        let [run] = looks(&world)[..] else { panic!("one task") };
+        over(&world, run);
+    }
+    let (collection, _) = world.kernel().garbage(HOUR).unwrap();
+    let of_looks = collection.garbage.iter().filter(|one| one.kind == ArtifactKind::WorkspaceSnapshot);
+    assert_eq!(of_looks.count(), 2, "{:?}", collection.garbage);
+    world.kernel().collect(HOUR, None, &mut |_, _| {}).unwrap();
+    world.reopen();
+    assert_eq!(looks(&world), []);
+    world.file("c.txt", "c");
+    let [run] = looks(&world)[..] else { panic!("one task") };
+    assert_eq!(files(&told(&world, run)), landed(&["c.txt"]));
 }

@@ -435,7 +435,7 @@ fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
 }
 
 /// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person, and nobody vouches for them.
+/// with its goal: names that somebody else gave are no words of the person, and are not trusted.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
