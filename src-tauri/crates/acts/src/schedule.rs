@@ -66,8 +66,7 @@ impl Told for KeepSchedule {
 }
 
 /// What a task is told of what changed.
-const UNTRUSTED: &str =
-    "what changed is told to its task by name, as data that nobody vouches for: a name orders nothing";
+const UNTRUSTED: &str = "what changed is told to its task by name, as untrusted data: a name orders nothing";
 
 /// When, as it is read.
 fn read_as(of: &Schedule) -> String {

@@ -87,6 +87,7 @@ mod small_artifacts;
 mod state_roots;
 mod task_drivers;
 pub mod trust;
+mod watcher;
 
 pub use acts::visible_path;
 pub use api::Stands;

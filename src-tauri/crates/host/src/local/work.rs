@@ -106,7 +106,8 @@ impl Owned {
     /// turned it off.
     fn due_by_time(&self) -> Vec<Arc<dyn Due>> {
         let roots = Arc::new(StateRoots::new(Arc::clone(&self.kernel)));
-        let scheduler = Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives)));
+        let scheduler =
+            Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone()));
         let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots];
         if self.work.reads_history {
             sources.push(Arc::new(Historian::new(Arc::clone(&self.kernel), Arc::clone(&self.drives))));

@@ -284,8 +284,8 @@ impl Kernel {
         self.pauses_itself(record, PassedOver::NotBegun, why)
     }
 
-    /// A task has come to rest: whatever schedule waits for that is looked at, and where it is the run of a schedule that fails again and again, that is paused now, and a person is
-    /// asked, instead of when its next time comes.
+    /// A task has come to rest: whatever waits for that is looked at; and where it is the run of a schedule that fails again and
+    /// again, that is paused now, and a person is asked, instead of when its next time comes.
     ///
     /// # Errors
     /// When the store cannot be read, or the disk takes nothing.

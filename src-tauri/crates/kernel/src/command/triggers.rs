@@ -29,6 +29,9 @@ const RETRY_MS: i64 = 60_000;
 /// When one looks again although nobody said that the run at work rests, in milliseconds.
 const TURN_MS: i64 = 300_000;
 
+/// Milliseconds from a notice of git's files until one looks where its refs are.
+const REF_QUIET_MS: u64 = 1_000;
+
 /// What is to be looked at, and what was seen that has not settled yet; of this process alone.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
@@ -53,6 +56,8 @@ pub struct Watch {
     pub folder: PathBuf,
     /// Milliseconds from a notice until one looks.
     pub quiet_ms: u64,
+    /// Whether it waits for a ref of the folder's repository, and not for files.
+    pub is_of_refs: bool,
 }
 
 /// When it is looked at again where nothing happens before, and what is to be driven to its end.
@@ -64,15 +69,16 @@ impl Kernel {
         let registry = self.schedule_registry();
         let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
         let watch = |record: &ScheduleRecord| {
-            let quiet_ms = match self.trigger_of(record).ok()?? {
-                Trigger::Files { quiet_ms, .. } => quiet_ms,
-                // Git moves a ref by renaming a file: there is nothing to wait for but what follows at once, as in a rebase.
-                Trigger::Ref { .. } => 1_000,
-                Trigger::After { .. } => return None,
+            let (quiet_ms, is_of_refs) = match self.trigger_of(record) {
+                Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
+                // A rebase moves refs more than once within moments.
+                Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
+                // The end of a run is told by whoever drives it, and what cannot be read says so when it is looked at.
+                Ok(Some(Trigger::After { .. }) | None) | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
-            Some(Watch { name: record.name.clone(), version: record.version, folder, quiet_ms })
+            Some(Watch { name: record.name.clone(), version: record.version, folder, quiet_ms, is_of_refs })
         };
         waits.filter_map(watch).collect()
     }
@@ -84,12 +90,17 @@ impl Kernel {
         waits.map(|one| (one.name.clone(), one.version)).collect()
     }
 
-    /// Something may have changed that a schedule waits for: it is looked at then, or earlier where that was said before.
-    pub fn want_look(&self, name: &str, at: UnixMs) {
+    /// Something may have changed that a schedule waits for: it is looked at then, or earlier where that was said before. Whether
+    /// this is earlier than what was said before.
+    pub fn want_look(&self, name: &str, at: UnixMs) -> bool {
         let mut looks = lock(&self.looks);
-        if let Some(due) = looks.due.get_mut(name) {
-            *due = Some(due.map_or(at, |before| before.min(at)));
+        // One that was never looked at is looked at in any case.
+        let Some(due) = looks.due.get_mut(name) else { return false };
+        let is_earlier = due.is_none_or(|before| at < before);
+        if is_earlier {
+            *due = Some(at);
         }
+        is_earlier
     }
 
     /// When a schedule is to be looked at first.
@@ -424,7 +435,7 @@ fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
 }
 
 /// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person.
+/// with its goal: names that somebody else gave are no words of the person, and are not trusted.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
@@ -435,12 +446,14 @@ fn keep_seen(
     let before = std::mem::replace(&mut w.scope, scope);
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
     let change = change.map(|change| {
+        let trust = match change {
+            SeenChange::Files { .. } => TrustTier::Untrusted,
+            SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+        };
         let new = NewArtifact {
             uri: Some(format!("schedule:{}", record.name)),
             alias: Some("what-changed.json".to_owned()),
-            ..NewArtifact::audit(ArtifactKind::BinaryAttachment)
-                .class(ArtifactClass::Source)
-                .trust(TrustTier::Untrusted)
+            ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
         };
         w.object(change, new)
     });
