@@ -66,7 +66,7 @@ fn a_scan_that_lands_is_filed_while_nobody_is_there_also_after_a_host_was_killed
     std::fs::write(work.join("old.txt"), "there before").expect("a file");
     kept(
         &stage,
-        ("scans", "when a file lands here", &["--quiet", "1"]),
+        ("scans", "when a file lands here", &["--quiet-seconds", "1"]),
         &["a name orders nothing", "not what its own tasks do", "at most 12 runs begin within an hour"],
     );
     let grant =
@@ -94,6 +94,12 @@ fn a_scan_that_lands_is_filed_while_nobody_is_there_also_after_a_host_was_killed
     let second = fires(&stage, "scans", 2);
     assert!(work.join("Documents/late.txt").exists(), "{second}");
     assert_eq!((&second["passed_over"], &second["unseen"]), (&0.into(), &Value::Null), "{second}");
+    let month = stage.hermit(&["schedule", "calendar", "scans"]).ends(0).json();
+    let entries = month["entries"].as_array().expect("entries");
+    let because: Vec<&str> = entries.iter().filter_map(|entry| entry["because"].as_str()).collect();
+    assert_eq!(because, ["scan.txt landed", "late.txt landed"], "{month}");
+    let asks = stage.hermit(&["schedule", "asks", "scans"]).ends(0).json();
+    assert!(asks["granted"].as_u64() >= Some(2) && asks["asked"] == 0, "{asks}");
     drop(host);
     stage.prove(&task);
     stage.is_sound();
@@ -133,7 +139,7 @@ fn a_burst_of_changes_an_editor_s_save_and_a_rebase_begin_one_task_each() {
     kept(&stage, ("moved", "when main moves", &[]), &["refs/heads/main is at another commit"]);
     kept(
         &stage,
-        ("changed", "when files change", &["--glob", "*.txt", "--quiet", "1"]),
+        ("changed", "when files change", &["--glob", "*.txt", "--quiet-seconds", "1"]),
         &["was written or was moved"],
     );
     let host = Served::by(&stage);
