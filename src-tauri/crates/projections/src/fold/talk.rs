@@ -24,7 +24,8 @@ use rusqlite::params;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     if is_news(body) {
-        speaks(seen, seen.event.task_id)?;
+        let of = if let Body::TaskStatusChanged(b) = body { b.about_task_id } else { seen.event.task_id };
+        speaks(seen, of)?;
     }
     match body {
         Body::ConversationOpened(b) => seen
