@@ -37,6 +37,7 @@ CREATE TABLE view_tasks (
   rolled_back      INTEGER NOT NULL CHECK (rolled_back IN (0, 1)),
   cancel_requested INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
   pause_requested  INTEGER NOT NULL CHECK (pause_requested IN (0, 1)),
+  quiet            INTEGER NOT NULL CHECK (quiet IN (0, 1)),
   attempt_id       TEXT,
   attempt_status   TEXT,
   proposer         TEXT,

@@ -71,6 +71,7 @@ mod tidy;
 mod tool_bounds;
 mod tool_servers;
 mod tree;
+mod triggered;
 mod upgrade;
 mod walled_servers;
 

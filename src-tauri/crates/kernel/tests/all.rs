@@ -86,6 +86,7 @@ mod steps;
 mod story;
 mod talk;
 mod told;
+mod triggers;
 mod unattended;
 mod undoing;
 mod versioning;

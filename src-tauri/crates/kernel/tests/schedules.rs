@@ -53,6 +53,7 @@ pub fn of(world: &World, said: &str, playbook: &str) -> Schedule {
         conversation_id: None,
         bounds: Bounds::default(),
         on: None,
+        quiet: false,
     }
 }
 

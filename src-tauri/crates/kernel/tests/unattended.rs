@@ -1,11 +1,13 @@
 //! Runs of a schedule that nobody attends: a standing grant answers there that names the schedule as it is, and no other.
 
-use crate::schedules::{DAY, keep, of};
+use crate::schedules::{DAY, keep, of, record};
 use crate::story::{completed, log};
 use kernel::{DriveOutcome, Waiting};
-use model::Body;
 use model::ingress::Channel;
+use model::schedule::Schedule;
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
+use model::{Body, TaskId};
+use projections::Ask;
 use testkit::World;
 
 fn filing() -> Cover {
@@ -85,4 +87,45 @@ fn in_a_run_of_a_schedule_no_other_standing_grant_answers_and_this_one_nowhere_e
     assert_eq!(next_run(&world, "b.txt"), completed());
     assert_eq!(world.kernel().reader().grant_uses(own.grant_id).unwrap(), 1);
     world.kernel().remove_schedule("morning", "done", Channel::Cli).unwrap();
+}
+
+/// Lines of a task that its conversation has, and those that it has itself.
+fn told(world: &World, task: TaskId) -> (usize, usize) {
+    let query = world.kernel().query().unwrap();
+    let conversation = query.task(task).unwrap().unwrap().conversation_id;
+    let all = query.messages(conversation, None, Ask::ALL).unwrap().rows;
+    let own = query.messages(conversation, Some(task), Ask::ALL).unwrap().rows;
+    (all.iter().filter(|line| line.task_id == Some(task)).count(), own.len())
+}
+
+/// The run of the next day, with a new file where one is named, driven as far as it comes.
+fn run_of_next_day(world: &World, file: Option<&str>) -> (TaskId, DriveOutcome) {
+    file.into_iter().for_each(|file| world.file(file, "words"));
+    world.clock.advance(DAY);
+    let [run] = world.kernel().fire_due().unwrap()[..] else { panic!("one run") };
+    (run, world.drive(run))
+}
+
+#[test]
+fn a_quiet_schedule_stands_in_its_conversation_only_where_a_run_has_something_to_say() {
+    let world = World::new(6_203);
+    keep(&world, Schedule { quiet: true, ..of(&world, "every day at 8", "tidy") }, "keep");
+    let (nothing, stands) = run_of_next_day(&world, None);
+    assert_eq!(stands, completed());
+    let (shown, own) = told(&world, nothing);
+    assert!(shown == 0 && own > 0, "it is on record, and no line of the conversation: {shown} of {own}");
+    assert_eq!(record(&world).slots.fired, 1);
+    let all_of = |run: TaskId| {
+        let (shown, own) = told(&world, run);
+        shown == own && own > 0
+    };
+    let (question, stands) = run_of_next_day(&world, Some("a.txt"));
+    assert!(asks(&stands) && all_of(question), "what waits for a person is told, with all that led there");
+    given(&world, morning(1));
+    let (effect, stands) = run_of_next_day(&world, Some("b.txt"));
+    assert!(stands == completed() && all_of(effect), "and what changed something unasked");
+    assert_eq!(told(&world, nothing).0, 0, "what had nothing to say stays unsaid");
+    keep(&world, of(&world, "every day at 9", "tidy"), "loud");
+    let (nothing, stands) = run_of_next_day(&world, None);
+    assert!(stands == completed() && all_of(nothing), "unless it is asked for, each run is told");
 }

@@ -196,6 +196,9 @@ pub struct Schedule {
     /// What it waits for, where that is no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Trigger>,
+    /// Whether a run is reported only where there is something to say: it changed something, asked, was denied something or failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
 }
 
 impl Schedule {
@@ -264,6 +267,9 @@ pub struct ScheduledBy {
     pub version: u32,
     /// When it was due.
     pub slot_at: UnixMs,
+    /// Whether it is reported only where there is something to say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
 }
 
 /// A schedule that a person is asked to keep.

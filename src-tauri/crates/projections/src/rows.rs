@@ -198,7 +198,8 @@ views! {
         depends_on: Vec<TaskId>, created_at: UnixMs, updated_at: UnixMs, deadline_at: Option<UnixMs>,
     } later {
         reason: String, ended_at: Option<UnixMs>, rolled_back: bool, cancel_requested: bool,
-        pause_requested: bool, attempt_id: Option<AttemptId>, attempt_status: Option<AttemptStatus>,
+        pause_requested: bool, quiet: bool, attempt_id: Option<AttemptId>,
+        attempt_status: Option<AttemptStatus>,
         proposer: Option<Proposer>,
         termination: Option<TerminationReason>, attempts: u32, iterations: u32, open_approvals: u32,
         open_questions: u32, unread_inputs: u32, unknown_effects: u32, receipts: u32, tokens_reserved: u64,

@@ -117,6 +117,7 @@ test("what waits for files says what it watches, and a new one is asked for with
   await person.type(form.getByLabelText(/Seconds that a file/), "10");
   await person.type(form.getByLabelText("Folder to work in"), "/home/you/scans");
   await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
+  await person.click(form.getByLabelText(/Report only runs that changed something/));
   await person.click(form.getByRole("button", { name: "Ask me to keep it" }));
-  await waitFor(() => expect(host.asked.find((one) => one.name === "schedules.keep")?.params).toMatchObject({ globs: ["*.pdf", "scans/**"], quiet_seconds: 10, said: "when a file lands" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "schedules.keep")?.params).toMatchObject({ globs: ["*.pdf", "scans/**"], quiet_seconds: 10, quiet: true, said: "when a file lands" }));
 });

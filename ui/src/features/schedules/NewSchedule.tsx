@@ -7,7 +7,7 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import type { CatchUpKind, Overlap } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
-import { Select, TextArea, TextField } from "~/primitives/Field";
+import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { capital } from "~/screen/words";
@@ -33,6 +33,7 @@ export function NewSchedule({ close }: { close: () => void }) {
   const [globs, setGlobs] = useState("");
   const [quiet, setQuiet] = useState("");
   const [missed, setMissed] = useState<CatchUpKind>("newest");
+  const [news, setNews] = useState(false);
   const [limits, setLimits] = useState<Written>(NOTHING);
   const write = (more: Partial<Written>) => setLimits((before) => ({ ...before, ...more }));
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
@@ -52,7 +53,7 @@ export function NewSchedule({ close }: { close: () => void }) {
   const send = () => {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     keep.mutate(
-      { name: name.trim() === "" ? null : name.trim(), said, zone: null, globs: on?.kind === "files" ? globs.split(",").map((one) => one.trim()).filter((one) => one !== "") : [], quiet_seconds: on?.kind === "files" ? seconds : null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, profile: null, channel: "app", idempotency_key: key },
+      { name: name.trim() === "" ? null : name.trim(), said, zone: null, globs: on?.kind === "files" ? globs.split(",").map((one) => one.trim()).filter((one) => one !== "") : [], quiet_seconds: on?.kind === "files" ? seconds : null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, quiet: news, profile: null, channel: "app", idempotency_key: key },
       { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
@@ -88,6 +89,7 @@ export function NewSchedule({ close }: { close: () => void }) {
           <TextField label="Begin up to so many minutes later" inputMode="numeric" value={limits.jitter} hint="So that not everything begins at once. The delay stays the same." onChange={(event) => write({ jitter: event.target.value })} />
         </div>
       </details>
+      <Check label="Report only runs that changed something, asked, were denied something or failed. The others stay on record." checked={news} onChange={(event) => setNews(event.target.checked)} />
       <TextField label="Name" value={name} hint="Optional. A schedule that has this name already is changed." onChange={(event) => setName(event.target.value)} />
       <div className={styles.buttons}>
         <Button look="person" type="submit" because={keep.isPending ? "Asking" : because}>Ask me to keep it</Button>

@@ -76,6 +76,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
           one.waits_for !== null ? null : ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "The newest is made up for" : `The newest ${one.catch_up_most ?? 1} are made up for`],
           one.grace_minutes === null ? null : ["Too late after", count(one.grace_minutes, "minute")],
           ...boundsOf(one.limits),
+          one.quiet ? ["Reports", "Only runs that changed something, asked, were denied something or failed"] : null,
           one.last_passed_over === null ? null : ["Last passed over", <><Time at={one.last_passed_over.until} />: {reason(one.last_passed_over.why)}</>],
           ["Version", <>{one.version}, since <Time at={one.since} /></>],
         ]} />

@@ -76,6 +76,8 @@ export interface Keep {
   limits?: Limits;
   /** The conversation that its tasks report into. */
   conversation?: string | null;
+  /** Whether a run is reported only where it changed something, asked, was denied something or failed. */
+  quiet?: boolean;
   channel?: string | null;
   idempotency_key?: string | null;
 }
@@ -162,6 +164,8 @@ export interface Schedule {
   grace_minutes: number | null;
   /** What bounds its runs beside their budget. */
   limits: Limits;
+  /** Whether a run is reported only where it changed something, asked, was denied something or failed. */
+  quiet: boolean;
   since: number;
   /** Times that fired, and that were passed over. */
   fired: number;

@@ -101,10 +101,11 @@ pub(crate) fn in_force(host: &dyn Host) -> Result<PolicyEngine, Error> {
 pub(crate) fn in_force_at(host: &dyn Host, root: &Path) -> Result<PolicyEngine, Error> {
     let project = kernel::drive::project_rules(root).wire()?.unwrap_or_default();
     let file = host.rules_file()?.unwrap_or_default();
+    let signed = signed(host)?;
     engine_of(&[
-        (RuleScope::Signed, &signed(host)?),
-        (RuleScope::User, &file),
-        (RuleScope::Project, &project),
+        (RuleScope::Signed, signed.as_str()),
+        (RuleScope::User, file.as_str()),
+        (RuleScope::Project, project.as_str()),
     ])
 }
 

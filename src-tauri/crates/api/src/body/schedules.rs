@@ -81,6 +81,7 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
         bounds: bounds(&p.limits, &zone)?,
         on,
+        quiet: p.quiet,
     };
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
     let submitted = kernel.propose_schedule(schedule, &zone, (channel(p.channel.as_deref())?, key)).wire()?;
@@ -335,6 +336,7 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         catch_up_most,
         grace_minutes: record.when.grace_ms.and_then(minutes),
         limits: limits(&record.when, kept.as_ref().map(|kept| &kept.bounds)),
+        quiet: kept.as_ref().is_some_and(|kept| kept.quiet),
         since: record.since.0,
         fired: record.slots.fired,
         passed_over: record.slots.passed_over,

@@ -138,15 +138,19 @@ fn what_bounds_the_runs_of_a_schedule_is_kept_as_it_was_said_and_told_again() {
         "day_runs_max": 9, "day_iterations_max": 50, "day_tokens_max": 100_000, "day_cost_micros_max": 1_500_000,
         "day_minutes_max": 60,
     });
-    keep(&home, json!({ "limits": limits }));
+    keep(&home, json!({ "limits": limits, "quiet": true }));
+    let quiet = |home: &Home| home.must("schedules.show", json!({ "name": "tidy" }))["quiet"].clone();
+    assert_eq!(quiet(&home), true);
     let mut told = limits.clone();
     told["hours"] = json!("08:00-18:00");
     assert_eq!(home.must("schedules.show", json!({ "name": "tidy" }))["limits"], told);
     // What is told can be said again, and is the same.
-    let again =
-        home.ask("schedules.keep", wanted(&home, json!({ "name": "tidy", "limits": told }))).unwrap_err();
+    let again = home
+        .ask("schedules.keep", wanted(&home, json!({ "name": "tidy", "limits": told, "quiet": true })))
+        .unwrap_err();
     assert!(again.message.contains("so already"), "{again:?}");
     keep(&home, json!({ "name": "tidy" }));
+    assert_eq!(quiet(&home), false);
     let none = home.must("schedules.show", json!({ "name": "tidy" }))["limits"].clone();
     assert!(none.as_object().unwrap().values().all(Value::is_null), "{none}");
     for (limits, word) in [

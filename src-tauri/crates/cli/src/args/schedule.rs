@@ -130,6 +130,10 @@ pub struct ScheduleAdd {
     /// The conversation that its tasks report into.
     #[arg(long, value_name = "CONVERSATION")]
     pub conversation: Option<String>,
+    /// Reports only runs that changed something, asked you, were denied something or failed. The others are on record: their tasks,
+    /// their receipts, and the calendar.
+    #[arg(long)]
+    pub quiet: bool,
     /// What bounds its runs beside the budget of each.
     #[command(flatten)]
     pub limits: ScheduleLimits,

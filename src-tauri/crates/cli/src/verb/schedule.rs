@@ -115,6 +115,7 @@ fn asked(args: ScheduleAdd) -> Result<Keep, Error> {
         },
         limits: limits(args.limits)?,
         conversation: args.conversation,
+        quiet: args.quiet,
         channel: Some("cli".to_owned()),
         idempotency_key: None,
     })
@@ -236,6 +237,9 @@ fn shown(out: &Output, one: &Schedule) {
     out.line(format!("  {} in {}", plain(&one.worker), plain(&one.folder)));
     for line in one.goal.lines() {
         out.line(format!("  > {}", plain(line)));
+    }
+    if one.quiet {
+        out.line("  reports only runs that changed something, asked you, were denied something or failed");
     }
     bounded(&one.limits).into_iter().for_each(|line| out.line(format!("  {line}")));
     for due in &one.next {

@@ -14,6 +14,7 @@ use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested, 
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
+use model::schedule::ScheduledBy;
 use model::task::{Origin, Priority, StepStatus, TaskStatus};
 use model::{Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
@@ -209,7 +210,8 @@ impl Kernel {
             attachments: taken_over(state, ArtifactKind::BinaryAttachment),
             encloses: Encloses::default(),
             steps: self.parts_of(state)?,
-            scheduled_by: state.task.scheduled_by.clone(),
+            // A person who asked for it hears of it.
+            scheduled_by: state.task.scheduled_by.clone().map(|by| ScheduledBy { quiet: false, ..by }),
             idempotency_key,
         })
     }

@@ -233,7 +233,12 @@ impl Kernel {
                 budget: Some(budget),
                 deadline_at,
                 encloses,
-                scheduled_by: Some(ScheduledBy { name: name.clone(), version: *version, slot_at: at }),
+                scheduled_by: Some(ScheduledBy {
+                    name: name.clone(),
+                    version: *version,
+                    slot_at: at,
+                    quiet: schedule.quiet,
+                }),
                 idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
             },
         )?;
@@ -279,8 +284,8 @@ impl Kernel {
         self.pauses_itself(record, PassedOver::NotBegun, why)
     }
 
-    /// A task has come to rest: whatever schedule waits for that is looked at, and where it is the run of a schedule that fails again and again, that is paused now, and a person is
-    /// asked, instead of when its next time comes.
+    /// A task has come to rest: whatever waits for that is looked at; and where it is the run of a schedule that fails again and
+    /// again, that is paused now, and a person is asked, instead of when its next time comes.
     ///
     /// # Errors
     /// When the store cannot be read, or the disk takes nothing.

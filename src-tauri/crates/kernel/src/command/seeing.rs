@@ -90,7 +90,7 @@ impl Kernel {
             },
         };
         let (was_open, was_ended): (&[TaskId], &[TaskId]) = match before {
-            Some(SeenState::Runs { open, ended }) => (open, ended),
+            Some(SeenState::Runs { open, ended }) => (open.as_slice(), ended.as_slice()),
             _ => Default::default(),
         };
         let all: BTreeSet<TaskId> = was_open.iter().chain(&runs).copied().collect();

@@ -69,11 +69,12 @@ impl Kernel {
         let registry = self.schedule_registry();
         let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
         let watch = |record: &ScheduleRecord| {
-            let (quiet_ms, is_of_refs) = match self.trigger_of(record).ok()?? {
-                Trigger::Files { quiet_ms, .. } => (quiet_ms, false),
+            let (quiet_ms, is_of_refs) = match self.trigger_of(record) {
+                Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
-                Trigger::Ref { .. } => (REF_QUIET_MS, true),
-                Trigger::After { .. } => return None,
+                Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
+                // The end of a run is told by whoever drives it, and what cannot be read says so when it is looked at.
+                Ok(Some(Trigger::After { .. }) | None) | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
@@ -434,7 +435,7 @@ fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
 }
 
 /// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person.
+/// with its goal: names that somebody else gave are no words of the person, and are not trusted.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
@@ -445,12 +446,14 @@ fn keep_seen(
     let before = std::mem::replace(&mut w.scope, scope);
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
     let change = change.map(|change| {
+        let trust = match change {
+            SeenChange::Files { .. } => TrustTier::Untrusted,
+            SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+        };
         let new = NewArtifact {
             uri: Some(format!("schedule:{}", record.name)),
             alias: Some("what-changed.json".to_owned()),
-            ..NewArtifact::audit(ArtifactKind::BinaryAttachment)
-                .class(ArtifactClass::Source)
-                .trust(TrustTier::Untrusted)
+            ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
         };
         w.object(change, new)
     });

@@ -11,14 +11,22 @@ use crate::rows::{
     ConversationRow, IngressRow, MessageRow, NewConversation, NewIngress, NewMessage, NewPrincipal,
     NewQuestion, NewWorkspace, QuestionRow, TaskRow, WorkspaceRow,
 };
+use model::action::Reversibility;
+use model::attempt::TerminationReason;
 use model::body::{Body, IngressBound};
 use model::ingress::{
     Channel, Clarification, ClarificationStatus, IngressRecord, IngressResolution, IngressStatus,
 };
+use model::policy::Verdict;
+use model::task::TaskStatus;
 use model::{ArtifactId, ClarificationId, ConversationId, IngressId, Sensitive, TaskId};
 use rusqlite::params;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
+    if is_news(body) {
+        let of = if let Body::TaskStatusChanged(b) = body { b.about_task_id } else { seen.event.task_id };
+        speaks(seen, of)?;
+    }
     match body {
         Body::ConversationOpened(b) => seen
             .add(NewConversation {
@@ -57,6 +65,32 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
         }
         _ => lines(seen, body),
     }
+}
+
+/// Whether something happened in a task that a person is told even where only that is reported (decision 261): an effect, a
+/// question, a denial, or an end that is none of its work being done.
+fn is_news(body: &Body) -> bool {
+    match body {
+        Body::ApprovalRequested(_) | Body::ClarificationRequested(_) => true,
+        Body::PolicyEvaluated(b) => b.verdict == Verdict::Deny,
+        Body::ReceiptIssued(b) => b.reversibility != Reversibility::NoEffect,
+        Body::RunTerminated(b) => b.reason != TerminationReason::Done,
+        Body::TaskStatusChanged(b) => b.to.is_terminal() && b.to != TaskStatus::Completed,
+        _ => false,
+    }
+}
+
+/// A task stands in its conversation from now on, with those that it is a part of.
+fn speaks(seen: &Seen<'_>, task: TaskId) -> Result<(), Error> {
+    let mut next = Some(task);
+    while let Some(task) = next {
+        let whole = seen.change((task,), |row: &mut TaskRow| {
+            let was_quiet = std::mem::take(&mut row.quiet);
+            row.parent_task_id.filter(|_| was_quiet)
+        })?;
+        next = whole.flatten();
+    }
+    Ok(())
 }
 
 fn lines(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
@@ -177,7 +211,8 @@ fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
         note: r.source_channel.as_str().to_owned(),
         at: seen.at(),
     })?;
-    touch(seen, r.conversation_id)
+    // What a schedule begins moves its conversation when there is something to say.
+    touch(seen, r.conversation_id, r.source_channel != Channel::Scheduler)
 }
 
 fn bound(seen: &Seen<'_>, b: &IngressBound) -> Result<(), Error> {
@@ -302,9 +337,8 @@ fn say(
     words: Option<&Sensitive<String>>,
     artifact: Option<ArtifactId>,
 ) -> Result<(), Error> {
-    let Some(conversation) = seen.change((task,), |row: &mut TaskRow| row.conversation_id)? else {
-        return Ok(());
-    };
+    let found = seen.change((task,), |row: &mut TaskRow| (row.conversation_id, row.quiet))?;
+    let Some((conversation, quiet)) = found else { return Ok(()) };
     seen.add(NewMessage {
         conversation_id: conversation,
         task_id: Some(task),
@@ -316,14 +350,17 @@ fn say(
         note: line.note.to_owned(),
         at: seen.at(),
     })?;
-    touch(seen, conversation)
+    touch(seen, conversation, !quiet)
 }
 
-/// One more message: the newest leaf of the conversation's tree.
-fn touch(seen: &Seen<'_>, conversation: ConversationId) -> Result<(), Error> {
+/// One more message: the newest leaf of the conversation's tree. `moves`: whether it counts as the newest that was said there.
+fn touch(seen: &Seen<'_>, conversation: ConversationId, moves: bool) -> Result<(), Error> {
     let leaf = seen.leaf();
     seen.conversation(conversation, |row| {
-        (row.updated_at, row.last_message) = (seen.at(), seen.seq);
+        if moves {
+            row.updated_at = seen.at();
+        }
+        row.last_message = seen.seq;
         row.edge.get_or_insert_default().push(leaf);
     })
 }

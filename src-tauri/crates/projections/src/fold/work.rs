@@ -99,6 +99,14 @@ fn task(seen: &Seen<'_>, t: &model::task::Task, ingress: IngressId) -> Result<()
         updated_at: t.updated_at,
         deadline_at: t.deadline_at,
     })?;
+    // A part of what is not reported is not reported either.
+    let of_whole = match t.parent_task_id {
+        Some(whole) => seen.change((whole,), |task: &mut TaskRow| task.quiet)?.unwrap_or_default(),
+        None => false,
+    };
+    if made && (of_whole || t.scheduled_by.as_ref().is_some_and(|by| by.quiet)) {
+        seen.set((t.task_id,), |task: &mut TaskRow| task.quiet = true)?;
+    }
     if made {
         seen.conversation(t.conversation_id, |conversation| conversation.open_tasks += 1)?;
     }

@@ -15,6 +15,10 @@ use model::{
 };
 use rusqlite::types::Value;
 
+/// Of lines: they are of no task that is reported only where there is something to say, and has nothing to say yet.
+const REPORTED: &str =
+    "NOT EXISTS (SELECT 1 FROM view_tasks WHERE view_tasks.task_id = view_messages.task_id AND quiet)";
+
 /// Which artifacts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArtifactFilter {
@@ -325,7 +329,8 @@ impl Query {
         self.one("receipt_id", receipt)
     }
 
-    /// The lines of a conversation (HK-13.6-12), or of one of its tasks.
+    /// The lines of a conversation (HK-13.6-12), or of one of its tasks. In a conversation those are left out that are of a run
+    /// without anything to say, where only such is reported; of the task they are all there.
     ///
     /// # Errors
     /// As every list.
@@ -335,7 +340,12 @@ impl Query {
         task: Option<TaskId>,
         ask: Ask,
     ) -> Result<Page<MessageRow>, Error> {
-        self.list([Is::some("conversation_id", Some(conversation)), Is::some("task_id", task)], ask)
+        let conditions = [
+            Is::some("conversation_id", Some(conversation)),
+            Is::some("task_id", task),
+            task.is_none().then_some(Is::Holds(REPORTED)),
+        ];
+        self.list(conditions, ask)
     }
 
     /// Inbound messages of a conversation.

@@ -88,6 +88,9 @@ params! {
         limits: Limits,
         /// The conversation that its tasks report into.
         conversation: Option<String>,
+        /// Whether a run is reported only where it changed something, asked, was denied something or failed.
+        #[serde(default)]
+        quiet: bool,
         channel: Option<String>,
         idempotency_key: Option<String>,
     }
@@ -155,6 +158,8 @@ answers! {
         grace_minutes: Option<u32>,
         /// What bounds its runs beside their budget.
         limits: Limits,
+        /// Whether a run is reported only where it changed something, asked, was denied something or failed.
+        quiet: bool,
         since: i64,
         /// Times that fired, and that were passed over.
         fired: u64,

@@ -142,7 +142,7 @@ export const trigger = tagged("kind", {
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
 });
-export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger) }, "closed");
+export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),

@@ -137,6 +137,10 @@ pub(super) struct Gathered {
     every_name: BTreeSet<String>,
     /// Tasks that were found not to have ended.
     begun_again: BTreeSet<TaskId>,
+    /// What names the newest that each schedule saw of what it waits for, by which the next look tells what changed.
+    seen: BTreeMap<String, BTreeSet<String>>,
+    /// What named those before: nobody compares with them any more.
+    outdated: BTreeSet<String>,
     /// Whether every name is wanted.
     all_names: bool,
     /// The last event of all that.
@@ -221,10 +225,30 @@ impl Gathered {
                 }
                 names(payload, &mut self.named);
             }
+            "schedule.settled" => {
+                names(payload, &mut self.named);
+                self.saw(payload);
+            }
             other if ON_THE_WAY.iter().any(|begin| other.starts_with(begin)) => {}
             _ => names(payload, &mut self.named),
         }
         Ok(())
+    }
+}
+
+impl Gathered {
+    /// Of what a schedule saw, the newest stays.
+    fn saw(&mut self, settled: &Value) {
+        let name = settled.get("name").and_then(Value::as_str);
+        let (Some(name), Some(state)) = (name, settled.pointer("/seen/state")) else { return };
+        let mut now = BTreeSet::new();
+        names(state, &mut now);
+        self.outdated.retain(|one| !now.contains(one));
+        let before = self.seen.insert(name.to_owned(), now.clone()).unwrap_or_default();
+        for one in before.difference(&now) {
+            self.named.remove(one);
+            self.outdated.insert(one.clone());
+        }
     }
 }
 
@@ -339,6 +363,9 @@ impl Gathered {
         let named = |name: String| self.named.contains(&name);
         if for_good || named(artifact.artifact_id.to_string()) || named(artifact.content_hash.to_string()) {
             return Stands::Root;
+        }
+        if self.outdated.contains(&artifact.artifact_id.to_string()) {
+            return Stands::Alone;
         }
         match self.ended.get(&known.task) {
             None => Stands::Root,

@@ -1,0 +1,178 @@
+//! Schedules that wait for something through the built programs: a scan that lands is filed under a standing grant while nobody is
+//! there, also by the host after one that was killed; a burst of changes, an editor's save and a rebase begin one task each.
+
+use super::attached::Served;
+use super::stage::{APPROVAL, Stage};
+use conforms::conforms;
+use serde_json::Value;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Longer than files are left alone, and than a look takes.
+const STILL: Duration = Duration::from_secs(3);
+
+/// Keeps a schedule of the folder by a yes, whose card says these words.
+fn kept(stage: &Stage, (name, said, more): (&str, &str, &[&str]), words: &[&str]) {
+    let work = stage.work();
+    let at = work.to_str().expect("UTF-8");
+    let add = ["schedule", "add", said, "--playbook", "tidy", "--name", name, "--workspace", at];
+    let asked = stage.hermit(&[&add[..], more].concat()).ends(4).json();
+    let approval = asked["waits_for"]["id"].as_str().expect("an approval").to_owned();
+    let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json().to_string();
+    for word in words {
+        assert!(card.contains(word), "`{word}` is not on the card: {card}");
+    }
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+}
+
+fn shown(stage: &Stage, name: &str) -> Value {
+    stage.hermit(&["schedule", "show", name]).ends(0).json()
+}
+
+/// Waits until a schedule has begun so many tasks and the newest has ended.
+fn fires(stage: &Stage, name: &str, times: u64) -> Value {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let now = shown(stage, name);
+        let fired = now["fired"].as_u64().expect("a number");
+        assert!(fired <= times, "it began more than {times}: {now}");
+        if fired == times && (times == 0 || now["runs"][0]["status"] == "completed") {
+            return now;
+        }
+        assert!(Instant::now() < until, "it did not begin {times}: {now}");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+}
+
+#[conforms(part = "HV-3.5-1")]
+#[test]
+fn a_scan_that_lands_is_filed_while_nobody_is_there_also_after_a_host_was_killed() {
+    let stage = Stage::new();
+    let work = stage.work();
+    let preview = stage.hermit(&["schedule", "preview", "when a file lands here"]).ends(0).json();
+    assert_eq!(
+        (&preview["rule"], &preview["waits_for"]["kind"]),
+        (&"when a file lands here".into(), &"files".into()),
+        "{preview}"
+    );
+    stage.hermit(&["schedule", "preview", "when the moon is full"]).complains(&["the moon", "when a file"]);
+    let at = work.to_str().expect("UTF-8");
+    let add = |said| ["schedule", "add", said, "--playbook", "tidy", "--name", "x", "--workspace", at];
+    stage.hermit(&add("when files matching ../* change")).complains(&["below it"]);
+    stage.hermit(&add("when main moves")).complains(&["no git repository"]);
+    stage.hermit(&add("after nobody")).complains(&["no schedule is named"]);
+    stage.hermit(&[&add("daily at 8")[..], &["--glob", "*.pdf"]].concat()).complains(&["waits for files"]);
+    std::fs::write(work.join("old.txt"), "there before").expect("a file");
+    kept(
+        &stage,
+        ("scans", "when a file lands here", &["--quiet-seconds", "1"]),
+        &["a name orders nothing", "not what its own tasks do", "at most 12 runs begin within an hour"],
+    );
+    let grant =
+        ["grants", "allow", "--schedule", "scans", "--paths", "**", "--act", "create", "--act", "delete"];
+    let mut terminal = stage.terminal(&[&grant[..], &["--after-untrusted"]].concat(), &[]);
+    terminal.expect("Type `always`").send("always\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+
+    let host = Served::by(&stage);
+    std::thread::sleep(STILL);
+    fires(&stage, "scans", 0);
+    std::fs::write(work.join("scan.txt"), "a scan").expect("a file");
+    let first = fires(&stage, "scans", 1);
+    assert!(work.join("Documents/scan.txt").exists(), "{first}");
+    let task = first["runs"][0]["task_id"].as_str().expect("a task").to_owned();
+    // What it did itself begins no other, and nothing is there that changes.
+    std::thread::sleep(STILL);
+    fires(&stage, "scans", 1);
+    // Killed, and while nobody is there a scan lands.
+    drop(host);
+    std::fs::write(work.join("late.txt"), "a late scan").expect("a file");
+    let host = Served::by(&stage);
+    let second = fires(&stage, "scans", 2);
+    assert!(work.join("Documents/late.txt").exists(), "{second}");
+    assert_eq!((&second["passed_over"], &second["unseen"]), (&0.into(), &Value::Null), "{second}");
+    let month = stage.hermit(&["schedule", "calendar", "scans"]).ends(0).json();
+    let entries = month["entries"].as_array().expect("entries");
+    let because: Vec<&str> = entries.iter().filter_map(|entry| entry["because"].as_str()).collect();
+    assert_eq!(because, ["scan.txt landed", "late.txt landed"], "{month}");
+    let asks = stage.hermit(&["schedule", "asks", "scans"]).ends(0).json();
+    assert!(asks["granted"].as_u64() >= Some(2) && asks["asked"] == 0, "{asks}");
+    drop(host);
+    stage.prove(&task);
+    stage.is_sound();
+}
+
+fn git(stage: &Stage, words: &[&str]) {
+    let who = ["-c", "user.name=Anna", "-c", "user.email=anna@example.org"];
+    let ran = Command::new("git").args(who).args(words).current_dir(stage.work()).output().expect("git");
+    assert!(ran.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn committed(stage: &Stage, name: &str) {
+    std::fs::write(stage.work().join(name), name).expect("a file");
+    git(stage, &["add", name]);
+    git(stage, &["commit", "-q", "-m", name]);
+}
+
+#[conforms(part = "HV-3.5-1")]
+#[test]
+fn a_burst_of_changes_an_editor_s_save_and_a_rebase_begin_one_task_each() {
+    let stage = Stage::new();
+    let work = stage.work();
+    git(&stage, &["init", "-q", "-b", "main"]);
+    committed(&stage, "first.md");
+    std::fs::write(work.join(".gitignore"), "target/\n").expect("a file");
+    stage
+        .hermit(&[
+            "schedule",
+            "add",
+            "when other moves",
+            "--playbook",
+            "tidy",
+            "--workspace",
+            work.to_str().expect("UTF-8"),
+        ])
+        .complains(&["no such branch"]);
+    kept(&stage, ("moved", "when main moves", &[]), &["refs/heads/main is at another commit"]);
+    kept(
+        &stage,
+        ("changed", "when files change", &["--glob", "*.txt", "--quiet-seconds", "1"]),
+        &["was written or was moved"],
+    );
+    let host = Served::by(&stage);
+    std::thread::sleep(STILL);
+    fires(&stage, "changed", 0);
+
+    for n in 0..2_000 {
+        std::fs::write(work.join(format!("{n:04}.txt")), "one").expect("a file");
+    }
+    std::fs::create_dir(work.join("target")).expect("a folder");
+    fires(&stage, "changed", 1);
+    // What ignore rules leave out is no change, and an editor that saves by renaming has written one file.
+    std::fs::write(work.join("target/built.txt"), "built").expect("a file");
+    std::thread::sleep(STILL);
+    fires(&stage, "changed", 1);
+    std::fs::write(work.join("0000.txt.tmp"), "two").expect("a file");
+    std::fs::rename(work.join("0000.txt.tmp"), work.join("0000.txt")).expect("a save");
+    fires(&stage, "changed", 2);
+
+    // A branch that is switched to moves nothing, and a rebase moves a branch once, to where it ends.
+    git(&stage, &["checkout", "-q", "-b", "aside"]);
+    committed(&stage, "second.md");
+    committed(&stage, "third.md");
+    git(&stage, &["checkout", "-q", "main"]);
+    std::thread::sleep(STILL);
+    fires(&stage, "moved", 0);
+    committed(&stage, "fourth.md");
+    fires(&stage, "moved", 1);
+    git(&stage, &["rebase", "-q", "aside"]);
+    fires(&stage, "moved", 2);
+    std::thread::sleep(STILL);
+    fires(&stage, "moved", 2);
+    fires(&stage, "changed", 2);
+    drop(host);
+    stage.is_sound();
+}
