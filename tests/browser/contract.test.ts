@@ -1,125 +1,29 @@
 // The contract of the run API beside the page: what a run's journal says, a person sees on the page of that run, in a real
 // browser against the built host. The model speaks a piece at a time, when the test lets it.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { conforms } from "./kept";
+import { Runs } from "./runs";
+import { THINKS, type Turn } from "./speaker";
 import { World } from "./world";
 
-interface Call { tool: string; arguments: object }
-/** What begins with this mark is reasoned and not said. */
-const THINKS = "~";
-interface Turn { says: string[]; call: Call }
-interface RunEvent { seq: number; type: string; terminal: boolean; payload: Record<string, unknown> }
-
-/** A model behind a chat-completions server. Each piece of its words waits until it may be said. */
-class Model {
-  readonly #server: Server;
-  readonly #waiting: (() => void)[] = [];
-  #free = 0;
-  #turn = 0;
-
-  constructor(turns: Turn[]) {
-    this.#server = createServer((request, answer) => {
-      const json = (value: object) => answer.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
-      if (request.url === "/v1/models") return json({ object: "list", data: [{ id: "words", object: "model", owned_by: "llamacpp", meta: { n_ctx: 131072, n_params: 70e9 } }] });
-      if (request.url === "/props") return json({ default_generation_settings: { n_ctx: 131072 } });
-      if (request.url !== "/v1/chat/completions") return answer.writeHead(404).end();
-      request.resume().on("end", () => {
-        const turn = turns[Math.min(this.#turn++, turns.length - 1)];
-        if (turn === undefined) throw new Error("a model says something");
-        answer.writeHead(200, { "content-type": "text/event-stream" });
-        const send = (part: object) => answer.write(`data: ${JSON.stringify(part)}\n\n`);
-        const say = async () => {
-          for (const content of turn.says) {
-            await this.#may();
-            const thinks = content.startsWith(THINKS);
-            send({ choices: [{ index: 0, delta: thinks ? { reasoning_content: content.slice(1) } : { content } }] });
-          }
-          const call = { index: 0, id: `call_${this.#turn}`, type: "function", function: { name: turn.call.tool, arguments: JSON.stringify(turn.call.arguments) } };
-          send({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
-          send({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }], usage: { prompt_tokens: 1000, completion_tokens: 10 } });
-          answer.end("data: [DONE]\n\n");
-        };
-        void say();
-      });
-    });
-  }
-
-  async begin(): Promise<string> {
-    await new Promise<void>((done) => { this.#server.listen(0, "127.0.0.1", done); });
-    return `openai:http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1#words`;
-  }
-
-  /** Lets it say that many pieces. */
-  say(pieces: number): void {
-    for (let at = 0; at < pieces; at += 1) {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
-  }
-
-  end(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-
-  #may(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return Promise.resolve();
-    }
-    return new Promise((done) => { this.#waiting.push(done); });
-  }
-}
-
 const world = new World();
-const models: Model[] = [];
-let address = "";
-
-async function api<T>(path: string, body?: object): Promise<T> {
-  const headers = { authorization: `Bearer ${world.token()}`, "content-type": "application/json" };
-  const answer = await fetch(`${address}${path}`, body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return await answer.json() as T;
-}
-
-/** A run of a model that takes these turns. */
-async function start(title: string, turns: Turn[]): Promise<{ run: string; model: Model }> {
-  const model = new Model(turns);
-  models.push(model);
-  const asked = { message: `the goal of ${title}`, workspace: world.folder, model: await model.begin(), metadata: { title } };
-  return { run: (await api<{ run_id: string }>("/v1/runs", asked)).run_id, model };
-}
-
-const journal = async (run: string) => (await api<{ events: RunEvent[] }>(`/v1/runs/${run}/events?limit=500`)).events;
-const of = async (run: string, type: string) => (await journal(run)).filter((event) => event.type === type);
-/** The first event of a family, as soon as it is there. */
-async function told(run: string, type: string): Promise<Record<string, unknown>> {
-  await expect.poll(async () => (await of(run, type)).length, { timeout: 60_000 }).toBeGreaterThan(0);
-  return (await of(run, type))[0]?.payload ?? {};
-}
-
-const button = (name: string | RegExp) => world.page.getByRole("button", { name, exact: true });
-const log = () => world.page.getByRole("log", { name: "What was said" });
-const at = (word: string) => world.page.locator("main").getByText(word, { exact: true }).first();
+const runs = new Runs(world);
+const { button, log, at } = runs;
+const journal = (run: string) => runs.journal(run);
+const of = (run: string, type: string) => runs.of(run, type);
+const told = (run: string, type: string) => runs.told(run, type);
+const start = (title: string, turns: Turn[]) => runs.start(title, turns);
 
 beforeAll(async () => {
   world.keys();
   world.file("notes.md", "# Notes\n\nbuy milk\n");
   await world.ui();
-  const link = await world.serve();
-  address = new URL(link).origin;
-  await world.open(link);
+  await runs.open();
 });
 
-afterAll(async () => {
-  for (const model of models) model.end();
-  await world.close();
-});
+afterAll(() => runs.close());
 
-test("each event of a run has its place on the page of the run while it is told", conforms("RA-1.2-1", "RA-1.2-2", "RA-1.2-4", "RA-1.2-5", "RA-1.2-7", "RA-1.2-8", "RA-1.2-9", "RA-1.2-10", "RA-1.2-11", "RA-1.2-12", "RA-1.2-13", "RA-1.2-15", "RA-2-7", "RA-3-7", async () => {
+test("each event of a run has its place on the page of the run while it is told", conforms("RA-1.2-1", "RA-1.2-2", "RA-1.2-4", "RA-1.2-5", "RA-1.2-7", "RA-1.2-8", "RA-1.2-9", "RA-1.2-10", "RA-1.2-11", "RA-1.2-12", "RA-1.2-13", "RA-1.2-15", "RA-2-7", "RA-2-13", "RA-3-7", async () => {
     const { run, model } = await start("The notes", [
       { says: ["First I look ", "at the notes."], call: { tool: "read", arguments: { path: "notes.md" } } },
       { says: [], call: { tool: "ask", arguments: { question: "Which of the two?", choices: ["the left one", "the right one"] } } },
@@ -194,6 +98,8 @@ test("each event of a run has its place on the page of the run while it is told"
     expect(usage["tokens"]).toBe(4 * 1010);
     expect((await of(run, "usage.updated")).length).toBeGreaterThan(0);
     await world.page.locator("main").getByText("4,040", { exact: true }).waitFor();
+    // Terminal and run API count nothing of their own.
+    expect((JSON.parse(world.hermit("task", "show", run, "--json")) as { row: { tokens_used: number } }).row.tokens_used).toBe(4 * 1010);
     // Opened anew, the page shows the same, once, and the journal tells again what became of tool and card.
     const before = await log().innerText();
     const lifecycle = async () => (await journal(run)).filter((event) => /^(tool|approval)\./.test(event.type));
@@ -228,7 +134,7 @@ test("what went wrong stands on the page with the end of its run", conforms("RA-
   expect(await button("Cancel").count()).toBe(0);
   // A model that is gone: told, and the run is no end.
   const gone = await start("Nobody there", []);
-  models.at(-1)?.end();
+  gone.model.end();
   const trouble = await told(gone.run, "error");
   expect(trouble["terminal"]).toBe(false);
   await world.go(`/task/${gone.run}`);
@@ -268,17 +174,8 @@ test("a page that is reloaded, closed and opened anew orphans no work, and can s
   expect(world.complaints).toEqual([]);
 }));
 
-/** What a person sees of the run that is open: what was said, and what happened; how long it has been at it is left out. */
-async function shown(): Promise<string> {
-  const happened = world.page.getByRole("list", { name: "What happened" });
-  return `${await log().innerText()}\n${await happened.innerText()}`.replaceAll(/^\d+ (s|min)$/gm, "").replaceAll(/\s+/g, " ");
-}
-
-/** The same as soon as it holds this. */
-async function shownWith(part: string): Promise<string> {
-  await expect.poll(shown, { timeout: 30_000 }).toContain(part);
-  return shown();
-}
+const shown = () => runs.shown();
+const shownWith = (part: string) => runs.shownWith(part);
 
 const times = (text: string, part: string) => text.split(part).length - 1;
 
@@ -337,8 +234,8 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   // What the model was still to say to the host that is gone goes nowhere.
   model.say(8);
   await shownWith("again0 again1 again2");
-  const { session_id } = await api<{ session_id: string }>(`/v1/runs/${run}`);
-  expect((await api<{ active_run_id: string | null }>(`/v1/sessions/${session_id}/runs`)).active_run_id).toBe(run);
+  const { session_id } = await runs.api<{ session_id: string }>(`/v1/runs/${run}`);
+  expect((await runs.api<{ active_run_id: string | null }>(`/v1/sessions/${session_id}/runs`)).active_run_id).toBe(run);
   await button("Cancel").click();
   await button("Cancel the task").click();
   await at("Cancelled").waitFor();

@@ -13,4 +13,5 @@ mod lasting;
 mod locked;
 mod room;
 mod small;
+mod story;
 mod waiting;

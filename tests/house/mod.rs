@@ -1,5 +1,6 @@
 //! The rules of the house, each as a test: doors, rooms, frozen migrations, sizes, and what no source may hold.
 
+mod catalogue;
 mod commands;
 mod diagrams;
 mod doors;

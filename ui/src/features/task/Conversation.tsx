@@ -31,7 +31,7 @@ import type { Part } from "./parts";
 import { EditGoal } from "./Goal";
 import { Criteria } from "./Criteria";
 import { Plan } from "./Plan";
-import { Working } from "./Working";
+import { BrokenOff, Working } from "./Working";
 import { transcript, transcriptName } from "./transcript";
 import styles from "./Task.module.css";
 
@@ -86,6 +86,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
           )}
         </Answer>
         {live && task.row.run_status === "running" && <Working task={task} draft={draft} doing={story.doing} />}
+        {live && <BrokenOff task={task} />}
         {live && <EditGoal task={task} hasBegun={task.attempts.length > 0} />}
         <div ref={end} />
       </div>

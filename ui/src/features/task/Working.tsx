@@ -12,20 +12,36 @@ export function Working({ task, draft, doing }: { task: Task; draft: string; doi
   const agent = agentOf(task);
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
-  // A model that answers in the form of a request has no words to read along.
   const thought = useThought(task.row.task_id, task.thinking ?? null);
   const output = useOutput(task.row.task_id);
   const told = useHowFar(task.row.task_id) || doing;
-  const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
+  const isReadable = isWords(draft);
   return (
     <div className={styles.message} aria-busy="true">
-      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isWords ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : told === "" ? "working" : <Words of={told} />}</span><span>{elapsed(now - started)}</span></div>
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b><span>{isReadable ? "writing" : draft !== "" ? "choosing the next action" : thought !== "" ? "thinking" : told === "" ? "working" : <Words of={told} />}</span><span>{elapsed(now - started)}</span></div>
       {thought !== "" && <details className={styles.thought}><summary>What it is thinking</summary><p><Words of={thought} /></p></details>}
       {output !== "" && <details className={styles.thought} open><summary>What it prints</summary><pre><Words of={output} /></pre></details>}
-      {isWords && <p><Words of={draft} /></p>}
+      {isReadable && <p><Words of={draft} /></p>}
     </div>
   );
 }
+
+/** What the agent had said or reasoned of an answer in whose middle its task was ended: words that were read do not go away. */
+export function BrokenOff({ task }: { task: Task }) {
+  const [words, thought] = [task.writing ?? "", task.thinking ?? ""];
+  const readable = isWords(words) ? words : "";
+  if (task.row.ended_at === null || (readable === "" && thought === "")) return null;
+  return (
+    <div className={styles.message} data-who="agent" role="group" aria-label="Broken off">
+      <div className={styles.who}><b>{agentOf(task)}</b><span>stopped in the middle of this answer</span></div>
+      {thought !== "" && <details className={styles.thought}><summary>What it was thinking</summary><p><Words of={thought} /></p></details>}
+      {readable !== "" && <p><Words of={readable} /></p>}
+    </div>
+  );
+}
+
+/** A model that answers in the form of a request has no words to read along. */
+const isWords = (draft: string) => draft !== "" && !/^\s*(```|[{[])/.test(draft);
 
 function useNow(): number {
   const [now, setNow] = useState(Date.now);

@@ -353,7 +353,7 @@ export interface Task {
   waits_for: Waits | null;
   /** It should be at work, and its host does not work on it; absent where that cannot be known. */
   interrupted: boolean | null;
-  /** What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth. */
+  /** What its proposer has said of an answer that is not recorded yet, or in whose middle the run was ended, out of the run stream; never truth. */
   writing: string | null;
   /** What it has reasoned before, of the same answer; never truth, and no part of it. */
   thinking?: string | null;

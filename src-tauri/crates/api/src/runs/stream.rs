@@ -86,9 +86,11 @@ impl Open {
     }
 }
 
-/// What is under way of a run's answer; nothing where there is none, or where the stream cannot be read.
+/// What is under way of a run's answer, or was when a person or the clock ended the run in its middle (RA-3-6); nothing where
+/// there is none, or where the stream cannot be read.
 pub(crate) fn under_way(host: &dyn Host, row: &TaskRow) -> UnderWay {
-    if row.run_status != RunStatus::Running {
+    let told = [RunStatus::Running, RunStatus::Cancelling, RunStatus::Cancelled, RunStatus::Expired];
+    if !told.contains(&row.run_status) {
         return UnderWay::default();
     }
     half_said(host, row).unwrap_or_default()

@@ -73,6 +73,8 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     assert_eq!(kinds(&bench, &run, "token.delta"), 1, "what was said before is kept, nothing came after");
     assert_eq!(kinds(&bench, &run, "error"), 0, "no provider is blamed");
     assert_eq!(status["terminal_event"]["payload"]["result"]["reason"], "cancelled", "{status}");
+    // A page that comes only now is told how far it had come.
+    assert_eq!(bench.post("/api/task.show", &json!({ "task": run }))["writing"], "once ");
 }
 
 #[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", part = "RA-1.2-10", part = "RA-1.2-11")]

@@ -391,7 +391,7 @@ answers! {
         waits_for: Option<Waits>,
         /// It should be at work, and its host does not work on it; absent where that cannot be known.
         interrupted: Option<bool>,
-        /// What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth.
+        /// What its proposer has said of an answer that is not recorded yet, or in whose middle the run was ended, out of the run stream; never truth.
         writing: Option<String>,
         /// What it has reasoned before, of the same answer; never truth, and no part of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
