@@ -192,6 +192,7 @@ macro_rules! with_commands {
         "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];
         "lists what a belief was from revision to revision" knowledge.history(History) -> RevisionList, read [knowledge];
         "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
+        "corrects a belief by what a person says of it" knowledge.correct(Correct) -> Corrected, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
         "shows what was remembered at a point of the past, and how far that is proven" knowledge.memory_then(MemoryThen) -> MemoryThenList, read [knowledge, store];
         "lists the points of the past at which a root of memory was stated" knowledge.memory_points(MemoryPoints) -> MemoryPointList, read [knowledge, store];

@@ -161,6 +161,8 @@ export interface Commands {
   "knowledge.history": { params: knowledge.History; answer: knowledge.RevisionList };
   /** takes a belief back */
   "knowledge.revoke": { params: knowledge.Revoke; answer: knowledge.Revoked };
+  /** corrects a belief by what a person says of it */
+  "knowledge.correct": { params: knowledge.Correct; answer: knowledge.Corrected };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
   /** shows what was remembered at a point of the past, and how far that is proven */
@@ -438,6 +440,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.beliefs": { access: "read", topics: ["knowledge"] },
   "knowledge.history": { access: "read", topics: ["knowledge"] },
   "knowledge.revoke": { access: "write", topics: [] },
+  "knowledge.correct": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
   "knowledge.memory_then": { access: "read", topics: ["knowledge", "store"] },
   "knowledge.memory_points": { access: "read", topics: ["knowledge", "store"] },
