@@ -50,8 +50,8 @@ fn turn(tale: &mut Tale, n: u64, inputs: &[u64], memories: Option<Vec<MemoryId>>
     });
 }
 
-/// An act of this class, which leaves the artifact `left`; what `within` says comes before that.
-fn act(tale: &mut Tale, n: u64, action_class: ActionClass, left: u64, within: impl FnOnce(&mut Tale)) {
+/// An act of this class by whoever had seen these artifacts: it leaves the artifact `n`, and what `within` says comes before that.
+fn act(tale: &mut Tale, n: u64, action_class: ActionClass, seen: &[u64], within: impl FnOnce(&mut Tale)) {
     let action = id("act", n);
     tale.tell(ActionRequested {
         action_request_id: action,
@@ -67,10 +67,10 @@ fn act(tale: &mut Tale, n: u64, action_class: ActionClass, left: u64, within: im
         audit_entry_sha256: Digest::ZERO,
     });
     within(tale);
-    tale.artifact(left, ActionResult, Untrusted, &[]);
+    tale.artifact(n, ActionResult, Untrusted, seen);
     tale.tell(EffectObserved {
         action_request_id: action,
-        result: at(left),
+        result: at(n),
         result_code: ResultCode::Succeeded,
         sandbox_level: SandboxLevel::Beneath,
         recovered: false,
@@ -130,17 +130,17 @@ fn remembered(tale: &mut Tale, n: u64, on: u64, pointer: Option<&str>) {
 fn tale() -> Tale {
     let mut tale = Tale::new();
     turn(&mut tale, 100, &[], None);
-    act(&mut tale, 1, ActionClass::ReadLocal, 1, |_| {});
+    act(&mut tale, 1, ActionClass::ReadLocal, &[], |_| {});
     turn(&mut tale, 110, &[1], None);
-    act(&mut tale, 2, ActionClass::ReadLocal, 2, |_| {});
+    act(&mut tale, 2, ActionClass::ReadLocal, &[1], |_| {});
     turn(&mut tale, 120, &[1, 2], None);
-    act(&mut tale, 3, ActionClass::DurableMemoryWrite, 3, |tale| {
+    act(&mut tale, 3, ActionClass::DurableMemoryWrite, &[1, 2], |tale| {
         remembered(tale, 1, 1, Some("/results/0"));
         remembered(tale, 2, 1, Some("/results/10"));
     });
-    act(&mut tale, 4, ActionClass::DurableMemoryWrite, 4, |tale| remembered(tale, 3, 1, None));
-    act(&mut tale, 5, ActionClass::DurableMemoryWrite, 5, |tale| remembered(tale, 4, 2, None));
-    act(&mut tale, 9, ActionClass::WriteLocal, 9, |_| {});
+    act(&mut tale, 4, ActionClass::DurableMemoryWrite, &[1, 2], |tale| remembered(tale, 3, 1, None));
+    act(&mut tale, 5, ActionClass::DurableMemoryWrite, &[1, 2], |tale| remembered(tale, 4, 2, None));
+    act(&mut tale, 9, ActionClass::WriteLocal, &[1, 2], |_| {});
     tale
 }
 
@@ -180,7 +180,7 @@ fn a_place_in_a_look_takes_what_rests_on_it_or_on_all_of_it_and_names_the_rest()
 fn a_context_that_was_told_of_a_record_derives_from_what_the_record_rests_on() {
     let mut told = tale();
     turn(&mut told, 130, &[], Some(vec![id("mem", 2)]));
-    act(&mut told, 10, ActionClass::WriteLocal, 10, |_| {});
+    act(&mut told, 10, ActionClass::WriteLocal, &[], |_| {});
     let graph = told.graph;
     let of = |n: u64| graph.recall(&[memory(n)]).receipts;
     assert!(of(2).contains(&receipt(10)) && !of(1).contains(&receipt(10)));
