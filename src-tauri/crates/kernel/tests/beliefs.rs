@@ -33,7 +33,16 @@ fn told(world: &World, task: TaskId) -> Vec<String> {
     errors.collect()
 }
 
-#[conforms::conforms("HK-15.3-1", "HK-15.3-2", "HK-15.3-3", "HK-15.3-4", "HK-15.3-6", "HK-8.6-1", "HK-8.6-4")]
+#[conforms::conforms(
+    "HK-15.3-1",
+    "HK-15.3-2",
+    "HK-15.3-3",
+    "HK-15.3-4",
+    "HK-15.3-6",
+    "HK-8.6-1",
+    "HK-8.6-4",
+    part = "HK-8.6-3"
+)]
 #[test]
 fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_stays_on_record() {
     let world = World::new(3_201);
@@ -62,6 +71,11 @@ fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_st
     assert_eq!(held(&world, task, "it listens at 81").status, Active);
     assert_eq!(held(&world, task, "it listens at 82").status, Contradicted);
     assert_eq!(held(&world, task, "it is written in C").status, Revoked);
+    // Each says where it comes from, what it replaced, what it stands against and until when it holds.
+    let [new, other] = ["it listens at 81", "it listens at 82"].map(|claim| held(&world, task, claim));
+    assert_eq!((new.supersedes, other.contradicts), (Some(first.belief_id), vec![new.belief_id]));
+    assert!(new.step_id.is_some() && new.attempt_id == state(&world, task).current);
+    assert!(held(&world, task, "the log is short").expires_at.is_some() && new.expires_at.is_none());
     let remarks = told(&world, task).join("; ");
     for words in ["no belief of this task claims `nobody said this`", "name one belief"] {
         assert!(remarks.contains(words), "{remarks}");
