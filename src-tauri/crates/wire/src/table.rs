@@ -85,6 +85,8 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("agent.open", "workspace", Use::Works),
     ("agent.tools", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
+    ("workspaces.moved", "from", Use::Works),
+    ("workspaces.moved", "to", Use::Works),
     ("grants.draft", "workspace", Use::Works),
     ("tools.add", "workspace", Use::Reads),
     ("tools.add", "reads", Use::Reads),
@@ -142,6 +144,7 @@ macro_rules! with_commands {
         "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
         "lists the folders that were worked in, and the project of each" workspaces.list(List) -> Workspaces, read [tasks];
         "finds names of files in a folder, for somebody who is naming one" workspaces.files(Files) -> FolderFiles, read [];
+        "says that a folder was moved: it continues as the project that it was" workspaces.moved(Moved) -> MovedTo, write [];
         "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
         "lists approvals" approvals.list(List) -> Approvals, read [approvals];
         "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals, receipts];

@@ -61,6 +61,8 @@ export interface Commands {
   "workspaces.list": { params: workspaces.List; answer: workspaces.Workspaces };
   /** finds names of files in a folder, for somebody who is naming one */
   "workspaces.files": { params: workspaces.Files; answer: workspaces.FolderFiles };
+  /** says that a folder was moved: it continues as the project that it was */
+  "workspaces.moved": { params: workspaces.Moved; answer: workspaces.MovedTo };
   /** reads the events of a task in order */
   "task_events.list": { params: task_events.List; answer: task_events.Events };
   /** lists approvals */
@@ -390,6 +392,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "task.working_state": { access: "read", topics: ["knowledge"] },
   "workspaces.list": { access: "read", topics: ["tasks"] },
   "workspaces.files": { access: "read", topics: [] },
+  "workspaces.moved": { access: "write", topics: [] },
   "task_events.list": { access: "read", topics: ["tasks"] },
   "approvals.list": { access: "read", topics: ["approvals"] },
   "approvals.show": { access: "read", topics: ["approvals", "receipts"] },

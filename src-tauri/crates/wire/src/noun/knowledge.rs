@@ -102,6 +102,7 @@ params! {
         /// What holds against it; neither is dropped.
         against: Option<String>,
         /// Whether its time is over.
+        #[serde(default)]
         over: bool,
         reason: String,
         channel: Option<String>,
