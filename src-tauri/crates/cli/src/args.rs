@@ -24,7 +24,7 @@ pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
-pub use memory::{MemoryAdd, MemoryList, MemoryVerb};
+pub use memory::{BeliefCorrect, MemoryAdd, MemoryList, MemoryVerb};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
 pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::query::view;
 use model::body::{ProjectKnown, ProjectSource, WorkspaceRegistered};
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -65,8 +66,15 @@ impl Kernel {
         let (written, known) = (encode_root(root), self.known_workspace(root));
         let workspace_id =
             known.unwrap_or_else(|| WorkspaceId::fresh(&*self.ports.clock, &*self.ports.entropy));
-        let (project_hash, source) = self.project(workspace_id, root);
-        if lock(&self.store).projects.get(&workspace_id) == Some(&(project_hash, source)) {
+        let kept = lock(&self.store).projects.get(&workspace_id).copied();
+        let (project_hash, source) = match (kept, self.project(workspace_id, root)) {
+            // A folder that was moved here stays the project that it was.
+            (Some((kept, ProjectSource::Folder)), (_, ProjectSource::Folder)) => {
+                (kept, ProjectSource::Folder)
+            }
+            (_, told) => told,
+        };
+        if kept == Some((project_hash, source)) {
             return Ok(workspace_id);
         }
         let actor = self.actor(PrincipalType::System)?;
@@ -77,6 +85,45 @@ impl Kernel {
         w.push(ProjectKnown { project_hash, workspace_id, source });
         self.commit(w)?;
         Ok(workspace_id)
+    }
+
+    /// A folder that no remote tells was moved or renamed: where it is now continues as the project that it was, with what is
+    /// remembered there (memory.md 2). Answers its identifier there, and the project. `to` must be absolute and canonical.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a folder that no task worked in; [`Error::Conflict`] where a remote tells the project of either,
+    /// and where something is remembered for the new place already.
+    pub fn workspace_moved(&self, from: &Path, to: &Path) -> Result<(WorkspaceId, Digest), Error> {
+        let unknown = || Error::NotFound { kind: "folder of a task", id: from.display().to_string() };
+        let old = self.known_workspace(from).ok_or_else(unknown)?;
+        let of = |workspace: WorkspaceId| lock(&self.store).projects.get(&workspace).copied();
+        let by_remote = |place: &Path| {
+            Error::Conflict(format!(
+                "the project of `{}` is told by its git remote, wherever it lies; there is nothing to move",
+                place.display()
+            ))
+        };
+        let Some((project_hash, ProjectSource::Folder)) = of(old) else { return Err(by_remote(from)) };
+        let new = self.workspace(to)?;
+        let own = match of(new) {
+            Some((own, ProjectSource::Folder)) => own,
+            _ => return Err(by_remote(to)),
+        };
+        if own == project_hash {
+            return Ok((new, project_hash));
+        }
+        let held = self.query()?.memory_root(Some(own), self.reader.log_head()?).map_err(view)?;
+        if held.size > 0 {
+            return Err(Error::Conflict(format!(
+                "something is remembered for `{}` already; forget it there, or say it again in the other folder",
+                to.display()
+            )));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::WorkspaceRegister, actor, new.to_string(), None)?;
+        w.push(ProjectKnown { project_hash, workspace_id: new, source: ProjectSource::Folder });
+        self.commit(w)?;
+        Ok((new, project_hash))
     }
 
     /// The identifier of a folder that was registered; looking does not register it.

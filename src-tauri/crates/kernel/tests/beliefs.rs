@@ -1,8 +1,11 @@
 //! Beliefs as an agent holds, revises, replaces and takes them back, as time ends them, and as a person does.
 
 use crate::story::{completed, events, state};
+use kernel::command::belief::Correction;
 use kernel::{DriveOutcome, Waiting};
+use model::artifact::TrustTier;
 use model::context::Section;
+use model::ingress::Channel;
 use model::knowledge::BeliefStatus::{Active, Contradicted, Expired, Revoked, Superseded};
 use model::knowledge::{Belief, BeliefStatus};
 use model::proposal::Answer;
@@ -30,7 +33,16 @@ fn told(world: &World, task: TaskId) -> Vec<String> {
     errors.collect()
 }
 
-#[conforms::conforms("HK-15.3-1", "HK-15.3-2", "HK-15.3-3", "HK-15.3-4", "HK-15.3-6", "HK-8.6-1", "HK-8.6-4")]
+#[conforms::conforms(
+    "HK-15.3-1",
+    "HK-15.3-2",
+    "HK-15.3-3",
+    "HK-15.3-4",
+    "HK-15.3-6",
+    "HK-8.6-1",
+    "HK-8.6-4",
+    part = "HK-8.6-3"
+)]
 #[test]
 fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_stays_on_record() {
     let world = World::new(3_201);
@@ -59,6 +71,11 @@ fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_st
     assert_eq!(held(&world, task, "it listens at 81").status, Active);
     assert_eq!(held(&world, task, "it listens at 82").status, Contradicted);
     assert_eq!(held(&world, task, "it is written in C").status, Revoked);
+    // Each says where it comes from, what it replaced, what it stands against and until when it holds.
+    let [new, other] = ["it listens at 81", "it listens at 82"].map(|claim| held(&world, task, claim));
+    assert_eq!((new.supersedes, other.contradicts), (Some(first.belief_id), vec![new.belief_id]));
+    assert!(new.step_id.is_some() && new.attempt_id == state(&world, task).current);
+    assert!(held(&world, task, "the log is short").expires_at.is_some() && new.expires_at.is_none());
     let remarks = told(&world, task).join("; ");
     for words in ["no belief of this task claims `nobody said this`", "name one belief"] {
         assert!(remarks.contains(words), "{remarks}");
@@ -138,6 +155,58 @@ fn both_sides_of_a_contradiction_are_told_as_contested_until_one_of_them_is_take
     let left = line(&world, task, "it listens at 81").unwrap();
     assert!(!left.contains("contested"), "{left}");
     assert!(line(&world, task, "it listens at 82").is_none());
+}
+
+#[test]
+fn a_person_corrects_what_is_held_by_their_own_words_and_the_task_goes_on_with_it() {
+    let mut world = World::new(3_213);
+    world.file("a.txt", "port 80");
+    let claims = ["it listens at 80", "it is written in C", "the log is short", "it runs at night"];
+    let mut answers = vec![say("hash", json!({ "path": "a.txt" }))];
+    answers.extend(claims.iter().map(|claim| believe(claim, 400, json!({}))));
+    answers.push(say("ask", json!({ "question": "go on?" })));
+    let task = world.script("hold", answers);
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("it asks") };
+    let correct = |claim: &str, correction: Correction, by: Channel| {
+        let belief = held(&world, task, claim).belief_id;
+        world.kernel().correct_belief((task, belief), &correction, "I have seen it", by)
+    };
+    let program = correct(claims[0], Correction::Over, Channel::Mcp);
+    assert!(matches!(program, Err(kernel::Error::Refused(_))), "{program:?}");
+    correct(claims[0], Correction::Confidence(200), Channel::App).unwrap();
+    let by =
+        correct(claims[1], Correction::Instead("it is written in Rust".to_owned()), Channel::App).unwrap();
+    correct(claims[2], Correction::Against("the log is long".to_owned()), Channel::Cli).unwrap();
+    correct(claims[3], Correction::Over, Channel::App).unwrap();
+    let over = correct(claims[3], Correction::Confidence(900), Channel::App);
+    assert!(matches!(over, Err(kernel::Error::Conflict(_))), "{over:?}");
+    world.reopen();
+    let first = held(&world, task, claims[0]);
+    assert_eq!((first.revision, first.confidence, first.status), (2, 200, Active));
+    assert_eq!(first.trust_tier, TrustTier::Observed, "their word for its confidence lifts no trust");
+    assert_eq!(
+        claims[1..].iter().map(|claim| held(&world, task, claim).status).collect::<Vec<_>>(),
+        [Superseded, Contradicted, Expired]
+    );
+    let new = held(&world, task, "it is written in Rust");
+    assert_eq!((Some(new.belief_id), new.trust_tier, new.status), (by, TrustTier::UserAsserted, Active));
+    let words = world.kernel().artifacts().read(&new.evidence_refs[0].excerpt_hash).unwrap();
+    assert!(
+        String::from_utf8_lossy(&words).contains("it is written in Rust"),
+        "their words are its evidence"
+    );
+    assert_eq!(held(&world, task, "the log is long").status, Active, "neither of the two is dropped");
+    let rows = world.kernel().query().unwrap().belief_revisions(first.belief_id, Ask::ALL).unwrap().rows;
+    assert_eq!(rows[0].reason.as_ref().unwrap().shown().unwrap(), "I have seen it");
+    // The next context is told what the person said, and not what they said otherwise of.
+    world.kernel().answer(task, question, "yes", Channel::App).unwrap();
+    world.reasoners.script("hold", vec![done("ok")]);
+    assert_eq!(world.drive(task), completed());
+    assert!(line(&world, task, "it is written in Rust").is_some());
+    assert!(line(&world, task, "it is written in C").is_none() && line(&world, task, claims[3]).is_none());
+    for contested in [claims[2], "the log is long"] {
+        assert!(line(&world, task, contested).unwrap().contains("contested"), "{contested}");
+    }
 }
 
 /// What a person is asked about, with the choices.

@@ -3,6 +3,7 @@
 use crate::story::{completed, count, events, object, packs, shows, state};
 use kernel::Error;
 use model::Body;
+use model::artifact::ArtifactKind;
 use model::context::Section;
 use model::knowledge::{MemoryStatus, WorkingState};
 use model::limits;
@@ -242,7 +243,7 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     assert_eq!(query.memories(None, Ask::ALL).unwrap().rows.len(), 1);
 }
 
-#[conforms::conforms("HK-15.6-3", "HK-15.6-4")]
+#[conforms::conforms("HK-15.6-3", "HK-15.6-4", "HK-15.6-6")]
 #[test]
 fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_made_of() {
     let world = World::new(706);
@@ -282,6 +283,13 @@ fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_ma
             assert!(!item.source.is_empty(), "{item:?}");
         }
     }
+    // Each is kept, as an artifact of its kind.
+    let kept = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::ContextCompiled(b) => Some(b.pack.artifact_id),
+        _ => None,
+    });
+    let kinds: Vec<ArtifactKind> = kept.map(|id| now.artifacts[&id].kind).collect();
+    assert_eq!(kinds, vec![ArtifactKind::ContextPack; all.len()]);
     let last = all.last().unwrap();
     assert!(last.items.iter().any(|item| item.cut), "the long file is cut");
     for section in [Section::Artifacts, Section::Beliefs, Section::Memory, Section::WorkingState] {

@@ -1,11 +1,14 @@
 //! Projects of folders: what a folder says of itself, recorded when it is known and when it has changed.
 
-use crate::story::log;
-use kernel::Kernel;
+use crate::story::{completed, log, packs, shows};
+use kernel::command::memory::Memorandum;
+use kernel::command::submit::{Reasoning, Submission};
+use kernel::{Error, Kernel};
 use model::body::ProjectSource;
+use model::ingress::Channel;
 use model::{Body, Digest, WorkspaceId};
 use std::path::Path;
-use testkit::World;
+use testkit::{World, done};
 
 /// The events about projects, in their order.
 fn told(kernel: &Kernel) -> Vec<(WorkspaceId, Digest, ProjectSource)> {
@@ -86,4 +89,55 @@ fn a_project_is_recorded_once_and_again_when_it_is_another_one() {
     assert_eq!(told[2].2, ProjectSource::Folder);
     world.reopen();
     assert_eq!(world.kernel().store_state().projects[&id], (told[2].1, told[2].2), "as the log says");
+}
+
+fn remember(world: &World, claim: &str, at: &Path) {
+    let said = Memorandum {
+        claim: claim.to_owned(),
+        scope: String::new(),
+        everywhere: false,
+        reason: "it was said".to_owned(),
+        memory_type: None,
+        pinned: true,
+        days: None,
+        replaces: None,
+    };
+    let task = world.kernel().propose_memory(said, at, (Channel::Cli, claim.to_owned())).unwrap().task_id;
+    assert_eq!(world.drive_allowing(task).0, completed());
+}
+
+#[test]
+fn a_folder_that_was_moved_stays_the_project_that_it_was_with_what_is_remembered_there() {
+    let mut world = World::new(626);
+    let root = world.folder.path().canonicalize().unwrap();
+    let [old, new, other] = ["old", "new", "other"].map(|name| root.join(name));
+    std::fs::create_dir_all(&old).unwrap();
+    std::fs::create_dir_all(&other).unwrap();
+    let id = world.kernel().workspace(&old).unwrap();
+    let project = world.kernel().store_state().projects[&id].0;
+    remember(&world, "rates live in rates.toml", &old);
+    remember(&world, "the logo is blue", &other);
+    std::fs::rename(&old, &new).unwrap();
+    let (there, kept) = world.kernel().workspace_moved(&old, &new).unwrap();
+    assert!(there != id && kept == project);
+    assert_eq!(world.kernel().workspace_moved(&old, &new).unwrap(), (there, project), "once is enough");
+    world.reopen();
+    assert_eq!(world.kernel().workspace(&new).unwrap(), there);
+    assert_eq!(world.kernel().store_state().projects[&there], (project, ProjectSource::Folder));
+    let goal = "What holds here?";
+    world.reasoners.script(goal, vec![done("ok")]);
+    let submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    let submission = Submission { workspace_id: there, ..submission };
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive(task), completed());
+    let told = packs(world.kernel(), task).remove(0);
+    assert!(shows(&told, "rates live in rates.toml") && !shows(&told, "the logo is blue"));
+    // Nothing that is remembered elsewhere is lost by it, and what a remote tells needs no such word.
+    let cloned = clone_of(&root, "app", "https://code.example/a");
+    for (from, to) in [(&old, &other), (&old, &cloned)] {
+        let refused = world.kernel().workspace_moved(from, to);
+        assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+    }
+    let unknown = world.kernel().workspace_moved(&root.join("never"), &new);
+    assert!(matches!(unknown, Err(Error::NotFound { .. })), "{unknown:?}");
 }

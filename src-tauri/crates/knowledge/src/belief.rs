@@ -168,6 +168,15 @@ pub fn revoke(belief: &Belief, reason: &str) -> Result<Body, Refusal> {
     Ok(BeliefRevoked { belief_id: belief.belief_id, reason: reason.to_owned().into() }.into())
 }
 
+/// Ends a belief whose time is over, whatever was said of it before.
+///
+/// # Errors
+/// [`Refusal`] `not_live`.
+pub fn end(belief: &Belief) -> Result<Body, Refusal> {
+    live(belief)?;
+    Ok(BeliefExpired { belief_id: belief.belief_id }.into())
+}
+
 /// The events for every belief whose time has run out.
 pub fn expire<'a>(held: impl IntoIterator<Item = &'a Belief>, now: UnixMs) -> Vec<Body> {
     let stale = held.into_iter().filter(|b| is_live(b) && b.expires_at.is_some_and(|at| at <= now));

@@ -132,12 +132,10 @@ impl Graph {
         places: &Places,
         (from, kind, to): (NodeId, EdgeKind, NodeId),
     ) -> bool {
-        let is_asked = |act: ActionRequestId| [NodeId::Action(act), NodeId::Effect(act)].contains(&source);
         let meant = |of: ArtifactId| places.get(&of);
         match (kind, from) {
-            (EdgeKind::Left, NodeId::Effect(act)) => {
-                is_asked(act) || !self.is_of_class(act, ActionClass::ReadLocal)
-            }
+            // What an agent had seen before it looked stands among the inputs of what it found, and is none of its content.
+            (EdgeKind::Left | EdgeKind::Contributed, _) if self.is_found_by_a_look(source, to) => false,
             (EdgeKind::Supports | EdgeKind::Promoted, NodeId::Artifact(of)) => {
                 meant(of).is_none_or(|meant| self.rests_on_any(of, to, meant))
             }
@@ -147,6 +145,17 @@ impl Graph {
             }
             _ => kind.carries(),
         }
+    }
+
+    /// Whether it is what a look at files found, of a look that is not the source itself.
+    fn is_found_by_a_look(&self, source: NodeId, found: NodeId) -> bool {
+        self.before(found, EdgeKind::Left).any(|by| match by {
+            NodeId::Effect(act) => {
+                let is_asked = [NodeId::Action(act), NodeId::Effect(act)].contains(&source);
+                !is_asked && self.is_of_class(act, ActionClass::ReadLocal)
+            }
+            _ => false,
+        })
     }
 
     fn is_of_class(&self, act: ActionRequestId, class: ActionClass) -> bool {

@@ -9,4 +9,5 @@
 )]
 
 mod asking;
+mod recalling;
 mod tale;

@@ -85,6 +85,8 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("agent.open", "workspace", Use::Works),
     ("agent.tools", "workspace", Use::Works),
     ("workspaces.files", "folder", Use::Works),
+    ("workspaces.moved", "from", Use::Works),
+    ("workspaces.moved", "to", Use::Works),
     ("grants.draft", "workspace", Use::Works),
     ("tools.add", "workspace", Use::Reads),
     ("tools.add", "reads", Use::Reads),
@@ -144,6 +146,7 @@ macro_rules! with_commands {
         "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
         "lists the folders that were worked in, and the project of each" workspaces.list(List) -> Workspaces, read [tasks];
         "finds names of files in a folder, for somebody who is naming one" workspaces.files(Files) -> FolderFiles, read [];
+        "says that a folder was moved: it continues as the project that it was" workspaces.moved(Moved) -> MovedTo, write [];
         "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
         "lists approvals" approvals.list(List) -> Approvals, read [approvals];
         "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals, receipts];
@@ -194,6 +197,7 @@ macro_rules! with_commands {
         "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];
         "lists what a belief was from revision to revision" knowledge.history(History) -> RevisionList, read [knowledge];
         "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
+        "corrects a belief by what a person says of it" knowledge.correct(Correct) -> Corrected, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
         "shows what was remembered at a point of the past, and how far that is proven" knowledge.memory_then(MemoryThen) -> MemoryThenList, read [knowledge, store];
         "lists the points of the past at which a root of memory was stated" knowledge.memory_points(MemoryPoints) -> MemoryPointList, read [knowledge, store];

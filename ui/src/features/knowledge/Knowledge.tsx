@@ -5,11 +5,11 @@ import { Screen } from "~/screen/Screen";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
 import type { Belief, Decision, Hit } from "~/ipc/generated/knowledge";
-import { Segmented } from "~/primitives/Button";
+import { Button, Segmented } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
-import { Answer, Empty } from "~/primitives/States";
+import { Answer, Empty, Failed } from "~/primitives/States";
 import { useParts } from "~/primitives/Parts";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -99,9 +99,31 @@ function OneBelief({ belief }: { belief: Belief }) {
       <p><Link to="/lineage" search={{ of: belief.belief_id }}>What depends on it</Link></p>
       {belief.revision > 1 && <Revisions of={belief.belief_id} claim={belief.claim} />}
       {(belief.status === "active" || belief.status === "contradicted") && (
-        <Refute label="Why it is wrong" act="Take it back" asked={revoke} give={(reason) => revoke.mutate({ belief: belief.belief_id, reason })} />
+        <>
+          <Refute label="Why it is wrong" act="Take it back" asked={revoke} give={(reason) => revoke.mutate({ belief: belief.belief_id, reason })} />
+          <Correct belief={belief.belief_id} />
+        </>
       )}
     </aside>
+  );
+}
+
+/** What a person holds in the place of a belief, or against it. */
+function Correct({ belief }: { belief: string }) {
+  const correct = useAct("knowledge.correct");
+  const [claim, setClaim] = useState("");
+  const [why, setWhy] = useState("");
+  const said = claim.trim();
+  const because = said === "" ? "Say what holds first" : why.trim() === "" ? "Say first how you know it" : null;
+  const give = (takesItsPlace: boolean) => correct.mutate({ belief, instead: takesItsPlace ? said : null, against: takesItsPlace ? null : said, reason: why.trim(), channel: "app" });
+  return (
+    <div className={styles.act}>
+      <TextField label="What holds" value={claim} onChange={(event) => setClaim(event.target.value)} />
+      <TextField label="How you know it" value={why} onChange={(event) => setWhy(event.target.value)} />
+      <Button because={because} onClick={() => give(true)}>Replace the belief</Button>
+      <Button because={because} onClick={() => give(false)}>Keep both as a contradiction</Button>
+      {correct.error !== null && <Failed error={correct.error} />}
+    </div>
   );
 }
 

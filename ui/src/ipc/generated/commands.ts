@@ -61,6 +61,8 @@ export interface Commands {
   "workspaces.list": { params: workspaces.List; answer: workspaces.Workspaces };
   /** finds names of files in a folder, for somebody who is naming one */
   "workspaces.files": { params: workspaces.Files; answer: workspaces.FolderFiles };
+  /** says that a folder was moved: it continues as the project that it was */
+  "workspaces.moved": { params: workspaces.Moved; answer: workspaces.MovedTo };
   /** reads the events of a task in order */
   "task_events.list": { params: task_events.List; answer: task_events.Events };
   /** lists approvals */
@@ -161,6 +163,8 @@ export interface Commands {
   "knowledge.history": { params: knowledge.History; answer: knowledge.RevisionList };
   /** takes a belief back */
   "knowledge.revoke": { params: knowledge.Revoke; answer: knowledge.Revoked };
+  /** corrects a belief by what a person says of it */
+  "knowledge.correct": { params: knowledge.Correct; answer: knowledge.Corrected };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
   /** shows what was remembered at a point of the past, and how far that is proven */
@@ -396,6 +400,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "task.working_state": { access: "read", topics: ["knowledge"] },
   "workspaces.list": { access: "read", topics: ["tasks"] },
   "workspaces.files": { access: "read", topics: [] },
+  "workspaces.moved": { access: "write", topics: [] },
   "task_events.list": { access: "read", topics: ["tasks"] },
   "approvals.list": { access: "read", topics: ["approvals"] },
   "approvals.show": { access: "read", topics: ["approvals", "receipts"] },
@@ -446,6 +451,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.beliefs": { access: "read", topics: ["knowledge"] },
   "knowledge.history": { access: "read", topics: ["knowledge"] },
   "knowledge.revoke": { access: "write", topics: [] },
+  "knowledge.correct": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
   "knowledge.memory_then": { access: "read", topics: ["knowledge", "store"] },
   "knowledge.memory_points": { access: "read", topics: ["knowledge", "store"] },

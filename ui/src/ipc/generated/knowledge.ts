@@ -102,6 +102,22 @@ export interface Revoke {
   reason: string;
 }
 
+/** What a person says of a belief: one of confidence, instead, against and over. */
+export interface Correct {
+  /** By identifier, or by its beginning or end. */
+  belief: string;
+  /** How sure one may be of it, from 0 to 1000; never more than its evidence carries. */
+  confidence?: number | null;
+  /** What holds in its place. */
+  instead?: string | null;
+  /** What holds against it; neither is dropped. */
+  against?: string | null;
+  /** Whether its time is over. */
+  over?: boolean;
+  reason: string;
+  channel?: string | null;
+}
+
 /** One belief by identifier, or by its beginning or end. */
 export interface History {
   belief: string;
@@ -154,6 +170,14 @@ export interface Belief {
 export interface Revoked {
   belief_id: string;
   task_id: string;
+}
+
+/** It is corrected. */
+export interface Corrected {
+  belief_id: string;
+  task_id: string;
+  /** The belief that holds what the person said. */
+  by: string | null;
 }
 
 /** One change of a belief. */

@@ -15,6 +15,14 @@ export interface Files {
   folders?: boolean;
 }
 
+/** A folder that was moved or renamed. */
+export interface Moved {
+  /** Where it was, absolute. */
+  from: string;
+  /** Where it is. */
+  to: string;
+}
+
 /** All of them. */
 export interface Workspaces {
   workspaces: Workspace[];
@@ -26,6 +34,12 @@ export interface FolderFiles {
   paths: string[];
   /** Whether there may be more. */
   more: boolean;
+}
+
+/** Where a folder is now, as the project that it was. */
+export interface MovedTo {
+  workspace_id: string;
+  project_hash: string;
 }
 
 /** One folder. */

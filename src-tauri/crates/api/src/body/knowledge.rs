@@ -5,6 +5,7 @@ use crate::convert::{all, ask, every, opt, opt_text, opt_word, page, rows, text,
 use crate::files::absolute;
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, fold, usage};
+use kernel::command::belief::Correction;
 use kernel::command::memory::Memorandum;
 use kernel::workspace::decode_root;
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
@@ -17,9 +18,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use wire::knowledge::{
-    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Forget, Forgotten, History,
-    Hit, Hits, Invalidate, Invalidated, Memories, Memory, MemoryList, Project, Remember, Revision,
-    RevisionList, Revoke, Revoked, Search,
+    Belief, BeliefList, Beliefs, Correct, Corrected, Decision, DecisionList, Decisions, Evidence, Forget,
+    Forgotten, History, Hit, Hits, Invalidate, Invalidated, Memories, Memory, MemoryList, Project, Remember,
+    Revision, RevisionList, Revoke, Revoked, Search,
 };
 use wire::task::Submitted;
 use wire::{Code, Error, Text};
@@ -87,6 +88,23 @@ pub(crate) fn revoke(host: &dyn Host, p: Revoke) -> Result<Revoked, Error> {
     let row = host.query()?.belief(id).wire()?.ok_or_else(|| crate::not_found("belief", &p.belief))?;
     kernel.revoke_belief(row.task_id, id, &p.reason).wire()?;
     Ok(Revoked { belief_id: id.to_string(), task_id: row.task_id.to_string() })
+}
+
+pub(crate) fn correct(host: &dyn Host, p: Correct) -> Result<Corrected, Error> {
+    let one = || usage("say one thing of it: `confidence`, `instead`, `against` or `over`");
+    let confidence = p.confidence.map(Correction::Confidence);
+    let (instead, against) = (p.instead.map(Correction::Instead), p.against.map(Correction::Against));
+    let over = p.over.then_some(Correction::Over);
+    let mut said = [confidence, instead, against, over].into_iter().flatten();
+    let (Some(said), None) = (said.next(), said.next()) else { return Err(one()) };
+    if matches!(said, Correction::Confidence(1_001..)) {
+        return Err(usage("`confidence` goes from 0 to 1000"));
+    }
+    let (kernel, id): (_, BeliefId) = (host.kernel()?, find(host, &p.belief)?);
+    let row = host.query()?.belief(id).wire()?.ok_or_else(|| crate::not_found("belief", &p.belief))?;
+    let by = channel(p.channel.as_deref())?;
+    let new = kernel.correct_belief((row.task_id, id), &said, &p.reason, by).wire()?;
+    Ok(Corrected { belief_id: id.to_string(), task_id: row.task_id.to_string(), by: opt(new) })
 }
 
 pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error> {

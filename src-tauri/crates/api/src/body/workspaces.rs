@@ -5,8 +5,8 @@ use crate::convert::every;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold};
 use std::path::Path;
-use wire::Error;
-use wire::workspaces::{Files, FolderFiles, List, Workspace, Workspaces};
+use wire::workspaces::{Files, FolderFiles, List, Moved, MovedTo, Workspace, Workspaces};
+use wire::{Code, Error};
 
 /// Names that are told.
 const NAMES_MAX: usize = 24;
@@ -36,6 +36,17 @@ pub(crate) fn list(host: &dyn Host, _: List) -> Result<Workspaces, Error> {
         }
     });
     Ok(Workspaces { workspaces: workspaces.collect() })
+}
+
+pub(crate) fn moved(host: &dyn Host, p: Moved) -> Result<MovedTo, Error> {
+    let kernel = host.kernel()?;
+    let (from, to) = (absolute("from", &p.from)?, absolute("to", &p.to)?);
+    if host.workspace(&from).is_ok() {
+        let why = format!("`{}` is still there, so that it was not moved", from.display());
+        return Err(Error::new(Code::Conflict, why));
+    }
+    let (workspace_id, project) = kernel.workspace_moved(&from, &host.workspace(&to)?).wire()?;
+    Ok(MovedTo { workspace_id: workspace_id.to_string(), project_hash: project.to_string() })
 }
 
 pub(crate) fn files(_: &dyn Host, p: Files) -> Result<FolderFiles, Error> {

@@ -232,6 +232,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("knowledge.review", json!({})),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("knowledge.revoke", json!({ "belief": "abcd", "reason": "wrong" })),
+        ("workspaces.moved", json!({ "from": "/no/such/folder", "to": folder })),
+        ("knowledge.correct", json!({ "belief": "abcd", "over": true, "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
         ("models.embed", json!({ "address": null })),

@@ -72,6 +72,8 @@ when it comes about once more. Hermit looks by itself when nothing was written i
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
+    /// Says otherwise of a belief; what it was stays readable. Your words are the evidence of what you hold instead or against it.
+    Correct(BeliefCorrect),
     /// Lists decisions.
     Decisions(super::ListArgs),
     /// Marks a record as wrong.
@@ -109,6 +111,29 @@ pub struct MemoryList {
     /// The most rows to print.
     #[arg(long, value_name = "N")]
     pub limit: Option<u32>,
+}
+
+/// What you say of a belief.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("said").required(true).args(["confidence", "instead", "against", "over"]))]
+pub struct BeliefCorrect {
+    /// The belief.
+    pub belief: String,
+    /// How sure one may be of it, from 0 to 1000; never more than its evidence carries.
+    #[arg(long, value_name = "N")]
+    pub confidence: Option<u16>,
+    /// What holds in its place.
+    #[arg(long, value_name = "CLAIM")]
+    pub instead: Option<String>,
+    /// What holds against it; neither is dropped.
+    #[arg(long, value_name = "CLAIM")]
+    pub against: Option<String>,
+    /// Its time is over.
+    #[arg(long)]
+    pub over: bool,
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
 }
 
 /// What is to be remembered.

@@ -273,6 +273,13 @@ pub enum TaskVerb {
 pub enum WorkspaceVerb {
     /// Lists them, each with the project that it belongs to.
     List,
+    /// Says that a folder was moved or renamed: where it is now continues as the project that it was, with what is remembered there.
+    Moved {
+        /// Where it was, as `hermit workspace list` shows it.
+        from: PathBuf,
+        /// Where it is.
+        to: PathBuf,
+    },
 }
 
 /// What comes with a message.

@@ -3,13 +3,13 @@
 use super::approvals::more;
 use super::tools::stay;
 use super::{Came, memory_then};
-use crate::args::{ListArgs, MemoryAdd, MemoryList, MemoryVerb};
+use crate::args::{BeliefCorrect, ListArgs, MemoryAdd, MemoryList, MemoryVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use wire::knowledge::{
-    Beliefs, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Review, Reviewed,
-    Revoke, Suggestion, SuggestionList, Suggestions,
+    Beliefs, Correct, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Review,
+    Reviewed, Revoke, Suggestion, SuggestionList, Suggestions,
 };
 use wire::{Error, exit};
 
@@ -40,6 +40,7 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
             session.close();
             context.out.answer(&done?, |out, done| out.line(format!("{} is taken back", done.belief_id)))?;
         }
+        MemoryVerb::Correct(args) => correct(context, args)?,
         MemoryVerb::Decisions(args) => decisions(context, args)?,
         MemoryVerb::Invalidate { memory, reason } => {
             let session = context.writing(Signs::Yes)?;
@@ -51,6 +52,25 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
         }
     }
     Ok(exit::DONE)
+}
+
+fn correct(context: &Context, args: BeliefCorrect) -> Result<(), Error> {
+    let session = context.writing(Signs::Yes)?;
+    let done = session.call(&Correct {
+        belief: args.belief,
+        confidence: args.confidence,
+        instead: args.instead,
+        against: args.against,
+        over: args.over,
+        reason: args.reason,
+        channel: Some("cli".to_owned()),
+    });
+    session.close();
+    context.out.answer(&done?, |out, done| match &done.by {
+        Some(by) => out.line(format!("{} is corrected by {by}", done.belief_id)),
+        None => out.line(format!("{} is corrected", done.belief_id)),
+    })?;
+    Ok(())
 }
 
 fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {

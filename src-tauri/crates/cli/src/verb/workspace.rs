@@ -2,16 +2,35 @@
 
 use super::Came;
 use crate::args::WorkspaceVerb;
-use crate::context::{Context, absolute};
+use crate::context::{Context, Signs, absolute};
 use crate::output::{Tone, table};
 use crate::text::{plain, short, time};
 use std::path::Path;
-use wire::workspaces::{List, Workspace};
+use wire::workspaces::{List, Moved, Workspace};
 use wire::{Code, Error, exit};
 
-/// Lists the folders that were worked in.
+/// `hermit workspace`.
 pub fn workspace(context: &Context, verb: &WorkspaceVerb) -> Came {
-    let WorkspaceVerb::List = verb;
+    match verb {
+        WorkspaceVerb::List => list(context),
+        WorkspaceVerb::Moved { from, to } => moved(context, from, to),
+    }
+}
+
+fn moved(context: &Context, from: &Path, to: &Path) -> Came {
+    let moved = Moved { from: absolute(from)?, to: absolute(to)? };
+    let session = context.writing(Signs::Yes)?;
+    let done = session.call(&moved);
+    session.close();
+    context.out.answer(&done?, |out, done| {
+        let project = done.project_hash.get(..12).unwrap_or(&done.project_hash);
+        out.line(format!("the folder continues as project {project}"));
+    })?;
+    Ok(exit::DONE)
+}
+
+/// Lists the folders that were worked in.
+fn list(context: &Context) -> Came {
     let found = context.reading()?.call(&List {})?;
     context.out.answer(&found, |out, found| {
         if found.workspaces.is_empty() {

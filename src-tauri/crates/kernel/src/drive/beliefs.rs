@@ -137,7 +137,8 @@ impl Kernel {
         }))
     }
 
-    fn holding(&self, tx: &Tx<'_>) -> Holding {
+    /// Whoever is at this transaction, as the holder of a new belief.
+    pub(crate) fn holding(&self, tx: &Tx<'_>) -> Holding {
         Holding {
             belief_id: BeliefId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,

@@ -91,6 +91,22 @@ params! {
     Invalidate { memory: String, reason: String }
     /// One belief by identifier, or by its beginning or end.
     Revoke { belief: String, reason: String }
+    /// What a person says of a belief: one of confidence, instead, against and over.
+    Correct {
+        /// By identifier, or by its beginning or end.
+        belief: String,
+        /// How sure one may be of it, from 0 to 1000; never more than its evidence carries.
+        confidence: Option<u16>,
+        /// What holds in its place.
+        instead: Option<String>,
+        /// What holds against it; neither is dropped.
+        against: Option<String>,
+        /// Whether its time is over.
+        #[serde(default)]
+        over: bool,
+        reason: String,
+        channel: Option<String>,
+    }
     /// One belief by identifier, or by its beginning or end.
     History { belief: String, after: Option<String>, limit: Option<u32> }
     /// Words that must all be there; each also finds longer ones that begin with it.
@@ -132,6 +148,13 @@ answers! {
     }
     /// It is taken back.
     Revoked { belief_id: String, task_id: String }
+    /// It is corrected.
+    Corrected {
+        belief_id: String,
+        task_id: String,
+        /// The belief that holds what the person said.
+        by: Option<String>,
+    }
     /// One change of a belief.
     Revision {
         revision: u32,

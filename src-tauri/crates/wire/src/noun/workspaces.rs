@@ -20,6 +20,14 @@ params! {
         #[serde(default)]
         folders: bool,
     }
+
+    /// A folder that was moved or renamed.
+    Moved {
+        /// Where it was, absolute.
+        from: String,
+        /// Where it is.
+        to: String,
+    }
 }
 
 answers! {
@@ -32,6 +40,8 @@ answers! {
         /// Whether there may be more.
         more: bool,
     }
+    /// Where a folder is now, as the project that it was.
+    MovedTo { workspace_id: String, project_hash: String }
     /// One folder.
     Workspace {
         workspace_id: String,
