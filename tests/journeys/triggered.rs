@@ -66,7 +66,7 @@ fn a_scan_that_lands_is_filed_while_nobody_is_there_also_after_a_host_was_killed
     std::fs::write(work.join("old.txt"), "there before").expect("a file");
     kept(
         &stage,
-        ("scans", "when a file lands here", &["--quiet", "1"]),
+        ("scans", "when a file lands here", &["--quiet-seconds", "1"]),
         &["a name orders nothing", "not what its own tasks do", "at most 12 runs begin within an hour"],
     );
     let grant =
@@ -133,7 +133,7 @@ fn a_burst_of_changes_an_editor_s_save_and_a_rebase_begin_one_task_each() {
     kept(&stage, ("moved", "when main moves", &[]), &["refs/heads/main is at another commit"]);
     kept(
         &stage,
-        ("changed", "when files change", &["--glob", "*.txt", "--quiet", "1"]),
+        ("changed", "when files change", &["--glob", "*.txt", "--quiet-seconds", "1"]),
         &["was written or was moved"],
     );
     let host = Served::by(&stage);

@@ -90,7 +90,7 @@ pub struct ScheduleAdd {
     pub globs: Vec<String>,
     /// Of a schedule that waits for files: how many seconds one must have been left alone; 2 unless you say otherwise.
     #[arg(long, value_name = "SECONDS")]
-    pub quiet: Option<u32>,
+    pub quiet_seconds: Option<u32>,
     /// What becomes of times that this machine misses: `newest` makes up for the last of them (unless you say otherwise), `skip`
     /// for none, a number for so many.
     #[arg(long, value_name = "skip|newest|N", default_value = "newest")]

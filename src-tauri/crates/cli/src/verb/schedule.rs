@@ -87,7 +87,7 @@ fn asked(args: ScheduleAdd) -> Result<Keep, Error> {
         said: args.time,
         zone: args.zone,
         globs: args.globs,
-        quiet_seconds: args.quiet,
+        quiet_seconds: args.quiet_seconds,
         goal: args.words.unwrap_or_default(),
         workspace: absolute(args.workspace.as_deref().unwrap_or(Path::new(".")))?,
         reasoner,
