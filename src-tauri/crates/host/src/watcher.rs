@@ -6,7 +6,7 @@ use kernel::Kernel;
 use kernel::command::triggers::Watch;
 use model::UnixMs;
 use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -143,7 +143,7 @@ impl Watcher {
     /// Who hears what the system notices.
     fn notices(&self) -> notify::Result<RecommendedWatcher> {
         let (kernel, bell, routes) = (Arc::clone(&self.kernel), self.bell.clone(), Arc::clone(&self.routes));
-        notify::recommended_watcher(move |heard: notify::Result<Event>| {
+        let hear = move |heard: notify::Result<Event>| {
             let names = match &heard {
                 Ok(event) if !changes(event) => return,
                 Ok(event) => lock(&routes).woken_by(event),
@@ -161,7 +161,9 @@ impl Watcher {
             if is_earlier {
                 bell.ring();
             }
-        })
+        };
+        // A link is no door, to a look neither.
+        RecommendedWatcher::new(hear, Config::default().with_follow_symlinks(false))
     }
 }
 

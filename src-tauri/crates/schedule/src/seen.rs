@@ -17,7 +17,7 @@ pub fn files_changed(
     is_own: impl Fn(&RelPath) -> bool,
 ) -> Vec<ChangedFile> {
     let mut gone: BTreeMap<&str, &RelPath> = BTreeMap::new();
-    let left = before.iter().filter(|(path, _)| !now.contains_key(path));
+    let left = before.iter().filter(|(path, _)| !now.contains_key(*path));
     gone.extend(left.map(|(path, stamp)| (stamp.as_str(), path)));
     let mut all: Vec<ChangedFile> = Vec::new();
     let mut moved: Vec<&RelPath> = Vec::new();
@@ -35,9 +35,9 @@ pub fn files_changed(
         };
         all.push(ChangedFile { path: path.clone(), change: change.0, from: change.1 });
     }
-    let gone = before.keys().filter(|path| !now.contains_key(path) && !moved.contains(path));
+    let gone = before.keys().filter(|path| !now.contains_key(*path) && !moved.contains(path));
     all.extend(gone.map(|path| ChangedFile { path: path.clone(), change: FileChange::Gone, from: None }));
-    let is_meant = |change| match which {
+    let is_meant = |change: FileChange| match which {
         FileChanges::Landed => change == FileChange::Landed,
         FileChanges::Changed => change != FileChange::Gone,
         FileChanges::Any => true,
