@@ -64,6 +64,7 @@ mod server;
 mod server_parts;
 mod side_by_side;
 mod skills;
+mod skins;
 mod stage;
 mod staged;
 mod summary;

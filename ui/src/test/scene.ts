@@ -232,6 +232,7 @@ export function sceneAnswers(): Answers {
     "playbooks.drafts": { rows: [] },
     "tools.list": { servers: [] },
     "skills.list": { skills: [], playbooks: [], left_out: [] },
+    "skins.list": { skins: [], chosen: null },
     "policy.profiles": { rows: [{ profile: "local_edit_allowed", about: "edits below the workspace, each asked for", rules: 1, policy_set_sha256: HASH }] },
     "policy.rules": { profile: "local_edit_allowed", rows: [{ name: "base.read_local", effect: "permit", reason: "looking is allowed", text: "permit (principal, action, resource);" }] },
     "policy.test": ({ act }) => judgedOf(act.kind === "delete" ? "require_approval" : "allow"),

@@ -79,6 +79,7 @@ mod seeing;
 mod senders;
 mod several;
 mod skills;
+mod skins;
 mod standing;
 mod state_roots;
 mod statuses;

@@ -1,14 +1,16 @@
 //! The context compiler: precedence, budget, determinism, fences, omissions.
 
 use crate::kit::{self, artifact, belief, id, input, material};
-use knowledge::{Delta, Material, PackInput, Pinned, Recalled, SkillText, Turn, compile, count_tokens, pack};
+use knowledge::{
+    Delta, Material, PackInput, Pinned, Recalled, SkillText, SkinWords, Turn, compile, count_tokens, pack,
+};
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextPack, Section};
 use model::decision::{Decision, DecisionClass};
 use model::knowledge::{BeliefStatus, MemoryRecord, MemoryStatus, WorkingState};
 use model::policy::RiskBand;
 use model::task::StepContract;
-use model::{ArtifactId, UnixMs};
+use model::{ArtifactId, Digest, UnixMs};
 use proptest::prelude::*;
 
 fn decision(n: u64, until: Option<i64>) -> Decision {
@@ -423,4 +425,38 @@ proptest! {
         let ids: Vec<ArtifactId> = pack.inputs.clone();
         prop_assert!(ids.windows(2).all(|w| w[0] < w[1]));
     }
+}
+
+#[test]
+fn a_skin_stands_below_contract_and_policy_and_never_higher_than_what_a_person_has_checked() {
+    let mut with = input(4_000);
+    with.policy = vec![Pinned { source: "profile:x".into(), text: "ask before each change".into() }];
+    with.decisions = vec![decision(1, None)];
+    let plain = compile(&with).unwrap();
+    let skin = |words: String, trust_tier| SkinWords {
+        name: "harbour".into(),
+        sha256: Digest::of(b"a file"),
+        words,
+        trust_tier,
+    };
+    for (signer, tier) in [
+        (TrustTier::PolicyAsserted, TrustTier::Verified),
+        (TrustTier::UserAsserted, TrustTier::Verified),
+        (TrustTier::Verified, TrustTier::Verified),
+        (TrustTier::Untrusted, TrustTier::Untrusted),
+    ] {
+        with.skin = Some(skin("Voice: short".into(), signer));
+        let pack = compile(&with).unwrap();
+        let at = pack.items.iter().position(|item| item.source.starts_with("skin:harbour@")).unwrap();
+        assert_eq!((pack.items[at].trust_tier, pack.items[at].section), (tier, Section::Decisions));
+        assert!(pack.items[..at].iter().all(|item| pack::is_pinned(item.section)), "all above is pinned");
+        let others: Vec<_> = pack.items.iter().filter(|item| !item.source.starts_with("skin:")).collect();
+        assert_eq!(others, plain.items.iter().collect::<Vec<_>>(), "and nothing else changes");
+        assert_ne!(pack.input_sha256, plain.input_sha256);
+    }
+    // However long it is, it pushes out nothing that is pinned.
+    with.skin = Some(skin("Voice: long. ".repeat(20_000), TrustTier::Verified));
+    let pack = compile(&with).unwrap();
+    assert!(pack.tokens <= pack.tokens_max);
+    assert_eq!(pack::pinned_texts(&pack), pack::pinned_texts(&plain));
 }

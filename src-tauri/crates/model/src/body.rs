@@ -136,9 +136,7 @@ with_schedules! { with_skins bodies
         about_attempt_id: AttemptId, iteration: u32, context_pack_ref: Slot<ArtifactId>, working_state_ref: Slot<ArtifactId>,
     }
     /// The environment was captured (HK-17.2).
-    EnvironmentCaptured ("attempt.environment_captured", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, environment: ArtifactRef,
-    }
+    EnvironmentCaptured ("attempt.environment_captured", 1, Attempt, |b| b.about_attempt_id) { about_attempt_id: AttemptId, environment: ArtifactRef }
     /// A lease was taken.
     LeaseAcquired ("workspace.lease_acquired", 1, Workspace, |b| b.lease.lease_id) { lease: WorkspaceLease }
     /// A lease was prolonged.

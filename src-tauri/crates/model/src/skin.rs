@@ -376,7 +376,7 @@ mod tests {
             let forged = SkinFile { skin: file.skin.clone(), signed: Some(signed) };
             assert!(forged.check().is_err_and(|why| why.contains("signature does not hold")));
         }
-        let spaced = String::from_utf8(bytes).expect("text").replace(":", ": ");
+        let spaced = String::from_utf8(bytes).expect("text").replacen('{', "{ ", 1);
         assert!(SkinFile::read(spaced.as_bytes()).is_err_and(|why| why.contains("written otherwise")));
     }
 

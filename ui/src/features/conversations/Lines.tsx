@@ -17,6 +17,7 @@ import type { Quoted } from "~/screen/drafts";
 import { done } from "~/screen/tense";
 import { approvalLook, capital, isOver, plain, result, run, said } from "~/screen/words";
 import { Decide } from "./Decide";
+import { Speaker } from "./Skin";
 import styles from "./Conversations.module.css";
 
 export interface Acts {
@@ -108,7 +109,7 @@ function Message({ line, acts }: { line: Line; acts: Acts }) {
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
-        <b>{line.role === "user" ? (heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))) : "Hermit"}</b><Time at={line.at} clock />
+        {line.role === "user" ? <b>{heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))}</b> : <Speaker name="Hermit" />}<Time at={line.at} clock />
         {heard?.spoken === true && <span>spoken</span>}
         {heard?.trust === "untrusted" && <span>sent by a sender that nobody confirms</span>}
         <QuoteIt line={line} of={of} acts={acts} />
@@ -234,7 +235,7 @@ function Answer({ line, acts }: { line: Line; acts: Acts }) {
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
-        <b>{isClaim ? "Agent" : "Hermit"}</b><Time at={line.at} clock />
+        <Speaker name={isClaim ? "Agent" : "Hermit"} /><Time at={line.at} clock />
         {isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}
         <QuoteIt line={line} of={of} acts={acts} />
       </div>

@@ -12,6 +12,7 @@ import { Composer } from "./Composer";
 import { DropZone, useEnclosing } from "~/features/enclosing/Enclosing";
 import { type Acts, Row } from "./Lines";
 import { Now } from "./Now";
+import { SkinChoice, SkinOn, useSkin } from "./Skin";
 import { useTasks } from "./target";
 import styles from "./Conversations.module.css";
 
@@ -39,6 +40,7 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
   const enclosing = useEnclosing(id);
   const { quote } = enclosing;
   const sending = useSending(id);
+  const skin = useSkin(id);
   const rows = useMemo(() => [...(lines.data?.rows ?? [])].reverse(), [lines.data]);
   const here = tasks.rows ?? NONE;
   const { mutate: move } = focus;
@@ -56,9 +58,10 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
         {inFocus !== undefined && (
           <span className={styles.focus}>In focus: <Words of={said(inFocus.title)} /><Button look="quiet" icon="cross" aria-label="Turn away from it" title="Turn away from it" onClick={() => move({ conversation: id })} /></span>
         )}
+        <SkinChoice conversation={id} of={skin} />
       </header>
       {focus.error !== null && <Failed error={focus.error} />}
-      <Log asked={lines} rows={rows} acts={acts} sending={sending}><Now tasks={here} /></Log>
+      <SkinOn.Provider value={skin.worn}><Log asked={lines} rows={rows} acts={acts} sending={sending}><Now tasks={here} /></Log></SkinOn.Provider>
       <Composer conversation={conversation} tasks={tasks} enclosing={enclosing} open={open} />
     </DropZone>
   );

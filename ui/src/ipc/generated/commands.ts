@@ -22,6 +22,7 @@ import type * as receipts from "./receipts";
 import type * as schedules from "./schedules";
 import type * as secrets from "./secrets";
 import type * as skills from "./skills";
+import type * as skins from "./skins";
 import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
@@ -285,6 +286,20 @@ export interface Commands {
   "schedules.rehearse": { params: schedules.Rehearse; answer: schedules.Rehearsal };
   /** tells what became of the times of schedules in a month, and which are to come */
   "schedules.calendar": { params: schedules.Calendar; answer: schedules.Times };
+  /** lists skins, and the one that a conversation has */
+  "skins.list": { params: skins.List; answer: skins.SkinList };
+  /** shows a skin with every word of it */
+  "skins.show": { params: skins.Show; answer: skins.SkinShown };
+  /** tells whether the file of a skin can be one, and what a person should know of it */
+  "skins.check": { params: skins.Check; answer: skins.SkinRow };
+  /** makes a skin to begin with */
+  "skins.draft": { params: skins.Draft; answer: skins.SkinDraft };
+  /** makes the task that asks a person whether a skin is trusted */
+  "skins.trust": { params: skins.Trust; answer: skins.Submitted };
+  /** trusts a skin no more */
+  "skins.untrust": { params: skins.Untrust; answer: skins.SkinUntrusted };
+  /** gives a conversation a skin, or none, from its next context on */
+  "skins.choose": { params: skins.Choose; answer: skins.SkinChosen };
   /** lists agents of other programs that can work as guests, and which of them are here */
   "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
@@ -512,6 +527,13 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "schedules.run": { access: "write", topics: [] },
   "schedules.rehearse": { access: "read", topics: ["store", "tasks"] },
   "schedules.calendar": { access: "read", topics: ["store", "tasks"] },
+  "skins.list": { access: "read", topics: ["store", "tasks"] },
+  "skins.show": { access: "read", topics: ["store"] },
+  "skins.check": { access: "free", topics: [] },
+  "skins.draft": { access: "free", topics: [] },
+  "skins.trust": { access: "write", topics: [] },
+  "skins.untrust": { access: "write", topics: [] },
+  "skins.choose": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },

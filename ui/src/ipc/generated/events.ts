@@ -145,5 +145,8 @@ export const EVENT_NAME = [
   "schedule.settled",
   "schedule.fired",
   "schedule.not_begun",
+  "skin.trusted",
+  "skin.untrusted",
+  "conversation.skin_chosen",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

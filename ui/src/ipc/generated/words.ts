@@ -317,6 +317,8 @@ export const ARTIFACT_KIND = [
   "playbook.draft",
   /** A schedule: when a task is begun by itself, and what it does. */
   "schedule",
+  /** The file of a skin that a person trusted. */
+  "skin",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -1052,6 +1054,8 @@ export const ENTITY_TYPE = [
   "skill",
   /** A schedule, by its name. */
   "schedule",
+  /** A skin, by its digest. */
+  "skin",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 
@@ -1233,6 +1237,17 @@ export const BOX_STATE = [
   "here",
 ] as const;
 export type BoxState = (typeof BOX_STATE)[number];
+
+/** How a skin stands. */
+export const SKIN_STATE = [
+  /** It comes with Hermit. */
+  "built_in",
+  /** A person trusts exactly these bytes. */
+  "trusted",
+  /** Nobody trusts these bytes, or nobody does any more: no conversation has it. */
+  "untrusted",
+] as const;
+export type SkinState = (typeof SKIN_STATE)[number];
 
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [

@@ -25,6 +25,7 @@ mod refusals;
 mod schedules;
 mod secrets;
 mod skills;
+mod skins;
 mod slash;
 mod slash_again;
 mod suggestions;
