@@ -228,7 +228,7 @@ impl Kernel {
             }
         };
         let Some(before) = before else {
-            self.push_look(record, (&seen.state, None), Vec::new())?;
+            self.push_found(record, (&seen.state, None), Vec::new())?;
             return then(LOOK_MS);
         };
         if before == seen.state {
@@ -252,7 +252,7 @@ impl Kernel {
         if overlap == Some(Overlap::EndOlder) && matches!(settled.first(), Some(Settled::Fires(_))) {
             ended = self.end_older(record, &runs)?;
         }
-        self.push_look(record, (&seen.state, change.as_ref()), settled)?;
+        self.push_found(record, (&seen.state, change.as_ref()), settled)?;
         Ok((now.plus_ms(if seen.is_whole { LOOK_MS } else { RETRY_MS }), ended))
     }
 
@@ -306,7 +306,7 @@ impl Kernel {
     }
 
     /// Commits what a look saw with what becomes of it.
-    fn push_look(
+    fn push_found(
         &self,
         record: &ScheduleRecord,
         (state, change): (&SeenState, Option<&SeenChange>),
