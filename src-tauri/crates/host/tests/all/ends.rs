@@ -162,8 +162,7 @@ fn the_journal_keeps_every_family_that_is_made_and_only_ever_grows() {
 fn how_a_run_stands_says_what_bears_each_sentence_of_its_last_words() {
     let bench = Bench::new();
     let said = "The mail is out. Mail \u{2705} Anything else?";
-    let answer = json!({ "tool": "done", "arguments": { "summary": said } });
-    let model = crate::model::Model::new(vec![vec![answer.to_string()]], true);
+    let model = Model::new(vec![call("done", json!({ "summary": said }))], true);
     let asked = json!({ "message": "mail it", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
     let status = bench.reaches(&run, &["completed"]);

@@ -27,8 +27,8 @@ impl Checker<'_> {
             || sentence.ran_well();
         let is_plain = claims.is_empty() && !ends_well && !sentence.fails();
         let is_open = sentence.is_open && !sentence.states();
-        if is_plain && !is_open {
-            states_nothing(sentence, &content)?;
+        if is_plain {
+            states_nothing(sentence, &content, is_open)?;
         }
         let is_title = sentence.is_heading && !sentence.titles();
         if is_plain && (content.is_empty() || is_open || is_title) {
@@ -218,13 +218,17 @@ impl Checker<'_> {
 }
 
 /// Nothing is said by signs and little words that nothing on record could be compared with.
-fn states_nothing(sentence: &Sentence, content: &[&Token]) -> Result<(), String> {
+fn states_nothing(sentence: &Sentence, content: &[&Token], is_open: bool) -> Result<(), String> {
     if !content.is_empty() {
-        let is_signed = sentence.is_ticked || (sentence.is_pictured && !sentence.is_heading);
+        let is_signed = sentence.is_ticked || (sentence.is_pictured && !sentence.is_heading && !is_open);
         return if is_signed { Err("a sign is no receipt".to_owned()) } else { Ok(()) };
     }
     let all: Vec<&Token> = sentence.tokens.iter().collect();
     let asks = all.first().is_some_and(|first| holds("what why how where", &first.raw));
     let states = (0..all.len()).any(|at| sentence.asserts(at)) || !edges(&all).is_empty();
-    if states && !asks { Err("it says nothing that could be compared".to_owned()) } else { Ok(()) }
+    if states && !asks && !is_open {
+        Err("it says nothing that could be compared".to_owned())
+    } else {
+        Ok(())
+    }
 }
