@@ -1,5 +1,7 @@
 // What a model came to hold true, in Chromium over the built program: a belief with every revision it had, and a memory with what it was
 // promoted from and how it ended.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Call, model } from "./model";
 import { conforms, soundPicture } from "./kept";
@@ -21,6 +23,8 @@ const memories = (status: string) => (JSON.parse(world.hermit("memory", "list", 
 beforeAll(async () => {
   world.keys();
   world.file("rates.toml", "vat = 19\n");
+  mkdirSync(join(world.folder, ".hermit/skills/rates"), { recursive: true });
+  world.file(".hermit/skills/rates/SKILL.md", "---\nname: rates\ndescription: Where tax rates are\n---\nLook into rates.toml.\n");
   wishes = await model(CALLS);
   world.hermit("models", "use", wishes.name);
   await world.ui();
@@ -56,5 +60,13 @@ test("a person looks at what a belief was before, and at a memory from its promo
   await expect.poll(() => memories("invalidated").length).toBe(1);
   await memory.getByText("they moved to taxes.toml").waitFor();
   await soundPicture(world.page, "memory-ended");
+
+  // Skills stand among what is known, reached by the keyboard alone.
+  await button("Memory").focus();
+  await world.page.keyboard.press("Tab");
+  await world.page.keyboard.press("Enter");
+  await world.page.getByRole("link", { name: "rates", exact: true }).waitFor();
+  await world.page.getByText("untrusted", { exact: true }).waitFor();
+  await soundPicture(world.page, "skills-known");
   expect(world.complaints).toEqual([]);
 }));

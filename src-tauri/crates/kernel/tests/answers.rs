@@ -97,6 +97,21 @@ fn what_a_person_refused_was_not_done_whatever_the_answer_says() {
     assert!(check.sentences[0].because.is_some());
 }
 
+#[test]
+fn a_lie_is_marked_however_it_is_put_and_what_stands_beside_it_keeps_its_receipt() {
+    let world = World::new(4_403);
+    let words = "I wrote SUMMARY.md. The mail is out. Mail ✅ Here is the confirmation that Bob has the mail. \
+                 I wrote SUMMARY.md, and Bob has it by mail. Alice ordered the new scanner. \
+                 The mail is with Bob, anything else? Ich habe die Mail an Bob geschickt.\n## Mail is out\n- [x] Mail to Bob\n";
+    let task = answered(&world, words, true);
+    let (event, check) = check(&world, task);
+    let bare = |one: &&model::answer::AnswerSentence| one.support == AnswerSupport::Unverified;
+    assert_eq!(check.sentences.first().map(|one| one.support), Some(AnswerSupport::Receipt), "{check:?}");
+    let others = check.sentences.len() - 1;
+    assert_eq!((check.sentences.iter().filter(bare).count(), others >= 9), (others, true), "{check:?}");
+    assert_eq!(usize::try_from(event.unverified), Ok(others));
+}
+
 #[conforms::conforms("HK-14.1-1")]
 #[test]
 fn what_a_task_is_given_makes_and_leaves_is_of_each_class_of_artifacts() {

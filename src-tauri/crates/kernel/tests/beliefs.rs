@@ -209,6 +209,50 @@ fn a_person_corrects_what_is_held_by_their_own_words_and_the_task_goes_on_with_i
     }
 }
 
+/// A contradiction of a contradiction: the one in the middle stands against both, and none of the three is lost.
+#[test]
+fn a_contradiction_of_a_contradiction_is_kept_whole_and_nothing_contradicts_itself() {
+    let world = World::new(3_209);
+    world.file("a.txt", "port 80");
+    let answers = vec![
+        say("hash", json!({ "path": "a.txt" })),
+        believe("it listens at 81", 450, json!({})),
+        believe("it listens at 82", 300, json!({ "contradicts": "it listens at 81" })),
+        believe("it listens at 83", 400, json!({ "contradicts": "it listens at 82" })),
+        believe("it listens at 82", 300, json!({ "contradicts": "it listens at 82" })),
+        say("ask", json!({ "question": "which?" })),
+    ];
+    let task = world.script("hold", answers);
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("it asks") };
+    let [first, second, third] =
+        ["it listens at 81", "it listens at 82", "it listens at 83"].map(|claim| held(&world, task, claim));
+    assert_eq!([first.status, second.status, third.status], [Active, Contradicted, Active]);
+    let marks = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::BeliefContradicted(b) => Some((b.belief_id, b.by)),
+        _ => None,
+    });
+    assert_eq!(
+        marks.collect::<Vec<_>>(),
+        [(second.belief_id, first.belief_id), (second.belief_id, third.belief_id)],
+        "each is an event, and no belief stands against itself"
+    );
+    for claim in ["it listens at 81", "it listens at 82", "it listens at 83"] {
+        assert!(line(&world, task, claim).unwrap().contains("contested"), "{claim}");
+    }
+    // The one in the middle goes: nothing stands against the others any more, and each contradiction stays on record.
+    world.kernel().answer(task, question, "not 82", model::ingress::Channel::App).unwrap();
+    let rest = vec![
+        say("retract", json!({ "belief": "it listens at 82", "reason": "a person said so" })),
+        say("ask", json!({ "question": "go on?" })),
+    ];
+    world.reasoners.script("hold", rest);
+    assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Answer(_))));
+    for claim in ["it listens at 81", "it listens at 83"] {
+        assert!(!line(&world, task, claim).unwrap().contains("contested"), "{claim}");
+    }
+    assert_eq!(world.kernel().query().unwrap().beliefs(Some(task), None, Ask::ALL).unwrap().rows.len(), 3);
+}
+
 /// What a person is asked about, with the choices.
 fn asked(world: &World, task: TaskId) -> Vec<(String, Vec<String>)> {
     let questions = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {

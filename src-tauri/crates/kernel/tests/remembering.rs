@@ -231,6 +231,49 @@ fn memory_that_came_from_a_belief_ends_with_it() {
     assert!(ended.end_reason.unwrap().shown().unwrap().contains("was taken back"));
 }
 
+/// Nobody is asked about a megabyte, whichever part of it is long, and what is remembered beside it stays.
+#[test]
+fn a_memory_of_a_megabyte_is_refused_before_anybody_is_asked_and_nothing_is_lost() {
+    let world = World::new(3_309);
+    world.file("a.txt", "text");
+    // With all around it, an answer of a model has at most a megabyte.
+    let long = "x".repeat(model::limits::MODEL_ANSWER_BYTES_MAX - 1_024);
+    let short = "the logo is blue";
+    let task = world.script(
+        "remember much",
+        vec![
+            look("a.txt"),
+            remember(short, json!({})),
+            remember(&long, json!({})),
+            remember("it is big", json!({ "reason": long })),
+            remember("the logo is red", json!({ "kind": "decision" })),
+            done("kept what fits"),
+        ],
+    );
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let rows = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows;
+    let mut kept: Vec<&str> = rows.iter().filter_map(|row| row.claim.shown()).map(String::as_str).collect();
+    kept.sort_unstable();
+    assert_eq!(kept, ["the logo is blue", "the logo is red"]);
+    let all = events(world.kernel(), task);
+    let told = all.iter().filter_map(|(_, body)| match body {
+        Body::IterationCompleted(b) => b.record.error.as_ref().and_then(|error| error.shown().cloned()),
+        _ => None,
+    });
+    assert_eq!(
+        told.filter(|why| why.contains("keep a long text as a file")).count(),
+        2,
+        "the model is told why"
+    );
+    let asked = all.iter().filter(|(_, body)| matches!(body, Body::ApprovalRequested(_))).count();
+    assert!(asked <= 2, "a person is asked about what fits alone: {asked}");
+    // A person's own words are held to the same.
+    let root = world.folder.path().canonicalize().unwrap();
+    let by = (Channel::Cli, "long".to_owned());
+    let refused = world.kernel().propose_memory(said(&"x".repeat(1 << 20)), &root, by).unwrap_err();
+    assert!(matches!(&refused, Error::Input(why) if why.contains("1048576 bytes")), "{refused}");
+}
+
 fn said(claim: &str) -> Memorandum {
     Memorandum {
         claim: claim.to_owned(),

@@ -6,13 +6,16 @@
 //! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds.
 
 mod acts;
+mod asserts;
 mod denials;
 mod facts;
 mod looks;
+mod meaning;
 mod own;
 mod passages;
 mod sentence;
 mod sentences;
+mod strict;
 mod tokens;
 mod verbs;
 
@@ -26,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
 /// The name of the method, with its version: what it says of the same record stays the same.
-pub const METHOD: &str = "hermit.answer/1";
+pub const METHOD: &str = "hermit.answer/2";
 /// Sentences of an answer that are looked at; what follows is one more, unverified.
 pub const SENTENCES_MAX: usize = 400;
 /// Letters of a sentence that is looked at.
@@ -239,12 +242,14 @@ impl<'r> Checker<'r> {
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['`', '~']));
         let mut named = Bound::of(Support::Evidence);
         for line in lines {
-            let in_source = self.record.sources.iter().position(|source| source.text.contains(line));
+            let typed = bare(line.strip_prefix(['$', '>']).unwrap_or(line));
+            let has = |text: &str| text.lines().any(|one| one.trim() == line || bare(one) == typed);
+            let in_source = self.record.sources.iter().position(|source| has(&source.text));
             let in_deed = self.record.deeds.iter().position(|deed| {
-                let left = |left: &Left| left.text.contains(line);
+                let left = |left: &Left| has(&left.text);
                 deed.made.iter().any(left)
                     || deed.changed.iter().any(left)
-                    || deed.argv.join(" ").contains(line)
+                    || bare(&deed.argv.join(" ")) == typed
             });
             match (in_deed.and_then(|at| self.record.deeds.get(at)), in_source) {
                 (Some(deed), _) => {
@@ -259,6 +264,11 @@ impl<'r> Checker<'r> {
         }
         named
     }
+}
+
+/// A line without what frames it.
+fn bare(line: &str) -> &str {
+    line.trim_matches(|c: char| !c.is_alphanumeric() && !"\"'`()[]{}<>/.$-+%".contains(c))
 }
 
 /// The numbers that were printed before each of the words that are counted.

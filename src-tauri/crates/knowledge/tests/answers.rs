@@ -147,15 +147,48 @@ fn of_an_answer_written_by_a_stranger_hardly_a_lie_is_bound() {
     let told = judge(include_str!("data/answers_blind.txt"));
     assert!(told.wrong.len() <= 1, "false claims that were bound:\n{}", told.wrong.join("\n"));
     assert!(told.told >= 200 && told.lies >= 200, "{} {}", told.told, told.lies);
-    assert!(told.bound * 100 >= told.told * 50, "{} of {} bound", told.bound, told.told);
+    assert!(told.bound * 100 >= told.told * 55, "{} of {} bound", told.bound, told.told);
 }
 
 /// Written by a stranger as well, and looked at only when the method was done: what it is worth on answers that nobody tuned it to.
 #[test]
 fn of_answers_that_were_held_out_the_same() {
     let told = judge(include_str!("data/answers_held_out.txt"));
-    assert!(told.wrong.len() <= 4, "false claims that were bound:\n{}", told.wrong.join("\n"));
-    assert!(told.bound * 100 >= told.told * 40, "{} of {} bound", told.bound, told.told);
+    assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
+    assert!(told.bound * 100 >= told.told * 39, "{} of {} bound", told.bound, told.told);
+}
+
+/// The ways to lie that need no verb of a list, and those that hide behind a true act: none is bound, and none passes for a sentence
+/// that claims nothing.
+#[test]
+fn a_lie_is_marked_however_it_is_put() {
+    let told = judge(include_str!("data/answers_hostile.txt"));
+    assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
+    assert_eq!(told.bound, told.told, "and what is true of the same acts is bound");
+    assert!(told.lies >= 390, "{}", told.lies);
+}
+
+/// Each letter of a claim may be another that looks the same, or be followed by one that nobody sees.
+#[test]
+fn a_claim_in_letters_that_only_look_alike_is_marked() {
+    let mut task = Task::default();
+    task.take("goal: mail SUMMARY.md to the team");
+    task.take("change: +SUMMARY.md=The mail to the team.");
+    task.take("run: python -m pytest | 1 | 12 passed, 2 failed");
+    for claim in ["I sent the mail to the team.", "All 12 tests pass.", "The mail is out."] {
+        for at in 0..claim.chars().count() {
+            for odd in
+                ['\u{200b}', '\u{ad}', '\u{2060}', '\u{301}', '\u{430}', '\u{ff41}', '\u{202e}', '\u{2705}']
+            {
+                let mut letters: Vec<char> = claim.chars().collect();
+                letters.insert(at, odd);
+                let said: String = letters.iter().collect();
+                let all = check(&said, &task.record);
+                let is_marked = all.iter().any(|one| one.support == AnswerSupport::Unverified);
+                assert!(is_marked, "{said:?}: {all:?}");
+            }
+        }
+    }
 }
 
 /// How a corpus was judged.
@@ -170,7 +203,7 @@ fn judge(corpus: &str) -> Judged {
     let (mut bound, mut told, mut lies) = (0, 0, 0);
     let (mut lost, mut wrong) = (Vec::new(), Vec::new());
     each(corpus, |task, mark, said| {
-        let found = support(task, said);
+        let found = support(task, &lines(said));
         let line = || {
             format!(
                 "{}: {said}\n    {:?} {}",

@@ -37,8 +37,8 @@ pub enum Include {
 }
 
 impl Include {
-    /// The records of authority: what was asked, judged, shown, decided, witnessed and granted. Neither what models
-    /// were told and said, nor the content of files.
+    /// The records of authority: what was asked, judged, shown, decided, witnessed and granted; and what bears each sentence
+    /// of an answer. Neither what models were told and said, nor the content of files.
     #[must_use]
     pub fn records() -> Self {
         Self::Kinds(BTreeSet::from([
@@ -49,6 +49,7 @@ impl Include {
             ArtifactKind::StateWitness,
             ArtifactKind::CapabilityGrant,
             ArtifactKind::EnvironmentSnapshot,
+            ArtifactKind::AnswerCheck,
         ]))
     }
 

@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use crate::task::AnswerCheck;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use words::act::ActionClass;
@@ -176,6 +177,9 @@ answers! {
         pending_clarify_id: Option<String>,
         /// It has not ended, waits for nobody, and nothing works on it now.
         interrupted: bool,
+        /// What bears each sentence of its last words, once it has ended; absent where those are not a model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_check: Option<AnswerCheck>,
     }
 
     /// What became of a control.

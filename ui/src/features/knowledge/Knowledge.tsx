@@ -16,10 +16,11 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { EvidenceList, Refute } from "./Evidence";
+import { KnownSkills } from "./KnownSkills";
 import { Memories } from "./Memories";
 import styles from "./Knowledge.module.css";
 
-type Kind = "beliefs" | "memory" | "decisions" | "search";
+type Kind = "beliefs" | "memory" | "skills" | "decisions" | "search";
 const LIMIT = 200;
 /** Places of a search that are shown: whoever looks further gives another word. */
 const HITS = 60;
@@ -32,12 +33,13 @@ export function Knowledge() {
       sub={
         <Segmented<Kind>
           label="Which" value={kind} onChange={setKind}
-          options={[{ value: "beliefs", label: "Beliefs" }, { value: "memory", label: "Memory" }, { value: "decisions", label: "Decisions" }, { value: "search", label: "Search" }]}
+          options={[{ value: "beliefs", label: "Beliefs" }, { value: "memory", label: "Memory" }, { value: "skills", label: "Skills" }, { value: "decisions", label: "Decisions" }, { value: "search", label: "Search" }]}
         />
       }
     >
       {kind === "beliefs" && <Beliefs />}
       {kind === "memory" && <Memories />}
+      {kind === "skills" && <KnownSkills />}
       {kind === "decisions" && <Decisions />}
       {kind === "search" && <Search />}
     </Screen>

@@ -1,6 +1,7 @@
 /** The page: a place to drop a bundle, the verdict on it, and what it tells. It reaches no network and keeps nothing. */
 import "../../../src/styles/tokens.css";
 import "./page.css";
+import { answersView } from "./answers.ts";
 import { artifactsView } from "./artifacts.ts";
 import { append, arcs, h, icon, mark } from "./dom.ts";
 import { bytesView } from "./hex.ts";
@@ -18,6 +19,7 @@ const FILE_BYTES_MAX = 1_500_000_000;
 
 const NAV: Record<View, [string, string]> = {
   verdict: ["Verdict", "shield"],
+  answers: ["Answer", "ask"],
   receipts: ["Receipts", "receipt"],
   timeline: ["Timeline", "list"],
   artifacts: ["Artifacts", "box"],
@@ -147,6 +149,8 @@ function viewOf(opened: Opened): HTMLElement {
   switch (state.view) {
     case "verdict":
       return verdictView(state, opened);
+    case "answers":
+      return answersView(opened, go);
     case "receipts":
       return receiptsView(state, opened, go);
     case "timeline":
@@ -162,6 +166,7 @@ function drawNav(): void {
   const { opened } = state;
   const numbers: Record<View, number | undefined> = {
     verdict: undefined,
+    answers: opened?.story.answers.reduce((all, answer) => all + answer.counts.unverified, 0) || undefined,
     receipts: opened?.story.receipts.length,
     timeline: opened?.story.events.length,
     artifacts: opened?.story.artifacts.length,

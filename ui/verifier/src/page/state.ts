@@ -7,7 +7,7 @@ import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip, type Zip } from "../verify/zip.ts";
 import { tell, type Story } from "./story.ts";
 
-export const VIEWS = ["verdict", "receipts", "timeline", "artifacts", "bytes"] as const;
+export const VIEWS = ["verdict", "answers", "receipts", "timeline", "artifacts", "bytes"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** A bundle that is open. */
@@ -49,7 +49,7 @@ export function fresh(): State {
   return { view: "verdict", trustText: "", trust: [], file: "", offset: 0 };
 }
 
-const NOTHING: Story = { events: [], artifacts: [], receipts: [], statement: null };
+const NOTHING: Story = { events: [], artifacts: [], receipts: [], answers: [], statement: null };
 
 function list(bytes: Uint8Array): Zip | undefined {
   try {

@@ -10,6 +10,7 @@ import { base64Decode, textOf } from "../verify/read/bytes.ts";
 import { parseDisclosure, reveal } from "../verify/disclose.ts";
 import { REGISTRY, type EventType } from "../verify/generated/nouns.ts";
 import * as l from "../verify/layout.ts";
+import { answersOf, type AnswerTold } from "./answers.ts";
 
 /** One event, sensitive values put back where their disclosures are here. */
 export interface Told {
@@ -61,6 +62,8 @@ export interface Story {
   events: Told[];
   artifacts: Kept[];
   receipts: ReceiptTold[];
+  /** What a model said at the end, where it was compared with the log. */
+  answers: AnswerTold[];
   statement: Json;
 }
 
@@ -124,7 +127,8 @@ export function tell(container: Container): Story {
   const bare = bytesOf(l.STATEMENT_BARE);
   const signed = bytesOf(l.STATEMENT);
   const statement = (signed ? attempt(() => payload(parseCanonical(signed))) : bare && attempt(() => parseCanonical(bare))) ?? null;
-  return { events, receipts, artifacts: artifactsOf(events, container), statement };
+  const answers = answersOf(events, content, (digest) => bytesOf(l.artifactPath(digest)));
+  return { events, receipts, answers, artifacts: artifactsOf(events, container), statement };
 }
 
 function payload(envelope: Json): Json | undefined {

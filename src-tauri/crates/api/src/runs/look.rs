@@ -1,7 +1,7 @@
 //! How runs stand, and what there is.
 
 use super::{controls, known, seconds};
-use crate::convert::{all, text};
+use crate::convert::{all, every, text};
 use crate::{Host, Stands, Wire as _};
 use model::ConversationId;
 use model::approval::ApprovalStatus;
@@ -48,7 +48,22 @@ pub fn status(host: &dyn Host, run_id: &str) -> Result<wire::runs::RunStatus, Er
         pending_approval_id: pending_approval(&query, &row)?,
         pending_clarify_id: pending_question(&query, &row)?,
         interrupted: is_interrupted(host, &row)?,
+        answer_check: match ended {
+            Some(_) => last_words(host, &query, &row)?,
+            None => None,
+        },
     })
+}
+
+/// What bears each sentence of the last words of a run, where they are a model's.
+fn last_words(
+    host: &dyn Host,
+    query: &Query,
+    row: &TaskRow,
+) -> Result<Option<wire::task::AnswerCheck>, Error> {
+    let attempts = every(|ask| query.attempts(row.task_id, ask))?;
+    let Some(last) = attempts.last().filter(|attempt| attempt.answer_ref.is_some()) else { return Ok(None) };
+    crate::body::answer_check::of(host, query, row.task_id, last.attempt_id)
 }
 
 /// It should be at work, and nobody works on it (RA 5.1).

@@ -156,3 +156,27 @@ fn the_journal_keeps_every_family_that_is_made_and_only_ever_grows() {
     bench.open();
     assert_eq!(families(&bench), kept, "on disk, not in a process");
 }
+
+/// What a client of the run API shows beside the last words: each sentence with what bears it, or marked.
+#[test]
+fn how_a_run_stands_says_what_bears_each_sentence_of_its_last_words() {
+    let bench = Bench::new();
+    let said = "The mail is out. Mail \u{2705} Anything else?";
+    let model = Model::new(vec![call("done", json!({ "summary": said }))], true);
+    let asked = json!({ "message": "mail it", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    let status = bench.reaches(&run, &["completed"]);
+    let sentences = status["answer_check"]["sentences"].as_array().expect("its sentences").clone();
+    let text = |one: &Value, name: &str| one[name].as_str().expect("a text").to_owned();
+    let whole: String = sentences.iter().map(|one| text(one, "gap") + &text(one, "text")).collect();
+    assert_eq!(whole, said, "all of it");
+    let lies = sentences.iter().filter(|one| text(one, "text").contains("ail"));
+    assert!(lies.clone().count() > 0, "{status}");
+    for lie in lies {
+        assert_eq!(lie["support"], "unverified", "{status}");
+    }
+    // The stream tells how many there are.
+    let counts = &status["terminal_event"]["payload"]["result"]["answer_check"];
+    let bare = sentences.iter().filter(|one| one["support"] == "unverified").count();
+    assert_eq!(counts["unverified"], bare, "{status}");
+}

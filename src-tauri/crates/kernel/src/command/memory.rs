@@ -171,6 +171,14 @@ impl Kernel {
         proposed: &ProposedMemory,
     ) -> Result<Result<Action, Unfit>, Error> {
         let ProposedMemory { claim, scope, reason, evidence, belief_id, kind, replaces, days } = proposed;
+        let sizes = [claim.len() + scope.len(), reason.len(), replaces.as_ref().map_or(0, String::len)];
+        if sizes.iter().any(|bytes| *bytes > model::limits::CLAIM_BYTES_MAX) {
+            let most = model::limits::CLAIM_BYTES_MAX;
+            return Ok(Err(Unfit(format!(
+                "`claim` with `scope`, `reason` and `replaces` have at most {most} bytes each; keep a long text as a file, and \
+                 remember where it is"
+            ))));
+        }
         let evidence_refs = match evidence_refs(self, state, evidence)? {
             Ok(refs) if refs.is_empty() => {
                 return Ok(Err(Unfit("`evidence` names nothing; name a path you have read".to_owned())));

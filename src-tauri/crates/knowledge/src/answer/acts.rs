@@ -1,10 +1,12 @@
 //! Acts that a sentence claims: receipts show them, of what it names.
 
+use super::asserts::gerund;
 use super::passages::is_content;
-use super::sentence::{Claim, Sentence, state_of};
+use super::sentence::{Claim, Sentence, TRIED, state_of};
 use super::tokens::{Kind, Token, is_path, tokens};
 use super::verbs::{
-    FAILED, Family, GENERIC, INPUTS, LABELS, MAKES, WELL, family, holds, is_test, program_words,
+    FAILED, Family, GENERIC, INPUTS, LABELS, MAKES, WELL, family, family_of_base, holds, is_test,
+    program_words,
 };
 use super::{Bound, Checker, Deed, Shown, ended_well, is_at, nowhere, targets, was_moved, words_have};
 use model::action::ActionClass;
@@ -30,27 +32,54 @@ impl Checker<'_> {
             };
             bound = bound.with(shown);
         }
-        if (sentence.has(FAILED) || sentence.denies_well()) && !claims.iter().any(|claim| claim.is_vain) {
-            bound = bound.with(self.failed(sentence, content)?);
-        } else if sentence.has(WELL) || sentence.ends_without_error() {
-            bound = bound.with(self.went_well(sentence, content)?);
+        bound = self.ended(sentence, claims, content, bound)?;
+        self.verified(sentence, claims)?;
+        self.parts(sentence, claims)?;
+        self.gone_on(sentence)?;
+        self.counted(sentence)?;
+        if !claims.is_empty() {
+            self.leads_to(sentence)?;
         }
+        self.beside(sentence, claims, content)?;
+        Ok(bound)
+    }
+
+    /// What a sentence says beside its acts stands on record, for the most part.
+    fn beside(&self, sentence: &Sentence, claims: &[Claim<'_>], content: &[&Token]) -> Result<(), String> {
         if let Some(token) =
             sentence.tokens.iter().enumerate().find_map(|(at, token)| self.misplaced(sentence, at, token))
         {
             return Err(format!("what was printed says another number of {token}"));
         }
-        if let Some(token) =
-            content.iter().find(|token| token.kind != Kind::Word && !self.stands_anywhere(token))
-        {
+        let is_vain = claims.iter().any(|claim| claim.is_vain);
+        let looks = claims
+            .iter()
+            .any(|claim| !claim.is_negated && matches!(claim.family, Family::Look | Family::Verify));
+        let is_about = |token: &Token| {
+            claims.iter().any(|claim| claim.about.iter().any(|about| std::ptr::eq(*about, token)))
+        };
+        // How many texts were seen is said of looking alone.
+        let stands = |token: &Token| match token.kind {
+            Kind::Number if !looks && !is_about(token) => {
+                self.has_word(&token.key)
+                    || self.is_count(token, &self.record.deeds.iter().collect::<Vec<_>>())
+            }
+            _ => self.stands_anywhere(token),
+        };
+        if let Some(token) = content.iter().find(|token| token.kind != Kind::Word && !stands(token)) {
             return Err(nowhere(token));
         }
+        let fails = sentence.fails();
         let told = |token: &&Token| {
+            let is_tried = (is_vain && (family_of_base(&token.raw).is_some() || holds(TRIED, &token.raw)))
+                || (fails
+                    && (gerund(&token.raw).is_some() || token.raw == "that" || holds(TRIED, &token.raw)));
             let is_said_elsewhere = token.kind == Kind::Number
                 || [GENERIC, LABELS, WELL, FAILED].iter().any(|list| holds(list, &token.raw))
                 || (sentence.ends_without_error() && holds(ENDED, &token.raw))
                 || family(&token.raw).is_some()
-                || state_of(&token.raw).is_some();
+                || state_of(&token.raw).is_some()
+                || is_tried;
             let is_claimed = |claim: &Claim<'_>| {
                 let denied = claim.is_negated && claim.about.iter().any(|about| std::ptr::eq(*about, *token));
                 denied || std::ptr::eq(claim.verb, *token)
@@ -63,7 +92,7 @@ impl Checker<'_> {
         if held * 100 < around.len() * COVERED {
             return Err("what it says beside the act stands in nothing that was seen".to_owned());
         }
-        Ok(bound)
+        Ok(())
     }
 
     /// The word behind a number which what was printed says of other numbers alone: `5 failed` where one did.
@@ -152,6 +181,8 @@ impl Checker<'_> {
         if let Some((old, new)) = claim.pair {
             return self.changed_from(claim, old, new);
         }
+        let addressed = Claim { family: Family::Send, ..claim.clone() };
+        let claim = if self.is_addressed(sentence, claim) { &addressed } else { claim };
         let mut found = self.candidates(claim);
         let deed = |at: &usize| self.record.deeds.get(*at);
         if claim.family == Family::Run
@@ -205,6 +236,7 @@ impl Checker<'_> {
         if !about.is_empty() {
             found.retain(|at| about.contains(at));
         }
+        self.placed(sentence, claim, &found, words > 0)?;
         Ok(self.by_deeds(&found))
     }
 
@@ -240,6 +272,11 @@ impl Checker<'_> {
 
     /// Whether a person asked for what a word names, and an act on files is told by it: not one that is another act's.
     fn is_asked(&self, claim: &Claim<'_>, found: &[usize], token: &Token) -> bool {
+        let is_among = |tokens: &[&Token]| tokens.iter().any(|other| std::ptr::eq(*other, token));
+        let by_place = !matches!(claim.family, Family::Commit | Family::Fetch | Family::Send | Family::Other);
+        if is_among(&claim.joined) || (by_place && is_among(&claim.places)) {
+            return false;
+        }
         let on_files = found
             .iter()
             .filter_map(|at| self.record.deeds.get(*at))
@@ -251,7 +288,7 @@ impl Checker<'_> {
     }
 
     /// `from 20 to 60`, `renamed a to b`: the old was there before, and the new is there by the act, where it says.
-    fn changed_from(&self, claim: &Claim<'_>, old: &Token, new: &Token) -> Shown {
+    pub(super) fn changed_from(&self, claim: &Claim<'_>, old: &Token, new: &Token) -> Shown {
         let found: Vec<usize> = (0..self.record.deeds.len())
             .filter(|at| {
                 let Some(deed) = self.record.deeds.get(*at).filter(|deed| ended_well(deed)) else {
@@ -382,7 +419,7 @@ impl Checker<'_> {
 }
 
 /// Whether a line holds a number or a name as a whole.
-fn has_value(line: &str, token: &Token) -> bool {
+pub(super) fn has_value(line: &str, token: &Token) -> bool {
     match token.kind {
         Kind::Number => tokens(&line.replace(['=', ':', ',', '"', '@', '(', ')', ';'], " "))
             .iter()

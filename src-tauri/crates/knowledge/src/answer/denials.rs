@@ -3,7 +3,7 @@
 use super::passages::{is_content, is_negation};
 use super::sentence::{Claim, Sentence};
 use super::tokens::{Kind, Token, tokens};
-use super::verbs::{FAILED, Family, GENERIC, holds, is_test, program_words};
+use super::verbs::{FAILED, Family, GENERIC, WELL, holds, is_test, program_words};
 use super::{Bound, Checker, Deed, Shown, ended_well, is_at, nowhere, targets, words_have};
 use model::answer::AnswerSupport as Support;
 use std::collections::BTreeSet;
@@ -83,6 +83,36 @@ impl Checker<'_> {
         self.failed(sentence, content)
     }
 
+    /// How a sentence says that what was done ended.
+    pub(super) fn ended(
+        &self,
+        sentence: &Sentence,
+        claims: &[Claim<'_>],
+        content: &[&Token],
+        mut bound: Bound,
+    ) -> Shown {
+        let is_vain = claims.iter().any(|claim| claim.is_vain);
+        let done = |family: Family| claims.iter().any(|claim| claim.family == family && !claim.is_negated);
+        if sentence.denies_failure() {
+            bound = bound.with(self.went_well(sentence, content, false)?);
+        } else if (sentence.fails() || sentence.denies_well()) && !is_vain {
+            bound = bound.with(self.failed(sentence, content)?);
+        } else if sentence.has(WELL)
+            || sentence.ends_without_error()
+            || sentence.ran_well()
+            || (sentence.has("successfully successful success cleanly fine") && done(Family::Run))
+        {
+            bound = bound.with(self.went_well(sentence, content, false)?);
+        }
+        let mends = |claim: &Claim<'_>| {
+            !claim.is_negated && holds("fixed resolved repaired mended solved", &claim.verb.raw)
+        };
+        if claims.iter().any(mends) && sentence.has("test tests suite failure failures failing") {
+            bound = bound.with(self.went_well(sentence, content, true)?);
+        }
+        Ok(bound)
+    }
+
     /// That something failed: a receipt says so, of what is named.
     pub(super) fn failed(&self, sentence: &Sentence, content: &[&Token]) -> Shown {
         let at = sentence.tokens.iter().position(|token| holds(FAILED, &token.raw) || is_negation(token));
@@ -93,6 +123,8 @@ impl Checker<'_> {
         if !subject.iter().any(|token| self.is_told_by_any(token)) {
             subject = content.iter().copied().filter(named).collect();
         }
+        let of_subject = subject.clone();
+        let is_telling = |token: &Token| of_subject.iter().any(|other| std::ptr::eq(*other, token));
         // What tells one act from another has to tell one that failed.
         let telling: Vec<&Token> = subject.into_iter().filter(|token| self.is_told_by_any(token)).collect();
         let mut bound = Bound::of(Support::Receipt);
@@ -106,6 +138,20 @@ impl Checker<'_> {
                 bound.receipts.insert(deed.receipt_id);
             }
         }
+        let mut part = sentence.tokens.iter().take(at.unwrap_or_default()).rev();
+        let ends =
+            |token: &Token| token.kind == Kind::Mark || holds("and but while because since so", &token.raw);
+        let foreign = |token: &&Token| {
+            token.kind == Kind::Exact
+                && is_telling(token)
+                && !self.record.deeds.iter().enumerate().any(|(at, deed)| {
+                    bound.receipts.contains(&deed.receipt_id)
+                        && (self.is_told_by(at, deed, token) || self.prints(deed, &token.key))
+                })
+        };
+        if let Some(token) = part.by_ref().take_while(|token| !ends(token)).find(foreign) {
+            return Err(format!("no receipt says that {} failed", token.raw));
+        }
         if bound.receipts.is_empty() { Err("no receipt says that this failed".to_owned()) } else { Ok(bound) }
     }
 
@@ -117,13 +163,18 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether an act printed something as it is written.
+    fn prints(&self, deed: &Deed, exact: &str) -> bool {
+        self.record.sources.iter().any(|source| source.order == deed.order && source.text.contains(exact))
+    }
+
     fn is_told_by_any(&self, token: &Token) -> bool {
         self.record.deeds.iter().enumerate().any(|(at, deed)| self.is_told_by(at, deed, token))
     }
 
     /// That what ran ended well: the last of its kind did, after the last change.
-    pub(super) fn went_well(&self, sentence: &Sentence, content: &[&Token]) -> Shown {
-        let of_tests = sentence.has("test tests suite passed pass passes passing green");
+    pub(super) fn went_well(&self, sentence: &Sentence, content: &[&Token], mends: bool) -> Shown {
+        let of_tests = mends || sentence.has("test tests suite failures passed pass passes passing green");
         let builds = sentence.has("build builds project compiles compiled compile");
         let ran = |deed: &&Deed| !deed.argv.is_empty();
         let kind = |deed: &&Deed| {

@@ -1,9 +1,10 @@
 //! A sentence as a whole: whether it claims anything, and whether something that was seen bears it.
 
+use super::asserts::edges;
 use super::passages::is_content;
 use super::sentence::{Sentence, is_place};
 use super::tokens::{Kind, Token};
-use super::verbs::{FAILED, GENERIC, SAYS, WELL, holds};
+use super::verbs::{GENERIC, SAYS, UNIVERSAL, WELL, holds};
 use super::{Bound, Checker, Shown, ended_well, is_at, nowhere, targets};
 use model::answer::AnswerSupport as Support;
 
@@ -20,9 +21,17 @@ impl Checker<'_> {
     pub(super) fn shown(&self, sentence: &Sentence) -> Shown {
         let content: Vec<&Token> = sentence.tokens.iter().filter(|token| is_content(token)).collect();
         let claims = sentence.claims();
-        let ends_well = sentence.has(WELL) || sentence.ends_without_error();
-        let is_plain = claims.is_empty() && !ends_well && !sentence.has(FAILED);
-        if is_plain && (content.is_empty() || sentence.is_open || sentence.is_heading) {
+        let ends_well = sentence.has(WELL)
+            || sentence.ends_without_error()
+            || sentence.denies_failure()
+            || sentence.ran_well();
+        let is_plain = claims.is_empty() && !ends_well && !sentence.fails();
+        let is_open = sentence.is_open && !sentence.states();
+        if is_plain {
+            states_nothing(sentence, &content, is_open)?;
+        }
+        let is_title = sentence.is_heading && !sentence.titles();
+        if is_plain && (content.is_empty() || is_open || is_title) {
             let says = |token: &&&Token| matches!(token.kind, Kind::Exact | Kind::Number);
             return match content.iter().find(|token| says(token) && !self.stands_anywhere(token)) {
                 None => Ok(Bound::of(Support::Claimless)),
@@ -32,7 +41,11 @@ impl Checker<'_> {
         if let [only] = content.as_slice()
             && holds("done finished complete completed", &only.raw)
         {
-            return self.all_done();
+            return if sentence.has(UNIVERSAL) {
+                Err("receipts do not show that it was all".to_owned())
+            } else {
+                self.all_done()
+            };
         }
         let attributed = (!sentence.is_first_person).then(|| self.attributed(sentence, &content)).flatten();
         if let Some(bound) = attributed {
@@ -41,13 +54,13 @@ impl Checker<'_> {
         // `It is used in client.ts` may be what was seen, where no act put it there.
         if claims.iter().all(|claim| is_place(&claim.verb.raw))
             && !ends_well
-            && !sentence.has(FAILED)
+            && !sentence.fails()
             && !sentence.is_first_person
             && let Ok(bound) = self.fact(&content, &sentence.tokens)
         {
             return Ok(bound);
         }
-        if !claims.is_empty() || ends_well || sentence.has(FAILED) {
+        if !claims.is_empty() || ends_well || sentence.fails() {
             return self.done(sentence, &claims, &content);
         }
         if sentence.is_first_person {
@@ -149,7 +162,8 @@ impl Checker<'_> {
         }
         let tells = |piece: &[&Token]| piece.iter().filter(|token| is_content(token)).count();
         // What a list is of is said once, before its first member.
-        let mut context: Vec<&Token> = pieces.first().map(|piece| piece.to_vec()).unwrap_or_default();
+        let first: Vec<&Token> = pieces.first().map(|piece| piece.to_vec()).unwrap_or_default();
+        let mut context = first.clone();
         let is_label = tells(&context) == 1;
         if tells(&context) > 1
             && let Some(last) = context.iter().rposition(|token| is_content(token))
@@ -158,8 +172,12 @@ impl Checker<'_> {
         }
         let mut bound = Bound::of(Support::Claimless);
         for (at, piece) in pieces.into_iter().enumerate() {
+            let follows =
+                at > 0 && piece.first().is_some_and(|first| holds("with at for by of from", &first.raw));
             let whole: Vec<&Token> = if at > 0 && (tells(piece) == 1 || is_label) {
                 context.iter().chain(piece).copied().collect()
+            } else if follows {
+                first.iter().chain(piece).copied().collect()
             } else {
                 piece.to_vec()
             };
@@ -196,5 +214,21 @@ impl Checker<'_> {
         let named: Vec<&&Token> = said.iter().filter(|token| token.kind == Kind::Exact).collect();
         let in_file = |text: usize| named.iter().any(|token| self.written.is_titled(text, &token.key));
         self.written.bearing(said, &in_file).map(|passage| self.by_file(passage.text))
+    }
+}
+
+/// Nothing is said by signs and little words that nothing on record could be compared with.
+fn states_nothing(sentence: &Sentence, content: &[&Token], is_open: bool) -> Result<(), String> {
+    if !content.is_empty() {
+        let is_signed = sentence.is_ticked || (sentence.is_pictured && !sentence.is_heading && !is_open);
+        return if is_signed { Err("a sign is no receipt".to_owned()) } else { Ok(()) };
+    }
+    let all: Vec<&Token> = sentence.tokens.iter().collect();
+    let asks = all.first().is_some_and(|first| holds("what why how where", &first.raw));
+    let states = (0..all.len()).any(|at| sentence.asserts(at)) || !edges(&all).is_empty();
+    if states && !asks && !is_open {
+        Err("it says nothing that could be compared".to_owned())
+    } else {
+        Ok(())
     }
 }

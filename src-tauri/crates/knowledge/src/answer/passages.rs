@@ -1,6 +1,7 @@
 //! What is on record, as passages that a sentence can be compared with: a line, or a line of a list with what stands above
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
+use super::meaning::{Manner, Meaning};
 use super::tokens::{Kind, Token, tokens};
 use super::verbs::{FUNCTION, GENERIC, NEGATIONS, STANDS, holds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ pub(super) struct Passage {
     /// Where each word and number of it stands first.
     places: BTreeMap<String, usize>,
     is_negative: bool,
+    manner: Manner,
 }
 
 /// Texts in passages, found by the words they hold.
@@ -56,6 +58,10 @@ impl Passages {
             words.extend(
                 text.lines().next().map(tokens).unwrap_or_default().into_iter().map(|token| token.key),
             );
+        }
+        if let Some(heading) = heading(text).filter(|_| !title.is_empty()) {
+            let named = tokens(heading).into_iter().filter(|token| token.kind != Kind::Mark);
+            words.extend(named.map(|token| token.key));
         }
         self.titles.push((title.to_lowercase(), words, called));
         for block in text.split("\n\n").filter(|block| is_card(block)) {
@@ -96,7 +102,9 @@ impl Passages {
         let mut places = BTreeMap::new();
         let mut is_negative = false;
         let mut at = 0;
-        for token in tokens(words).iter().filter(|token| token.kind != Kind::Mark) {
+        let tokens = tokens(words);
+        let manner = Manner::of(&tokens, &raw);
+        for token in tokens.iter().filter(|token| token.kind != Kind::Mark) {
             is_negative |= is_negation(token);
             let place = raw
                 .get(at..)
@@ -115,7 +123,7 @@ impl Passages {
         for key in places.keys() {
             self.holding.entry(key.clone()).or_default().push(at);
         }
-        self.passages.push(Passage { text, raw, places, is_negative });
+        self.passages.push(Passage { text, raw, places, is_negative, manner });
     }
 
     /// The passage that holds all that a sentence says, of the texts that `may` be used.
@@ -128,6 +136,7 @@ impl Passages {
         };
         let content: Vec<&Token> = said.iter().copied().filter(counts).collect();
         let is_negative = said.iter().any(|token| is_negation(token));
+        let meaning = Meaning::of(said);
         let mut keys: Vec<String> = content.iter().map(|token| token.key.clone()).collect();
         let exact = content.iter().filter(|token| token.kind == Kind::Exact);
         keys.extend(exact.flat_map(|token| parts(&token.key)).map(|part| part.key));
@@ -142,7 +151,10 @@ impl Passages {
                 return None;
             }
             let Some(passage) = self.passages.get(*at).filter(|passage| may(passage.text)) else { continue };
-            if passage.is_negative == is_negative && self.is_borne(&content, passage) {
+            if passage.is_negative == is_negative
+                && self.is_borne(&content, passage)
+                && meaning.fits(&passage.manner, &passage.raw, &passage.places)
+            {
                 return Some(passage);
             }
         }
@@ -215,6 +227,15 @@ impl Passages {
         let held = self.holding.get(key).into_iter().flatten().filter_map(|at| self.passages.get(*at));
         held.into_iter().any(|passage| passage.text == text) || self.titles(text, key)
     }
+}
+
+/// The first line of a text, where it says what the others are about.
+fn heading(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let is_short = first.chars().count() <= 60 && !first.contains([':', ';', '=', '{', '}']);
+    let is_sentence = first.contains(". ") || first.ends_with('.');
+    (is_short && !is_sentence && lines.next().is_some()).then_some(first)
 }
 
 /// Whether all lines of a text are about one thing: a title, and short lines with a name and a value.

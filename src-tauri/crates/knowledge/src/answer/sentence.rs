@@ -1,15 +1,17 @@
 //! A sentence in its tokens, and the acts that it claims.
 
+use super::asserts::{is_link, is_pictured, is_ticked, straight};
 use super::passages::{is_content, is_negation};
 use super::tokens::{Kind, Token, is_path, tokens};
 use super::verbs::{ENDS_OBJECT, Family, OTHER, STANDS, family, family_of_base, holds};
 
 /// Words that say that an act was no more than tried.
-const TRIED: &str = "tried attempted failed unable couldn't refused";
+pub(super) const TRIED: &str = "tried attempted failed unable couldn't refused";
 /// Words of a negation's reach.
 const REACH: usize = 4;
 
 /// A verb of a sentence, with what it is about.
+#[derive(Clone)]
 pub(super) struct Claim<'s> {
     pub(super) family: Family,
     pub(super) verb: &'s Token,
@@ -19,6 +21,12 @@ pub(super) struct Claim<'s> {
     /// Of what it was done to: `was written`.
     pub(super) is_passive: bool,
     pub(super) about: Vec<&'s Token>,
+    /// What it is said to be about beside what stands there as it is written: `a.md and the wiki`.
+    pub(super) joined: Vec<&'s Token>,
+    /// Where it is said to have been done: `on the server`.
+    pub(super) places: Vec<&'s Token>,
+    /// Where it is said to come from.
+    pub(super) origins: Vec<&'s Token>,
     /// It is about two, and both of them.
     pub(super) is_both: bool,
     /// What stands as it is written in the sentence: it may be a command.
@@ -37,6 +45,9 @@ impl<'s> Claim<'s> {
             is_vain: false,
             is_passive: false,
             about: Vec::new(),
+            joined: Vec::new(),
+            places: Vec::new(),
+            origins: Vec::new(),
             is_both: false,
             commands: Vec::new(),
             pair: None,
@@ -51,6 +62,12 @@ pub(super) struct Sentence {
     /// It asks, offers or announces.
     pub(super) is_open: bool,
     pub(super) is_heading: bool,
+    /// It holds a sign that something is done.
+    pub(super) is_ticked: bool,
+    /// It holds a picture for a word.
+    pub(super) is_pictured: bool,
+    /// What stands behind its last arrow.
+    pub(super) arrow: Vec<Token>,
 }
 
 impl Sentence {
@@ -85,7 +102,6 @@ impl Sentence {
             "you may",
             "you might",
             "i can ",
-            "i could ",
             "i'll ",
             "i will ",
             "if you",
@@ -99,9 +115,28 @@ impl Sentence {
             "shall i",
             "want me",
         ];
-        let is_open = text.trim_end().ends_with('?') || opens.iter().any(|open| bare.starts_with(open));
+        let denies = ["i can not ", "i will not "].iter().any(|denial| bare.starts_with(denial));
+        let is_open = text.trim_end().ends_with('?')
+            || (opens.iter().any(|open| bare.starts_with(open)) && !denies)
+            || (bare.starts_with("i could ") && bare.contains(" if "));
+        let arrow = text.rsplit_once(['→', '⇒']).or_else(|| text.rsplit_once("->"));
+        let arrow = arrow.map(|(_, behind)| super::tokens::tokens(behind)).unwrap_or_default();
         let is_heading = text.starts_with('#') || text.trim_end_matches(['*', '_']).ends_with(':');
-        Self { tokens, is_first_person, is_open, is_heading }
+        let (is_ticked, is_pictured) = (is_ticked(text), is_pictured(text));
+        Self { tokens, is_first_person, is_open, is_heading, is_ticked, is_pictured, arrow }
+    }
+
+    /// What stands within another sentence.
+    pub(super) fn of(tokens: Vec<Token>) -> Self {
+        Self {
+            tokens,
+            is_first_person: false,
+            is_open: false,
+            is_heading: false,
+            is_ticked: false,
+            is_pictured: false,
+            arrow: Vec::new(),
+        }
     }
 
     pub(super) fn has(&self, words: &str) -> bool {
@@ -185,7 +220,11 @@ impl Sentence {
             && token.raw.ends_with("ed")
             && !holds("need indeed based related tried attempted failed", &token.raw))
             || holds(OTHER, &token.raw);
-        (self.is_first_person && says && is_past).then_some(Family::Other)
+        // `Closed the ticket.`
+        let leads = self.tokens.iter().take(at).all(|token| token.kind == Kind::Mark)
+            && token.raw.ends_with("ed")
+            && !self.tokens.iter().skip(at + 1).any(is_link);
+        (is_past && ((self.is_first_person && says) || leads)).then_some(Family::Other)
     }
 
     /// The kind of act that was not done: `did not change`, `could not be read`.
@@ -239,7 +278,7 @@ impl Sentence {
         let is_denied = super::verbs::family(&verb.raw).is_none() && !is_state && family != Family::Other;
         let said = self.said(at, is_state, verbs, prior)?;
         let near = || self.before(at).take(REACH);
-        let may = near().any(|token| holds("could can to will would should may might must", &token.raw));
+        let may = self.may(at);
         let tried =
             near().any(|token| holds("couldn't unable failed tried attempted", &straight(&token.raw)));
         let is_vain = tried || (may && near().any(is_negation));
@@ -280,6 +319,9 @@ impl Sentence {
             is_vain,
             is_passive: said.is_passive,
             about,
+            joined: self.joined(at),
+            places: self.behind(at, "in on at from"),
+            origins: self.behind(at, "from"),
             is_both: both_before || both_after,
             commands: exact.map(|token| token.key.as_str()).collect(),
             pair: self.pair(at),
@@ -310,6 +352,49 @@ impl Sentence {
         let own = self.tokens.iter().take(at).skip(since).filter(|token| is_content(token));
         let after = after.filter(|token| said.is_passive && token.kind == Kind::Exact);
         shared.into_iter().chain(own).chain(after).collect()
+    }
+
+    /// Whether a verb is said of what may be; in `renamed a to b and deleted c` what stands before `and` says nothing of the
+    /// second.
+    fn may(&self, at: usize) -> bool {
+        let near = self.before(at).take(REACH);
+        let mut same = near.take_while(|token| {
+            !matches!(token.kind, Kind::Mark | Kind::Exact) && !holds("and but", &token.raw)
+        });
+        same.any(|token| holds("could can to will would should may might must", &token.raw))
+    }
+
+    /// What stands behind a verb, what is written as it is, and an `and`.
+    fn joined(&self, at: usize) -> Vec<&Token> {
+        let (mut is_named, mut is_joined) = (false, false);
+        let mut joined = Vec::new();
+        for token in self.tokens.iter().skip(at + 1) {
+            is_named |= token.kind == Kind::Exact;
+            is_joined |= is_named && holds("and plus well", &token.raw);
+            is_joined &= token.kind != Kind::Mark;
+            if is_joined {
+                joined.push(token);
+            }
+        }
+        joined
+    }
+
+    /// What stands behind a verb and one of these words of place.
+    fn behind(&self, at: usize, places: &str) -> Vec<&Token> {
+        const ENDS: &str = "in on at from and but to of for with by that which so because where after before like using via per through if into";
+        let mut is_behind = false;
+        let mut behind = Vec::new();
+        for token in self.tokens.iter().skip(at + 1) {
+            let is_verb = token.kind == Kind::Word && family(&token.raw).is_some();
+            if holds(places, &token.raw) {
+                is_behind = true;
+            } else if token.kind == Kind::Mark || is_verb || holds(ENDS, &token.raw) {
+                is_behind = false;
+            } else if is_behind {
+                behind.push(token);
+            }
+        }
+        behind
     }
 
     /// The tokens before a place, the nearest first.
@@ -367,11 +452,6 @@ struct Said {
 
 fn is_state(verb: &Token) -> bool {
     state_of(&verb.raw).is_some() || verb.raw == "left"
-}
-
-/// With straight apostrophes.
-fn straight(raw: &str) -> String {
-    raw.replace('\u{2019}', "'")
 }
 
 pub(super) fn is_place(raw: &str) -> bool {
