@@ -421,7 +421,25 @@ fn states_and_decisions_of_the_gate() {
 fn the_rest_of_the_closed_lists() {
     list!(Priority, ["low", "normal", "high"]);
     list!(ParallelismMode, ["serial", "parallel"]);
-    list!(StepKind, ["pursue", "rollback", "observe", "ingest", "promote"]);
+    list!(
+        StepKind,
+        [
+            "pursue",
+            "rollback",
+            "observe",
+            "ingest",
+            "promote",
+            "plan",
+            "search",
+            "inspect",
+            "edit",
+            "run_tests",
+            "prepare_patch",
+            "await_approval",
+            "publish_result",
+            "observe_remote"
+        ]
+    );
     list!(KeyPurpose, ["log", "receipt", "manifest", "approval"]);
     // RX-5 and reconciliation T2.
     list!(
