@@ -214,7 +214,7 @@ test("words that are queued on the page while a run is at work are heard by that
   // Said to a run that has ended, the next words are a run of their own that follows it.
   const before = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length;
   await world.page.getByRole("textbox", { name: "Continue with a follow-up" }).fill("And the third");
-  await button("Send").click();
+  await button("Follow up").click();
   await expect.poll(() => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length, { timeout: 30_000 }).toBe(before + 1);
   expect(known(run).row.status).toBe("completed");
   expect(world.complaints).toEqual([]);
