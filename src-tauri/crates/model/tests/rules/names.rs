@@ -422,7 +422,8 @@ fn the_rest_of_the_closed_lists() {
     list!(Priority, ["low", "normal", "high"]);
     list!(ParallelismMode, ["serial", "parallel"]);
     let kinds: Vec<&str> = StepKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let examples = "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
+    let examples =
+        "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
     assert_eq!(kinds.join(" "), format!("pursue rollback observe ingest promote {examples}"));
     list!(KeyPurpose, ["log", "receipt", "manifest", "approval"]);
     // RX-5 and reconciliation T2.
