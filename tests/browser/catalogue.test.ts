@@ -23,6 +23,18 @@ async function cancel(): Promise<void> {
   await at("Cancelled").waitFor({ timeout: 30_000 });
 }
 
+/** What is told of the run that is open, as soon as it stands still and holds this. */
+async function still(part = ""): Promise<string> {
+  let last = "";
+  const isTold = async () => {
+    const before = last;
+    last = await runs.shown();
+    return last === before && last.includes(part);
+  };
+  await expect.poll(isTold, { timeout: 30_000, interval: 400 }).toBe(true);
+  return last;
+}
+
 /** A run that has ended says so, seems to be at nothing, and is told the same when the page is read anew; what was told. */
 async function ends(run: string, word: string): Promise<string> {
   const isOver = async () => {
@@ -31,13 +43,7 @@ async function ends(run: string, word: string): Promise<string> {
     await expect.poll(() => log().locator("[aria-busy=true]").count(), { timeout: 30_000 }).toBe(0);
   };
   await isOver();
-  let last = "";
-  const isTold = async () => {
-    const before = last;
-    last = await runs.shown();
-    return last === before;
-  };
-  await expect.poll(isTold, { timeout: 30_000, interval: 300 }).toBe(true);
+  const last = await still();
   await world.page.reload();
   await isOver();
   await expect.poll(() => runs.shown(), { timeout: 30_000 }).toBe(last);
@@ -145,13 +151,12 @@ test("a host that is killed in mid-sentence leaves the last that is known, which
   const { run, model } = await runs.start("A broken tale", [{ says: ["Once upon ", "a time"], call: done("the end").call }, { says: ["Again: "], call: done("the end").call }]);
   await world.go(`/task/${run}`);
   model.say(1);
-  const before = await runs.shownWith("Once upon");
+  const before = await still("Once upon");
   await world.end("SIGKILL");
   await world.page.getByText("Not connected to Hermit. Trying again; what you see may be old.").waitFor({ timeout: 30_000 });
   expect(await runs.shown()).toBe(before);
   // Who reads the store meanwhile is told that nobody works on it.
   expect([known(run).interrupted, known(run).row.status]).toEqual([true, "running"]);
-  expect(world.hermit("task", "show", run)).toMatch(/interrupted/i);
   await runs.again();
   await world.go(`/task/${run}`);
   await at("Working").waitFor({ timeout: 30_000 });
@@ -209,7 +214,7 @@ test("words that are queued on the page while a run is at work are heard by that
   // Said to a run that has ended, the next words are a run of their own that follows it.
   const before = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length;
   await world.page.getByRole("textbox", { name: "Continue with a follow-up" }).fill("And the third");
-  await button("Send").click();
+  await button("Follow up").click();
   await expect.poll(() => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: unknown[] }).rows.length, { timeout: 30_000 }).toBe(before + 1);
   expect(known(run).row.status).toBe("completed");
   expect(world.complaints).toEqual([]);

@@ -10,6 +10,7 @@ mod answer;
 mod answer_check;
 mod ask;
 pub(crate) mod asked;
+pub(crate) mod awaited;
 mod beliefs;
 mod beside;
 mod call;

@@ -135,7 +135,7 @@ fn of_a_task_of_several_steps_it_is_judged_once_at_the_last_and_by_all_of_them()
             objective: format!("the part {name}"),
             after: after.map(str::to_owned).into_iter().collect(),
             reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
-            may: Vec::new(),
+            ..Part::default()
         });
     }
     let task = world.kernel().submit(&submission).unwrap().task_id;

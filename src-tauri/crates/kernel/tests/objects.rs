@@ -70,7 +70,7 @@ fn a_task_and_its_steps_are_recorded_with_every_field() {
         objective: format!("the part {name}"),
         after: after.iter().map(|name| (*name).to_owned()).collect(),
         reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
-        may: Vec::new(),
+        ..Part::default()
     };
     world.reasoners.script("a", vec![done("a is done")]);
     world.reasoners.script("b", vec![done("b is done")]);

@@ -1,14 +1,14 @@
 //! A task of several steps: each waits for those it depends on, and one after the other is worked on.
 
-use crate::story::{completed, count, die, ended, events, packs, shows, state};
+use crate::story::{completed, count, die, ended, events, object, packs, shows, state};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
-use kernel::{DriveOutcome, Error};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::task::{StepStatus, TaskStatus};
+use model::task::{StepContract, StepKind, StepStatus, TaskStatus};
 use model::{Body, StepId, TaskId};
 use std::collections::BTreeMap;
 use testkit::{Edge, World, done, look, write};
@@ -19,7 +19,7 @@ fn part(name: &str, after: &[&str]) -> Part {
         objective: format!("the part {name}"),
         after: after.iter().map(|name| (*name).to_owned()).collect(),
         reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
-        may: Vec::new(),
+        ..Part::default()
     }
 }
 
@@ -167,6 +167,110 @@ fn a_step_may_only_request_what_its_contract_allows() {
     let (standing, asked) = world.drive_allowing(task);
     assert!(!world.files().contains_key("a.txt"), "the first step may only look");
     assert_eq!((standing, asked), (completed(), 1), "only the second asked for anything");
+}
+
+#[conforms::conforms("HK-8.2-2")]
+#[test]
+fn a_step_has_a_kind_which_says_what_it_may_do_and_one_that_awaits_an_approval_waits_for_a_person() {
+    let examples = [
+        StepKind::Plan,
+        StepKind::Search,
+        StepKind::Inspect,
+        StepKind::Edit,
+        StepKind::RunTests,
+        StepKind::PreparePatch,
+        StepKind::AwaitApproval,
+        StepKind::PublishResult,
+        StepKind::ObserveRemote,
+    ];
+    assert!(examples.iter().all(|kind| StepKind::PLANNED.contains(kind)));
+    let kinds = [Some(StepKind::Inspect), Some(StepKind::AwaitApproval), Some(StepKind::Edit)];
+    let plan = || {
+        let mut parts = vec![part("a", &[]), part("b", &["a"]), part("c", &["b"])];
+        for (part, kind) in parts.iter_mut().zip(kinds) {
+            part.kind = kind;
+        }
+        parts[1].reasoning = None;
+        parts
+    };
+    for goes_on in [true, false] {
+        let world = World::new(907);
+        world.file("x.txt", "x");
+        let task = submit(&world, plan());
+        world.reasoners.script("a", vec![look("x.txt"), write("a.txt", "a"), done("looked")]);
+        let DriveOutcome::Waiting(Waiting::Answer(asked)) = world.drive(task) else {
+            panic!("a step that inspects asks for nothing, and the next one for a word");
+        };
+        assert!(!world.files().contains_key("a.txt"), "to inspect is not to write");
+        assert_eq!(attempted(&world, task), ["a", "b"], "what comes after it has not begun");
+        let kernel = world.kernel();
+        for nonsense in ["yes", "go on, please"] {
+            assert!(matches!(kernel.answer(task, asked, nonsense, Channel::Cli), Err(Error::Input(_))));
+        }
+        assert!(matches!(kernel.answer(task, asked, "Go on", Channel::RunApi), Err(Error::Refused(_))));
+        kernel.answer(task, asked, if goes_on { "Go on" } else { "Stop here" }, Channel::Cli).unwrap();
+        let (standing, _) = world.drive_allowing(task);
+        let written = world.files().contains_key("c.txt");
+        match goes_on {
+            true => assert_eq!((standing, written), (completed(), true)),
+            false => {
+                let ends = ended(TaskStatus::Failed, TerminationReason::ApprovalDenied);
+                assert_eq!((standing, written), (ends, false));
+            }
+        }
+        let made: Vec<_> = state(&world, task).in_order().map(|step| step.kind).collect();
+        assert_eq!(made, kinds.map(Option::unwrap));
+    }
+    // What a kind does not allow is not given to it, and nothing is planned that the kernel alone does.
+    let world = World::new(908);
+    let mut submission = world.submission("kinds", Reasoning::Scripted { name: "nobody".to_owned() });
+    let with = |kind, may: &[ActionClass]| Part { kind: Some(kind), may: may.to_vec(), ..part("a", &[]) };
+    for (one, word) in [
+        (with(StepKind::Inspect, &[ActionClass::WriteLocal]), "no such step may `write_local`"),
+        (with(StepKind::Rollback, &[]), "cannot be planned as `rollback`"),
+    ] {
+        submission.steps = vec![one, part("b", &["a"])];
+        let refused = world.kernel().submit(&submission).unwrap_err();
+        assert!(matches!(&refused, Error::Input(words) if words.contains(word)), "{refused}");
+    }
+}
+
+#[conforms::conforms("HK-8.2-5")]
+#[test]
+fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_at_its_end_does() {
+    let world = World::new(909);
+    let mut first = part("a", &[]);
+    first.leaves = vec!["a list".to_owned()];
+    first.done_when = vec!["file: a.txt".to_owned()];
+    first.undo = Some("delete a.txt".to_owned());
+    let task = submit(&world, vec![first, part("b", &["a"])]);
+    world.reasoners.script("a", vec![done("it is written"), write("a.txt", "a"), done("now it is")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(
+        count(world.kernel(), task, "task.criteria_checked"),
+        2,
+        "each time that the step said it was done"
+    );
+    let now = state(&world, task);
+    let step = now.in_order().next().unwrap();
+    let contract: StepContract = object(world.kernel(), &now, step.contract_ref);
+    assert_eq!(
+        (contract.objective.as_str(), contract.expected_outputs),
+        ("the part a", vec!["a list".to_owned()])
+    );
+    assert!(contract.success_criteria.contains(&"file: a.txt".to_owned()));
+    assert_eq!(contract.rollback_hint.as_deref(), Some("delete a.txt"));
+    let said = packs(world.kernel(), task);
+    assert!(shows(&said[0], "a list") && shows(&said[0], "file: a.txt"));
+    assert!(shows(&said[1], "`file: a.txt`: nothing is there"));
+    // What never holds ends the task, and what waited for the step is not begun.
+    let mut never = part("a", &[]);
+    never.done_when = vec!["file: never.txt".to_owned()];
+    let task = submit(&world, vec![never, part("b", &["a"])]);
+    world.reasoners.script("a", vec![done("1"), done("2"), done("3"), done("4")]);
+    let ends = ended(TaskStatus::Failed, TerminationReason::CriteriaUnmet);
+    assert_eq!(world.drive_allowing(task).0, ends);
+    assert_eq!(attempted(&world, task), ["a"]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn the_step_queue_shows_what_is_next_and_what_it_waits_for() {
         objective: format!("the part {name}"),
         after: after.iter().map(|name| (*name).to_owned()).collect(),
         reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
-        may: Vec::new(),
+        ..Part::default()
     };
     world.reasoners.script("a", vec![write("a.txt", "a"), done("a is done")]);
     world.reasoners.script("b", vec![write("b.txt", "b"), done("b is done")]);

@@ -17,6 +17,7 @@ pub mod knowledge;
 pub mod policy;
 pub mod schedule;
 pub mod slash;
+pub mod step;
 pub mod store;
 pub mod task;
 

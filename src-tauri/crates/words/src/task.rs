@@ -1,5 +1,7 @@
 //! Words for tasks and what they are made of: where each stands and why it ended.
 
+pub use crate::step::StepKind;
+
 crate::names! {
     /// Task states (HK-12.1).
     pub enum TaskStatus ("task status") {
@@ -125,22 +127,6 @@ crate::names! {
         Normal = "normal",
         /// Before everything else.
         High = "high",
-    }
-}
-
-crate::names! {
-    /// What a step is for (examples of HK-8.2).
-    pub enum StepKind ("step kind") {
-        /// Pursue the goal: the loop of reasoning and action.
-        Pursue = "pursue",
-        /// Undo a receipt.
-        Rollback = "rollback",
-        /// Settle an unknown outcome.
-        Observe = "observe",
-        /// Take content in.
-        Ingest = "ingest",
-        /// Promote knowledge.
-        Promote = "promote",
     }
 }
 

@@ -107,6 +107,16 @@ test("a goal is given in steps, and a playbook takes none", async () => {
   await waitFor(() => expect(submitted(host)).toMatchObject({ goal: "", steps: [{ objective: "read the notes" }, { objective: "write a summary" }] }));
 });
 
+test("a line of a plan begins with what its step is for, and other colons are words", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes");
+  await screen.findByRole("radio", { name: /big/ });
+  await user.type(await screen.findByLabelText(/^Plan/), "Inspect: the notes\nawait approval: they are complete\nthe rest: sum up\nrollback: it\nedit:");
+  await user.click(await begin());
+  const steps = [{ objective: "the notes", kind: "inspect" }, { objective: "they are complete", kind: "await_approval" }, { objective: "the rest: sum up" }, { objective: "rollback: it" }, { objective: "edit:" }];
+  await waitFor(() => expect(submitted(host)?.steps).toEqual(steps));
+});
+
 test("what was attached goes along, by what stands for it", async () => {
   const host = scene({ "models.find": found, "task.submit": made });
   const sent: string[] = [];

@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { agentOf } from "~/screen/agent";
 import { Screen } from "~/screen/Screen";
-import { brief, capital, profileName, said } from "~/screen/words";
+import { brief, capital, plain, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
-import { PROFILE } from "~/ipc/generated/words";
+import { PROFILE, STEP_KIND } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
-import type { Reasoner, Task } from "~/ipc/generated/task";
+import type { Part, Reasoner, Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
 import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
@@ -102,7 +102,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
     try {
       const attachments = await pathsOf(attached, host.files);
       const made = await submit.mutateAsync({
-        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map((objective) => ({ objective })) }),
+        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
@@ -162,7 +162,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
           <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
           <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => setCriteria(event.target.value)} />
           {who === MODEL && address !== null && address !== "" && <Fallbacks first={address} value={chain} onChange={setChain} />}
-          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} hint="Each step begins when the one before it has succeeded." onChange={(event) => setPlan(event.target.value)} />}
+          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} placeholder={"inspect: the notes\nawait approval: the summary is right\nedit: write it down"} hint={`Each step begins when the one before it has succeeded. A kind before a colon allows a step no more than that: ${KINDS}.`} onChange={(event) => setPlan(event.target.value)} />}
           <Attachments value={attached} onChange={setAttached} />
         </section>
         <div className={styles.send}>
@@ -173,6 +173,17 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
       </form>
     </Screen>
   );
+}
+
+/** Kinds that a person gives to a step, as they are written. */
+const PLANNED = STEP_KIND.filter((kind) => !["pursue", "rollback", "observe", "ingest", "promote"].includes(kind));
+const KINDS = PLANNED.map((kind) => plain(kind)).join(", ");
+
+/** A line of a plan: what the step is for, where it begins with a kind and a colon, and its words. */
+function stepOf(line: string): Part {
+  const [, written = "", rest = ""] = /^([a-z_ ]+):(.*)$/i.exec(line) ?? [];
+  const kind = PLANNED.find((one) => one === written.trim().toLowerCase().replaceAll(" ", "_"));
+  return kind === undefined || rest.trim() === "" ? { objective: line } : { objective: rest.trim(), kind };
 }
 
 type Sets = { [name in "setWorkspace" | "setGoal" | "setWho" | "setModel" | "setProfile" | "setConstraint"]: (to: string) => void };

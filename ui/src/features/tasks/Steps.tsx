@@ -48,7 +48,7 @@ function Rows({ rows, pages }: { rows: readonly StepRow[]; pages: { more: boolea
         <tbody>
           {shown.map((row) => (
             <tr key={row.step_id}>
-              <td className={table.main}><Words of={said(row.title)} /></td>
+              <td className={table.main}><Words of={said(row.title)} />{row.kind !== "pursue" && <div className={styles.faint}>{capital(plain(row.kind))}</div>}</td>
               <td><Link to="/task/$id" params={{ id: row.task_id }}><Words of={said(row.task_title)} /></Link>{row.workspace !== null && <div className={styles.faint} title={said(row.workspace)}>{folderName(said(row.workspace))}</div>}</td>
               <td>{capital(plain(row.reason))}</td>
               <td><Urgency task={row.task_id} value={row.priority} /></td>

@@ -35,8 +35,16 @@ export interface Part {
   after?: string[] | null;
   /** Who proposes in this step, when not the task's own reasoner. */
   reasoner?: Reasoner | null;
-  /** Classes of action it may request; empty allows those the profile allows. */
+  /** Classes of action it may request; empty allows those of its kind that the profile allows. */
   may?: string[];
+  /** What it is for: `plan`, `search`, `inspect`, `edit`, `run_tests`, `prepare_patch`, `await_approval`, `publish_result`, `observe_remote`; `pursue` when absent. */
+  kind?: string | null;
+  /** What it is to leave, in words. */
+  leaves?: string[];
+  /** What must hold at its end, and is checked then, as for a task. */
+  done_when?: string[];
+  /** How to undo it, where that is not to undo each receipt. */
+  undo?: string | null;
 }
 
 /** A goal, or a playbook, with everything it comes with. */
@@ -308,7 +316,7 @@ export interface AnswerSource {
 
 /** What must hold at the end of a task. */
 export interface Criterion {
-  /** The criterion, as it was given. */
+  /** As it was given. */
   criterion: Text;
   /** What became of it; absent before the task would have ended. */
   outcome: CriterionOutcome | null;

@@ -942,6 +942,39 @@ export const UNSEEN = [
 ] as const;
 export type Unseen = (typeof UNSEEN)[number];
 
+/** What a step is for (examples of HK-8.2). */
+export const STEP_KIND = [
+  /** Pursue the goal: the loop of reasoning and action. */
+  "pursue",
+  /** Undo a receipt. */
+  "rollback",
+  /** Settle an unknown outcome. */
+  "observe",
+  /** Take content in. */
+  "ingest",
+  /** Promote knowledge. */
+  "promote",
+  /** Plan what is to be done. */
+  "plan",
+  /** Find what it is about. */
+  "search",
+  /** Look closely at what is there. */
+  "inspect",
+  /** Change files. */
+  "edit",
+  /** Run tests, or another command that tells how it stands. */
+  "run_tests",
+  /** Put a change together for others to look at. */
+  "prepare_patch",
+  /** Wait until a person says that what comes after it may begin. */
+  "await_approval",
+  /** Hand a result to others. */
+  "publish_result",
+  /** Look at how something elsewhere stands. */
+  "observe_remote",
+] as const;
+export type StepKind = (typeof STEP_KIND)[number];
+
 /** What a key signs; no key serves two purposes (proof.md 3). */
 export const KEY_PURPOSE = [
   /** Checkpoints. */
@@ -1351,21 +1384,6 @@ export const PRIORITY = [
   "high",
 ] as const;
 export type Priority = (typeof PRIORITY)[number];
-
-/** What a step is for (examples of HK-8.2). */
-export const STEP_KIND = [
-  /** Pursue the goal: the loop of reasoning and action. */
-  "pursue",
-  /** Undo a receipt. */
-  "rollback",
-  /** Settle an unknown outcome. */
-  "observe",
-  /** Take content in. */
-  "ingest",
-  /** Promote knowledge. */
-  "promote",
-] as const;
-export type StepKind = (typeof STEP_KIND)[number];
 
 /** Step states (HK-12.2). */
 export const STEP_STATUS = [

@@ -158,7 +158,10 @@ fn parts(host: &dyn Host, asked: &[wire::task::Part]) -> Result<Vec<Part>, Error
         let may = part.may.iter().map(|name| word(name)).collect::<Result<_, _>>()?;
         let name = part.name.clone().unwrap_or_else(|| format!("step {}", at + 1));
         let after = part.after.clone().unwrap_or_else(before);
-        parts.push(Part { name, objective, after, reasoning, may });
+        let kind = part.kind.as_deref().map(word).transpose()?;
+        let (leaves, done_when) = (part.leaves.clone(), part.done_when.clone());
+        let undo = part.undo.clone();
+        parts.push(Part { name, objective, after, reasoning, may, kind, leaves, done_when, undo });
     }
     Ok(parts)
 }

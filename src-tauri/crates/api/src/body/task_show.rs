@@ -75,23 +75,23 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
 
 /// What must hold at the end: as it was checked last, or as it was given.
 fn criteria(contract: Option<&TaskContract>, state: &TaskState) -> Vec<Criterion> {
-    if state.criteria.is_empty() {
-        let given = contract.map(|c| c.success_criteria.as_slice()).unwrap_or_default();
-        let open = |criterion: &String| Criterion {
-            criterion: Text::Shown(criterion.clone()),
-            outcome: None,
-            found: None,
-            receipt_id: None,
-        };
-        return given.iter().map(open).collect();
-    }
+    let given = contract.map(|c| c.success_criteria.as_slice()).unwrap_or_default();
+    let open = |criterion: &String| Criterion {
+        criterion: Text::Shown(criterion.clone()),
+        outcome: None,
+        found: None,
+        receipt_id: None,
+    };
     let checked = |c: &model::task::CheckedCriterion| Criterion {
         criterion: text(&c.criterion),
         outcome: Some(c.outcome),
         found: Some(text(&c.found)),
         receipt_id: c.receipt_id.map(|id| id.to_string()),
     };
-    state.criteria.iter().map(checked).collect()
+    // At the end of a step its own are checked; those of the task at the end of the last.
+    let is_open = |c: &&String| !state.criteria.iter().any(|one| one.criterion.shown() == Some(*c));
+    let later = given.iter().filter(is_open).map(open);
+    state.criteria.iter().map(checked).chain(later).collect()
 }
 
 /// Whose the last words of a run are: an answer that was kept is what the proposer said; without one the words are Hermit's own.

@@ -68,7 +68,8 @@ pub struct RunArgs {
     /// A parameter of the playbook; repeat it for several.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
-    /// One step of the work; repeat it for several, in order. `playbook:NAME` runs a playbook.
+    /// One step of the work; repeat it for several, in order. `playbook:NAME` runs a playbook; `edit: TEXT`, `run tests: TEXT`,
+    /// `await approval: TEXT` and other kinds of step say what it is for, and allow it no more than that.
     #[arg(long = "step", value_name = "TEXT")]
     pub steps: Vec<String>,
     /// A file to attach to the goal; repeat it for several.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use wire::receipts::ReceiptRow;
 use wire::task::{Budget, Part, Reasoner, Settle, Show, Submit};
 use wire::{Code, Error, exit};
-use words::task::Origin;
+use words::task::{Origin, StepKind};
 
 /// `hermit run`.
 pub fn run(context: &Context, args: &RunArgs) -> Came {
@@ -129,10 +129,25 @@ pub(super) fn micros(dollars: f64) -> Result<u64, Error> {
     Err(Error::new(Code::Usage, "a cost is a number of US dollars from 0 to 1000000, such as 2.50"))
 }
 
+/// What a step is for, where its words begin with a kind and a colon; and its words.
+fn kind_of(text: &str) -> (Option<StepKind>, &str) {
+    let written = text.split_once(':').map(|(kind, rest)| (kind.trim().replace(' ', "_"), rest.trim()));
+    let known = written.and_then(|(kind, rest)| Some((kind.parse::<StepKind>().ok()?, rest)));
+    match known {
+        Some((kind, rest)) if StepKind::PLANNED.contains(&kind) && !rest.is_empty() => (Some(kind), rest),
+        _ => (None, text),
+    }
+}
+
 /// A step as it is written on the command line.
 fn part(text: &str) -> Result<Part, Error> {
     let Some(name) = text.strip_prefix("playbook:") else {
-        return Ok(Part { objective: text.to_owned(), ..Part::default() });
+        let (kind, objective) = kind_of(text);
+        return Ok(Part {
+            objective: objective.to_owned(),
+            kind: kind.map(|k| k.to_string()),
+            ..Part::default()
+        });
     };
     let reasoner = Some(Reasoner::Playbook {
         name: name.to_owned(),

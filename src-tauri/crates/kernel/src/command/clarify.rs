@@ -4,6 +4,7 @@ use super::add_input::{Answers, Words, noted};
 use super::enclose::Enclosed;
 use crate::Error;
 use crate::drive::asked::is_asked_by_server;
+use crate::drive::awaited::may_answer;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
 use model::attempt::AttemptStatus;
@@ -66,6 +67,7 @@ impl Kernel {
             let answers = Answers { prompt: Some(clarification_id), ..words.answers };
             return self.answer_limit(&cell, state, (clarification_id, limit), Words { answers, ..words });
         }
+        may_answer(&state, question, &words)?;
         // One commit: an answer on record that the question never got could not be given again.
         let answers = Answers { prompt: Some(clarification_id), ..words.answers };
         let words = Words { answers, ..words };

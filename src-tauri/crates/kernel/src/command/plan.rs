@@ -9,6 +9,7 @@ use crate::writeup::{NewArtifact, Writeup};
 use model::action::ActionClass;
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::StepCreated;
+use model::criterion::Criterion;
 use model::task::{ModelChoice, Step, StepContract, StepKind, StepStatus};
 use model::{ArtifactId, Sensitive, StepId, TaskId, UnixMs, limits};
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Characters of the title of a step that is planned anew.
 const TITLE_CHARS_MAX: usize = 80;
 
+/// What every step promises.
+const RECEIPTS: &str = "every important act has a receipt";
+/// How every step is undone, unless it says otherwise.
+const UNDO: &str = "undo each receipt, last first";
+
+/// What proposes in a step that awaits an approval, where nobody is named: it is done when a person has said so.
+const AWAIT: &str = r#"playbook: 1
+name: await-approval
+title: Await approval
+description: Waits until a person says that what comes after this step may begin.
+steps:
+  - done: { summary: "A person said that what comes next may begin." }
+"#;
+
 /// One part of a goal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Its name, by which later parts name it.
     pub name: String,
@@ -28,8 +43,66 @@ pub struct Part {
     pub after: Vec<String>,
     /// Who proposes, when not the task's own reasoner.
     pub reasoning: Option<Reasoning>,
-    /// Classes of action it may request; empty allows those the profile allows.
+    /// Classes of action it may request; empty allows those of its kind that the profile allows.
     pub may: Vec<ActionClass>,
+    /// What it is for; to pursue its objective when absent (HK-8.2-2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<StepKind>,
+    /// What it is to leave, in words (HK-8.2-5).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
+    /// What must hold at its end, as [`Criterion`] reads it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done_when: Vec<String>,
+    /// How to undo it, where that is not to undo each receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+}
+
+impl Part {
+    /// What its contract says beside its objective.
+    fn check(&self) -> Result<(), Error> {
+        let (name, kind) = (&self.name, self.kind.unwrap_or(StepKind::Pursue));
+        if !StepKind::PLANNED.contains(&kind) {
+            let kinds: Vec<&str> = StepKind::PLANNED.iter().map(|kind| kind.as_str()).collect();
+            return Err(Error::Input(format!(
+                "step `{name}` cannot be planned as `{kind}`; there are: {}",
+                kinds.join(", ")
+            )));
+        }
+        let beyond = self.may.iter().find(|class| !kind.may().is_empty() && !kind.may().contains(class));
+        if let Some(class) = beyond {
+            return Err(Error::Input(format!(
+                "step `{name}` is to `{kind}`, and no such step may `{class}`; give that to another step"
+            )));
+        }
+        let words = self.leaves.iter().chain(&self.undo);
+        if words.clone().any(|text| text.trim().is_empty() || text.len() > limits::NOTE_BYTES_MAX)
+            || self.leaves.len() > limits::STEPS_MAX
+        {
+            return Err(Error::Input(format!(
+                "what step `{name}` leaves and how it is undone are up to {} texts that say something",
+                limits::STEPS_MAX
+            )));
+        }
+        Criterion::check_all(&self.done_when).map_err(|why| Error::Input(format!("step `{name}`: {why}")))
+    }
+
+    /// Its contract, but for who proposes in it.
+    fn contract(&self) -> StepContract {
+        let kind = self.kind.unwrap_or(StepKind::Pursue);
+        let mut new = contract(self.objective.clone());
+        new.allowed_action_classes = if self.may.is_empty() { kind.may().to_vec() } else { self.may.clone() };
+        new.expected_outputs.clone_from(&self.leaves);
+        new.success_criteria.extend(self.done_when.iter().cloned());
+        new.rollback_hint = self.undo.clone().or(new.rollback_hint);
+        new
+    }
+}
+
+/// What a person said must hold at the end of a step.
+pub(crate) fn own_criteria(contract: StepContract) -> Vec<String> {
+    contract.success_criteria.into_iter().filter(|text| text != RECEIPTS).collect()
 }
 
 /// Names are given once, and each part waits only for earlier ones: so there is no ring.
@@ -59,6 +132,7 @@ pub(super) fn check(parts: &[Part]) -> Result<(), Error> {
                 if earlier.is_empty() { "none".to_owned() } else { earlier.join(", ") }
             )));
         }
+        part.check()?;
     }
     Ok(())
 }
@@ -81,13 +155,14 @@ impl Kernel {
         let (mut ids, tier): (BTreeMap<&str, StepId>, _) = (BTreeMap::new(), submission.sender().tier());
         let mut ready = Vec::new();
         for part in &submission.steps {
-            let mut contract = contract(part.objective.clone());
-            contract.allowed_action_classes.clone_from(&part.may);
-            contract.model = part.reasoning.as_ref().map(|r| self.model_choice(w, r, tier)).transpose()?;
+            let (mut contract, kind) = (part.contract(), part.kind.unwrap_or(StepKind::Pursue));
+            let awaits = (kind == StepKind::AwaitApproval).then(await_approval);
+            let proposes = part.reasoning.as_ref().or(awaits.as_ref());
+            contract.model = proposes.map(|r| self.model_choice(w, r, tier)).transpose()?;
             let depends_on: Vec<StepId> =
                 part.after.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect();
             let free = depends_on.is_empty();
-            let step_id = self.create_step(w, StepKind::Pursue, part.name.clone(), &contract, depends_on)?;
+            let step_id = self.create_step(w, kind, part.name.clone(), &contract, depends_on)?;
             ids.insert(&part.name, step_id);
             if free {
                 ready.push(step_id);
@@ -208,13 +283,18 @@ impl Kernel {
         for step in &steps {
             let contract: StepContract = self.read_object(state, step.contract_ref)?;
             let after = steps.iter().filter(|s| step.depends_on.contains(&s.step_id)).map(|s| name(s));
-            let reasoning = contract.model.map(|choice| self.reasoning_of(state, choice)).transpose()?;
+            let model = contract.model.clone();
+            let reasoning = model.map(|choice| self.reasoning_of(state, choice)).transpose()?;
             parts.push(Part {
                 name: name(step),
-                objective: contract.objective,
+                objective: contract.objective.clone(),
                 after: after.collect(),
                 reasoning,
-                may: contract.allowed_action_classes,
+                may: contract.allowed_action_classes.clone(),
+                kind: Some(step.kind).filter(|kind| *kind != StepKind::Pursue),
+                leaves: contract.expected_outputs.clone(),
+                undo: contract.rollback_hint.clone().filter(|hint| hint != UNDO),
+                done_when: own_criteria(contract),
             });
         }
         Ok(parts)
@@ -270,14 +350,19 @@ fn planned(
     }
 }
 
+fn await_approval() -> Reasoning {
+    let (name, text, parameters) = ("await-approval".to_owned(), AWAIT.to_owned(), BTreeMap::new());
+    Reasoning::Playbook { name, text, parameters }
+}
+
 fn contract(objective: String) -> StepContract {
     StepContract {
         objective,
         expected_inputs: Vec::new(),
         expected_outputs: Vec::new(),
-        success_criteria: vec!["every important act has a receipt".to_owned()],
+        success_criteria: vec![RECEIPTS.to_owned()],
         allowed_action_classes: Vec::new(),
-        rollback_hint: Some("undo each receipt, last first".to_owned()),
+        rollback_hint: Some(UNDO.to_owned()),
         model: None,
     }
 }

@@ -289,6 +289,11 @@ impl Kernel {
             _ => TerminationReason::Done,
         };
         if reason == TerminationReason::Done
+            && let Some(then) = self.awaited(tx, summary, answer)?
+        {
+            return Ok(then);
+        }
+        if reason == TerminationReason::Done
             && let Some(unmet) = self.check_criteria(tx)?
         {
             return self.not_done(tx, summary, answer, &unmet);
@@ -340,7 +345,7 @@ impl Kernel {
         Ok(Then::Commit)
     }
 
-    fn put_question(
+    pub(super) fn put_question(
         &self,
         tx: &mut Tx<'_>,
         question: String,

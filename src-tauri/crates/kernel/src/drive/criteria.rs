@@ -2,6 +2,7 @@
 //! looked at, and a command counts by its receipt.
 
 use crate::Error;
+use crate::command::plan::own_criteria;
 use crate::kernel::Kernel;
 use crate::ports::Executors;
 use crate::state::TaskState;
@@ -25,12 +26,18 @@ struct Seen {
 }
 
 impl Kernel {
-    /// Checks the criteria of a task that would end as done, and records what was found. What is not met comes back in
-    /// words; nothing where all of it is met or only a person can judge it.
+    /// Checks the criteria of a step that would end as done, and with its last one those of the task, and records what was
+    /// found. What is not met comes back in words; nothing where all of it is met or only a person can judge it.
     pub(super) fn check_criteria(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Error> {
-        let criteria = self.contract(tx)?.success_criteria;
-        let is_last = tx.step_after(tx.step().map(|step| step.step_id)).is_none();
-        let (false, true, Some(workspace)) = (criteria.is_empty(), is_last, tx.task.workspace_hint) else {
+        let mut criteria = match tx.step().map(|step| step.contract_ref) {
+            Some(contract) => own_criteria(self.read_object(tx, contract)?),
+            None => Vec::new(),
+        };
+        if tx.step_after(tx.step().map(|step| step.step_id)).is_none() {
+            let of_task = self.contract(tx)?.success_criteria;
+            criteria.extend(of_task.into_iter().filter(|text| !criteria.contains(text)).collect::<Vec<_>>());
+        }
+        let (false, Some(workspace)) = (criteria.is_empty(), tx.task.workspace_hint) else {
             return Ok(None);
         };
         let executors = self.executors(tx)?;

@@ -422,7 +422,10 @@ fn states_and_decisions_of_the_gate() {
 fn the_rest_of_the_closed_lists() {
     list!(Priority, ["low", "normal", "high"]);
     list!(ParallelismMode, ["serial", "parallel"]);
-    list!(StepKind, ["pursue", "rollback", "observe", "ingest", "promote"]);
+    let kinds: Vec<&str> = StepKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let examples =
+        "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
+    assert_eq!(kinds.join(" "), format!("pursue rollback observe ingest promote {examples}"));
     list!(KeyPurpose, ["log", "receipt", "manifest", "approval"]);
     // RX-5 and reconciliation T2.
     list!(

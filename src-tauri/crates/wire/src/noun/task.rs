@@ -87,9 +87,21 @@ pub struct Part {
     /// Who proposes in this step, when not the task's own reasoner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoner: Option<Reasoner>,
-    /// Classes of action it may request; empty allows those the profile allows.
+    /// Classes of action it may request; empty allows those of its kind that the profile allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may: Vec<String>,
+    /// What it is for: `plan`, `search`, `inspect`, `edit`, `run_tests`, `prepare_patch`, `await_approval`, `publish_result`, `observe_remote`; `pursue` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What it is to leave, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
+    /// What must hold at its end, and is checked then, as for a task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done_when: Vec<String>,
+    /// How to undo it, where that is not to undo each receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
 }
 
 params! {
@@ -348,7 +360,7 @@ answers! {
 
     /// What must hold at the end of a task.
     Criterion {
-        /// The criterion, as it was given.
+        /// As it was given.
         criterion: Text,
         /// What became of it; absent before the task would have ended.
         outcome: Option<CriterionOutcome>,
@@ -407,11 +419,8 @@ answers! {
     }
 
     /// What a task waits for.
-    Waits {
-        kind: WaitsFor,
-        /// The approval or question.
-        id: Option<String>,
-    }
+    Waits { kind: WaitsFor, /// The approval or question.
+        id: Option<String> }
 
     /// One attempt.
     Attempt {
@@ -472,9 +481,7 @@ answers! {
 
     /// The latest working state of one attempt.
     WorkingStateRow {
-        holder: String, artifact_id: String, sha256: String,
-        revision: u32,
-        updated_at: i64,
+        holder: String, artifact_id: String, sha256: String, revision: u32, updated_at: i64,
         /// The state itself; `null` when its bytes are gone.
         state: serde_json::Value,
     }
