@@ -82,7 +82,8 @@ pub fn answer(front: &mut dyn Front, session: &Session, task: &Task) -> Result<b
             continue;
         }
         let (task, id) = (task.row.task_id.clone(), Some(question.question_id.clone()));
-        match session.call(&Answer { task, question: id, text, channel: Some("cli".to_owned()) }) {
+        let channel = Some("cli".to_owned());
+        match session.call(&Answer { task, question: id, text, spoken: false, channel }) {
             Err(error) if error.code == wire::Code::Usage => front.remark(&error.message),
             came => return came.map(|_| true),
         }

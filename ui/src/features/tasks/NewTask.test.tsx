@@ -114,7 +114,7 @@ test("a line of a plan begins with what its step is for, and other colons are wo
   await user.type(await screen.findByLabelText(/^Plan/), "Inspect: the notes\nawait approval: they are complete\nthe rest: sum up\nrollback: it\nedit:");
   await user.click(await begin());
   const steps = [{ objective: "the notes", kind: "inspect" }, { objective: "they are complete", kind: "await_approval" }, { objective: "the rest: sum up" }, { objective: "rollback: it" }, { objective: "edit:" }];
-  await waitFor(() => expect(submitted(host)?.steps).toEqual(steps));
+  await waitFor(() => expect(submitted(host)).toMatchObject({ steps }));
 });
 
 test("what was attached goes along, by what stands for it", async () => {

@@ -4,7 +4,7 @@ use super::task::{channel, of_submitted};
 use crate::convert::{all, ask, every, opt, opt_text, opt_word, page, rows, text, word};
 use crate::files::absolute;
 use crate::ids::{find, find_opt};
-use crate::{Host, Wire as _, fold, usage};
+use crate::{Host, Wire as _, fold, not_found, usage};
 use kernel::command::belief::Correction;
 use kernel::command::memory::Memorandum;
 use kernel::workspace::decode_root;
@@ -151,7 +151,7 @@ fn relevant(host: &dyn Host, about: &str, p: &Memories, projects: &Projects) -> 
 fn in_conversations(host: &dyn Host, mut found: MemoryList) -> Result<MemoryList, Error> {
     let query = host.query()?;
     for row in &mut found.rows {
-        let task: TaskId = row.task_id.parse().wire()?;
+        let task: TaskId = row.task_id.parse().map_err(|_| not_found("task", &row.task_id))?;
         row.conversation_id = query.task(task).wire()?.map(|task| task.conversation_id.to_string());
     }
     Ok(found)

@@ -238,6 +238,7 @@ fn every_required_field_of_every_body_is_required() {
                 (*name, field.as_str()),
                 ("checkpoint.signed", "about_task_id")
                     | ("conversation.focus_changed", "focus_task_id")
+                    | ("conversation.skin_chosen", "name" | "skin_sha256")
                     | ("ingress.bound", "chosen_task_id")
                     | ("task.status_changed", "note")
                     | ("attempt.terminated", "answer")
