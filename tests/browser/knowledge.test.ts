@@ -15,9 +15,10 @@ const CALLS: Call[] = [
   { tool: "believe", arguments: { claim: "rates live in rates.toml", confidence: 900, evidence: ["rates.toml"], revises: "rates live in rates.toml" } },
   { tool: "remember", arguments: { claim: "rates live in rates.toml", scope: "project", reason: "asked for often", evidence: ["rates.toml"] } },
   { tool: "done", arguments: { summary: "Known." } },
+  { tool: "done", arguments: { summary: "They stand there." } },
 ];
 let wishes: Awaited<ReturnType<typeof model>>;
-type Rows = { rows: { claim: string; status: string; end_reason: string | null }[] };
+type Rows = { rows: { claim: string; status: string; end_reason: string | null; uses: number }[] };
 const memories = (status: string) => (JSON.parse(world.hermit("memory", "list", "--status", status, "--json")) as Rows).rows;
 
 beforeAll(async () => {
@@ -55,6 +56,17 @@ test("a person looks at what a belief was before, and at a memory from its promo
   await memory.getByRole("heading", { name: "rates live in rates.toml" }).waitFor();
   await memory.getByText("asked for often").waitFor();
   await memory.locator("li[data-trust] a").first().waitFor();
+  // A task that is told of it stands among the contexts that it was sent in, and leads to what was sent.
+  world.hermit("conversation", "say", "Where do the rates live?", "--new", "--workspace", world.folder);
+  await expect.poll(() => memories("active")[0]?.uses ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+  await memory.getByText("Contexts it was sent in").click();
+  const contexts = memory.getByRole("list", { name: "Contexts it was sent in" });
+  await contexts.getByRole("link", { name: "Where do the rates live?" }).waitFor();
+  await soundPicture(world.page, "memory-contexts");
+  await contexts.getByRole("link", { name: /^attempt 1, turn/ }).first().click();
+  await world.page.getByRole("heading", { name: /^Attempt 1, turn/ }).waitFor();
+  await world.go("/knowledge");
+  await button("Memory").click();
   await memory.getByLabel("Why it is wrong").fill("they moved to taxes.toml");
   await memory.getByRole("button", { name: "Mark as wrong" }).click();
   await expect.poll(() => memories("invalidated").length).toBe(1);

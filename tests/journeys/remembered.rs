@@ -83,6 +83,11 @@ fn what_a_person_says_is_told_to_the_tasks_it_is_about_until_it_is_taken_back() 
     };
     assert_eq!(told("Update the tax rate of Malta"), (1, 0));
     assert_eq!(told("Paint something green"), (1, 0), "it is about neither");
+    let shown =
+        stage.hermit(&["memory", "show", &named(&stage, "tax rates live in rates.toml")]).ends(0).json();
+    let sent_in = shown["sent_in"]["tasks"].as_array().expect("tasks");
+    assert_eq!(sent_in.len(), 1, "{shown}");
+    assert_eq!(sent_in[0]["turns"], json!([{ "attempt": 1, "first": 1, "last": 1 }]), "{shown}");
     // What cannot be meant is refused in words, and nobody is asked.
     let wrong = |words: &[&str]| stage.hermit(words).ends(2).complaint().1;
     assert!(wrong(&["memory", "show", "mem_"]).contains("names no memory record"));

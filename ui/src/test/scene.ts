@@ -217,6 +217,7 @@ export function sceneAnswers(): Answers {
     "grants.standing": { rows: [] },
     "knowledge.beliefs": page([{ belief_id: "blf_1", task_id: DONE, claim: "The notice period is 90 days", scope: "vendor", confidence: 870, trust: "observed", status: "active", revision: 1, evidence: [{ artifact_id: ART, part: "whole", excerpt_sha256: HASH, trust: "untrusted", confidence: 500 }], created_at: AT, updated_at: AT, superseded_by: null, contradicts: [], reason: null }]),
     "knowledge.memories": page([]),
+    "knowledge.memory_contexts": { memory_id: "mem_1", tasks: [], more: 0 },
     "knowledge.memory_points": { rows: [], next: null },
     "knowledge.decisions": page([]),
     "knowledge.search": page([]),

@@ -18,6 +18,7 @@ mod logs;
 mod mcp;
 mod mcp_install;
 mod memory;
+mod memory_contexts;
 mod memory_then;
 mod models;
 mod models_costs;

@@ -251,6 +251,7 @@ impl Item for model::StepId {}
 impl Item for model::ArtifactId {}
 impl Item for model::BeliefId {}
 impl Item for model::artifact::EvidenceRef {}
+impl Item for crate::rows::Turns {}
 impl Item for Sensitive<String> {
     fn shown(self, shown: Option<&Connection>) -> Result<Self, String> {
         match self {

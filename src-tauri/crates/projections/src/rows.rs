@@ -62,6 +62,14 @@ pub(crate) trait New {
     fn row(self, seq: u64) -> Self::Row;
 }
 
+/// Turns of one attempt that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Turns {
+    pub attempt_id: AttemptId,
+    pub first: u32,
+    pub last: u32,
+}
+
 fn cell<T: Cell>(
     row: &rusqlite::Row<'_>,
     shown: Option<&Connection>,
@@ -331,6 +339,13 @@ views! {
         ended_seq: Option<u64>, superseded_by: Option<MemoryId>, ended_at: Option<UnixMs>, end_reason: Option<Text>, uses: u32,
         last_used_at: Option<UnixMs>, helped: u32, helped_in: Option<TaskId>, contradicted: u32,
         contradicted_in: Option<TaskId>,
+    }
+
+    /// A task whose contexts held a record of memory, with the turns that they were of.
+    MemoryUseRow from NewMemoryUse in "view_memory_uses" as memory_uses by (memory_id: MemoryId, task_id: TaskId) {
+        memory_id: MemoryId, task_id: TaskId, first_at: UnixMs, last_at: UnixMs, last_seq: u64,
+    } later {
+        contexts: u32, turns: Vec<Turns>, helped: bool, contradicted: bool,
     }
 
     /// Decision timeline (HK-13.6-10).

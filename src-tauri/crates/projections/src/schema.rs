@@ -9,7 +9,8 @@ const TABLES: &str = concat!(
     include_str!("../../../../migrations/projections/0001_views.sql"),
     include_str!("../../../../migrations/projections/0002_search.sql"),
     include_str!("../../../../migrations/projections/0003_state_roots.sql"),
-    include_str!("../../../../migrations/projections/0004_spent.sql")
+    include_str!("../../../../migrations/projections/0004_spent.sql"),
+    include_str!("../../../../migrations/projections/0005_memory_uses.sql")
 );
 
 /// Makes the tables, empty, where they are not there. The caller holds the transaction.

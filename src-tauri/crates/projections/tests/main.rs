@@ -13,5 +13,6 @@ mod focus;
 mod history;
 mod rebuilding;
 mod store;
+mod told;
 mod views;
 mod world;

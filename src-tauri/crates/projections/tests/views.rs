@@ -20,20 +20,20 @@ use projections::query::{ArtifactFilter, TaskFilter};
 use projections::*;
 
 /// A store on disk with one task at work.
-struct Desk {
+pub struct Desk {
     _dir: tempfile::TempDir,
     writer: Writer,
-    query: Query,
-    world: World,
+    pub query: Query,
+    pub world: World,
     conversation: ConversationId,
     ingress: IngressId,
-    task: TaskId,
-    step: StepId,
-    place: Place,
+    pub task: TaskId,
+    pub step: StepId,
+    pub place: Place,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let writer = writer(dir.path(), Fold::new()).expect("a new store");
         let query = Query::open(dir.path()).expect("its views");
@@ -53,7 +53,7 @@ impl Desk {
         desk
     }
 
-    fn put(&mut self, drafts: Vec<Draft>) {
+    pub fn put(&mut self, drafts: Vec<Draft>) {
         self.put_with(drafts, vec![]);
     }
 
@@ -62,7 +62,7 @@ impl Desk {
         self.writer.commit(batch).expect("it is on disk");
     }
 
-    fn say(&mut self, body: impl Into<Body>) {
+    pub fn say(&mut self, body: impl Into<Body>) {
         let draft = self.world.draft(self.place, body);
         self.put(vec![draft]);
     }

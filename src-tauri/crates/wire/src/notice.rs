@@ -101,6 +101,10 @@ topics! {
 
 /// The topics that an event of this type changes.
 pub fn topics_of(event_type: &str) -> Vec<Topic> {
+    // A context says which memory it holds, and the end of an attempt which of it helped.
+    if matches!(event_type, "attempt.context_compiled" | "attempt.terminated") {
+        return vec![Topic::tasks, Topic::knowledge];
+    }
     let noun = event_type.split('.').next().unwrap_or_default();
     match noun {
         "task" | "step" | "attempt" | "clarification" | "budget" | "ingress" | "conversation" => {

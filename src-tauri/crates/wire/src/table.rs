@@ -199,6 +199,7 @@ macro_rules! with_commands {
         "takes a belief back" knowledge.revoke(Revoke) -> Revoked, write [];
         "corrects a belief by what a person says of it" knowledge.correct(Correct) -> Corrected, write [];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
+        "lists the contexts that a memory record was sent in" knowledge.memory_contexts(MemoryContexts) -> MemoryContextList, read [knowledge];
         "shows what was remembered at a point of the past, and how far that is proven" knowledge.memory_then(MemoryThen) -> MemoryThenList, read [knowledge, store];
         "lists the points of the past at which a root of memory was stated" knowledge.memory_points(MemoryPoints) -> MemoryPointList, read [knowledge, store];
         "makes the task that asks a person whether to remember something" knowledge.remember(Remember) -> Submitted, write [];

@@ -1,7 +1,7 @@
 // What is remembered, as a person reads, narrows, adds to and ends it.
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import type { Memory } from "~/ipc/generated/knowledge";
+import type { Memory, TaskContexts } from "~/ipc/generated/knowledge";
 import { DONE, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
@@ -53,6 +53,37 @@ test("what helped most comes first when a person orders by use, and each says wh
   const detail = await screen.findByRole("complementary", { name: "Memory" });
   expect(detail.textContent).toMatch(/Helped3 times, last in this task/);
   expect(within(detail).getByRole("link", { name: "this task" }).getAttribute("href")).toContain(DONE);
+});
+
+test("a memory leads to the contexts that it was sent in, and says whether it helped there", async () => {
+  const task = (task_id: string, title: string, more: Partial<TaskContexts> = {}): TaskContexts => ({
+    task_id, title, contexts: 1, turns: [{ attempt: 1, first: 1, last: 1 }], first_at: 1_700_000_000_000, last_at: 1_700_000_100_000, helped: false, contradicted: false, ...more,
+  });
+  const told = [
+    task(DONE, "Number the invoices", { contexts: 4, turns: [{ attempt: 1, first: 1, last: 3 }, { attempt: 2, first: 2, last: 2 }], helped: true }),
+    task("task_other", "Print the invoices"),
+  ];
+  const host = scene({ "knowledge.memories": { rows }, "workspaces.list": workspaces, "knowledge.memory_contexts": { memory_id: "mem_1", tasks: told, more: 2 } });
+  const { user } = show(host, "/knowledge");
+  await user.click(await screen.findByRole("button", { name: "Memory" }));
+  const fold = await screen.findByText("Contexts it was sent in");
+  expect(host.asked.some((one) => one.name === "knowledge.memory_contexts")).toBe(false);
+  await user.click(fold);
+  const lines = within(await screen.findByRole("list", { name: "Contexts it was sent in" })).getAllByRole("listitem");
+  expect(host.asked.find((one) => one.name === "knowledge.memory_contexts")?.params).toEqual({ memory: "mem_1" });
+  expect(lines.map((one) => one.textContent)).toEqual([
+    expect.stringMatching(/^Number the invoices4 contexts, last .*, helpedattempt 1, turn 1 to turn 3, attempt 2, turn 2$/),
+    expect.stringMatching(/^Print the invoices1 context, last [^,]*attempt 1, turn 1$/),
+  ]);
+  screen.getByText("It was sent in 2 more tasks before these.");
+  expect(await seriousFindings()).toEqual([]);
+  // A memory that nobody was told of has none.
+  await user.click(screen.getByText("answers are short"));
+  expect(screen.queryByText("Contexts it was sent in")).toBeNull();
+  await user.click(screen.getByText("invoices are numbered by year", { selector: "td *, td" }));
+  await user.click(await screen.findByText("Contexts it was sent in"));
+  await user.click(await screen.findByRole("link", { name: "turn 3" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "context.show")?.params).toMatchObject({ task: DONE, attempt: 1, iteration: 3 }));
 });
 
 test("a person adds a memory and is asked to approve it; what cannot be is not sent", async () => {

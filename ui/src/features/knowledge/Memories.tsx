@@ -16,6 +16,7 @@ import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { capital, count, plain, said, trust } from "~/screen/words";
 import { Meaning } from "~/features/settings/Embeddings";
+import { Contexts } from "./Contexts";
 import { EvidenceList, Refute } from "./Evidence";
 import { Past, TimeSlider, usePoints } from "./Past";
 import { Suggested } from "./Suggested";
@@ -143,6 +144,7 @@ function OneMemory({ memory, folders }: { memory: Memory; folders: readonly Fold
         memory.superseded_by === null ? null : ["Replaced by", <Hash key="new" of={memory.superseded_by} what="memory" />],
         memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago /> {said(memory.end_reason, "")}</>],
       ]} />
+      {memory.uses > 0 && <Contexts key={memory.memory_id} of={memory.memory_id} />}
       <h3>Evidence</h3>
       <EvidenceList of={memory.evidence} />
       <p><Link to="/lineage" search={{ of: memory.memory_id }}>What depends on it</Link></p>

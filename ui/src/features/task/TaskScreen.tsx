@@ -49,6 +49,8 @@ function first(chosen: string | undefined, task: Task, events: readonly Event[])
   if (chosen?.startsWith("rcp_") === true) return { kind: "receipt", id: chosen };
   if (chosen?.startsWith("apr_") === true) return { kind: "approval", id: chosen };
   if (chosen?.startsWith("act_") === true) return { kind: "action", id: chosen };
+  const turn = /^turn (\d{1,9}) (\d{1,9})$/.exec(chosen ?? "");
+  if (turn !== null) return { kind: "turn", attempt: Number(turn[1]), iteration: Number(turn[2]) };
   const waits = task.waits_for;
   if (waits?.kind === "approval" && waits.id !== null) return { kind: "approval", id: waits.id };
   const receipt = task.actions.findLast((action) => action.receipt_id !== null && action.class !== "read_local");

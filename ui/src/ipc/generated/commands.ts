@@ -168,6 +168,8 @@ export interface Commands {
   "knowledge.correct": { params: knowledge.Correct; answer: knowledge.Corrected };
   /** lists durable memory */
   "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
+  /** lists the contexts that a memory record was sent in */
+  "knowledge.memory_contexts": { params: knowledge.MemoryContexts; answer: knowledge.MemoryContextList };
   /** shows what was remembered at a point of the past, and how far that is proven */
   "knowledge.memory_then": { params: knowledge.MemoryThen; answer: knowledge.MemoryThenList };
   /** lists the points of the past at which a root of memory was stated */
@@ -468,6 +470,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "knowledge.revoke": { access: "write", topics: [] },
   "knowledge.correct": { access: "write", topics: [] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },
+  "knowledge.memory_contexts": { access: "read", topics: ["knowledge"] },
   "knowledge.memory_then": { access: "read", topics: ["knowledge", "store"] },
   "knowledge.memory_points": { access: "read", topics: ["knowledge", "store"] },
   "knowledge.remember": { access: "write", topics: [] },

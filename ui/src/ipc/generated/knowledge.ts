@@ -55,6 +55,11 @@ export interface MemoryPoints {
   limit?: number | null;
 }
 
+/** The contexts that one record was sent in: by identifier, or by its beginning or end. */
+export interface MemoryContexts {
+  memory: string;
+}
+
 /** What a person wants remembered. */
 export interface Remember {
   /** The claim. */
@@ -230,6 +235,40 @@ export interface Memory {
   superseded_by: string | null;
   /** How much it holds of what was asked `about`, in thousandths: made for each question and kept nowhere. */
   relevance: number | null;
+}
+
+/** Where models were told of a memory record. */
+export interface MemoryContextList {
+  memory_id: string;
+  /** The task that was told of it last first; at most 50. */
+  tasks: TaskContexts[];
+  /** How many tasks were told of it before these. */
+  more: number;
+}
+
+/** The contexts of one task that held a memory record. */
+export interface TaskContexts {
+  task_id: string;
+  /** The task's title; none of a task that this store does not list. */
+  title: Text | null;
+  /** How many context packs of it held the record. */
+  contexts: number;
+  /** The turns whose context did, in their order; of very many stretches the last 50. */
+  turns: TurnRange[];
+  first_at: number;
+  last_at: number;
+  /** Whether an act or the closing answer of the task followed it. */
+  helped: boolean;
+  /** Whether a person, or what was seen in the task, said otherwise. */
+  contradicted: boolean;
+}
+
+/** Turns of one attempt that follow each other. */
+export interface TurnRange {
+  /** Attempt number, from 1. */
+  attempt: number;
+  first: number;
+  last: number;
 }
 
 /** One line of a card on which the historian asks what to remember. */

@@ -25,6 +25,7 @@ use wire::knowledge::{
 use wire::task::Submitted;
 use wire::{Code, Error, Text};
 
+pub(crate) use super::memory_contexts::memory_contexts;
 pub(crate) use super::memory_then::{memory_points, memory_then};
 pub(crate) use super::suggestions::{review, suggestions};
 

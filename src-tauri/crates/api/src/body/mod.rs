@@ -21,6 +21,7 @@ pub(crate) mod knowledge;
 pub(crate) mod ledger;
 pub(crate) mod lineage;
 mod logins;
+mod memory_contexts;
 mod memory_then;
 pub(crate) mod models;
 mod own_rules;

@@ -17,6 +17,7 @@ mod groups;
 mod home;
 mod lapsed;
 mod lasting;
+mod memory_contexts;
 mod memory_then;
 mod policies;
 mod proofs;

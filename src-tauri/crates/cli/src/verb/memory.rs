@@ -2,7 +2,7 @@
 
 use super::approvals::more;
 use super::tools::stay;
-use super::{Came, memory_then};
+use super::{Came, memory_contexts, memory_then};
 use crate::args::{BeliefCorrect, ListArgs, MemoryAdd, MemoryList, MemoryVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
@@ -21,7 +21,7 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
             Some(as_of) => memory_then::list(context, args, &as_of)?,
         },
         MemoryVerb::Points { after, limit } => memory_then::points(context, after, limit)?,
-        MemoryVerb::Show { memory } => show(context, memory)?,
+        MemoryVerb::Show { memory } => memory_contexts::show(context, memory)?,
         MemoryVerb::Add(args) => return remember(context, args, None),
         MemoryVerb::Replace { memory, by } => return remember(context, by, Some(memory)),
         MemoryVerb::Forget { memory, reason } => {
@@ -131,12 +131,8 @@ pub(super) fn project(memory: &Memory) -> String {
     }
 }
 
-fn show(context: &Context, memory: String) -> Result<(), Error> {
-    let found = context.reading()?.call(&Memories { memory: Some(memory), ..Memories::default() })?;
-    found.rows.first().map_or(Ok(()), |one| context.out.answer(one, shown))
-}
-
-fn shown(out: &Output, m: &Memory) {
+/// What is known of one record.
+pub(super) fn shown(out: &Output, m: &Memory) {
     let fact = |name: &str, value: &str| out.line(format!("  {name:<10} {value}"));
     out.say(Tone::Bold, plain(&m.claim.to_string()));
     fact("memory", &m.memory_id);

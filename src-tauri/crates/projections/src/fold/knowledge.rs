@@ -4,14 +4,14 @@ use super::{Seen, text};
 use crate::Error;
 use crate::names::ArtifactState;
 use crate::rows::{
-    ArtifactRow, AttemptRow, BeliefRow, MemoryRow, NewArtifact, NewBelief, NewDecision, NewMemory,
-    NewRevision, NewWorkingState, WorkingStateRow,
+    ArtifactRow, AttemptRow, BeliefRow, MemoryRow, MemoryUseRow, NewArtifact, NewBelief, NewDecision,
+    NewMemory, NewMemoryUse, NewRevision, NewWorkingState, Turns, WorkingStateRow,
 };
 use model::artifact::Artifact;
 use model::body::{Body, WorkingStateUpdated};
 use model::decision::Decision;
 use model::knowledge::{Belief, BeliefStatus, MemoryRecord, MemoryStatus};
-use model::{ArtifactId, BeliefId, MemoryId, Sensitive};
+use model::{ArtifactId, AttemptId, BeliefId, MemoryId, Sensitive};
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
@@ -231,18 +231,35 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> Result<(), Error> {
     .map(drop)
 }
 
-/// A context pack holds it.
-pub(super) fn used(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
+/// The context pack of a turn holds it.
+pub(super) fn used(seen: &Seen<'_>, id: MemoryId, (attempt_id, turn): (AttemptId, u32)) -> Result<(), Error> {
     seen.set((id,), |row: &mut MemoryRow| {
         (row.uses, row.last_used_at) = (row.uses.saturating_add(1), Some(seen.at()));
+    })?;
+    let (task_id, at, last_seq) = (seen.event.task_id, seen.at(), seen.seq);
+    seen.add(NewMemoryUse { memory_id: id, task_id, first_at: at, last_at: at, last_seq })?;
+    seen.set((id, task_id), |row: &mut MemoryUseRow| {
+        (row.last_at, row.last_seq) = (at, last_seq);
+        row.contexts = row.contexts.saturating_add(1);
+        sent_in(&mut row.turns, attempt_id, turn);
     })
+}
+
+/// Adds a turn: to the last stretch, where it is its last turn once more or the one behind it.
+fn sent_in(turns: &mut Vec<Turns>, attempt_id: AttemptId, turn: u32) {
+    let goes_on = |last: u32| turn == last || last.checked_add(1) == Some(turn);
+    match turns.last_mut().filter(|one| one.attempt_id == attempt_id && goes_on(one.last)) {
+        Some(one) => one.last = turn,
+        None => turns.push(Turns { attempt_id, first: turn, last: turn }),
+    }
 }
 
 /// What a task did followed it.
 pub(super) fn helped(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
     seen.set((id,), |row: &mut MemoryRow| {
         (row.helped, row.helped_in) = (row.helped.saturating_add(1), Some(seen.event.task_id));
-    })
+    })?;
+    seen.set((id, seen.event.task_id), |row: &mut MemoryUseRow| row.helped = true)
 }
 
 /// A person, or what was seen, says otherwise.
@@ -250,7 +267,8 @@ pub(super) fn contradicted(seen: &Seen<'_>, id: MemoryId) -> Result<(), Error> {
     seen.set((id,), |row: &mut MemoryRow| {
         row.contradicted = row.contradicted.saturating_add(1);
         row.contradicted_in = Some(seen.event.task_id);
-    })
+    })?;
+    seen.set((id, seen.event.task_id), |row: &mut MemoryUseRow| row.contradicted = true)
 }
 
 /// Ends an active record; it stays, with how it ended.

@@ -280,7 +280,7 @@ fn turns(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ContextCompiled(b) => {
             for memory in b.memories.iter().flatten() {
-                super::knowledge::used(seen, *memory)?;
+                super::knowledge::used(seen, *memory, (b.about_attempt_id, b.iteration))?;
             }
             let pack = Some(b.pack.artifact_id);
             turn(seen, b.about_attempt_id, b.iteration, |turn| {

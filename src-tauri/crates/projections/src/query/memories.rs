@@ -2,7 +2,7 @@
 
 use super::{Is, Query};
 use crate::Error;
-use crate::rows::{MemoryRow, ViewRow as _};
+use crate::rows::{MemoryRow, MemoryUseRow, ViewRow};
 use model::knowledge::MemoryStatus;
 use model::{BeliefId, Digest, MemoryId, UnixMs};
 use rusqlite::types::Value;
@@ -71,7 +71,7 @@ impl Query {
             MemoryRow::COLUMNS
         );
         let after = i64::try_from(seq).unwrap_or(i64::MAX);
-        self.memory_rows(&text, params![after, most])
+        self.rows_of(&text, params![after, most])
     }
 
     /// How many memory records are held.
@@ -129,7 +129,7 @@ impl Query {
              ORDER BY retention = 'pinned' DESC, seq DESC LIMIT ?3",
             MemoryRow::COLUMNS
         );
-        self.memory_rows(&text, params![hex(project), now.0, most])
+        self.rows_of(&text, params![hex(project), now.0, most])
     }
 
     /// Memory records that are held and whose date is over at `now`, the first that ran out first, at most `most`.
@@ -142,7 +142,7 @@ impl Query {
              ORDER BY expires_at, memory_id LIMIT ?2",
             MemoryRow::COLUMNS
         );
-        self.memory_rows(&text, params![now.0, most])
+        self.rows_of(&text, params![now.0, most])
     }
 
     /// Memory records that are held and come from a belief.
@@ -155,6 +155,21 @@ impl Query {
             Is::some("status", Some(MemoryStatus::Active)),
         ];
         Ok(self.list(conditions, super::Ask::ALL)?.rows)
+    }
+
+    /// Tasks whose contexts held a record, the one that was told of it last first, at most `most`; and how many there are.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn memory_uses(&self, memory: MemoryId, most: u32) -> Result<(Vec<MemoryUseRow>, u64), Error> {
+        let text = format!(
+            "SELECT {} FROM view_memory_uses WHERE memory_id = ?1 ORDER BY last_seq DESC LIMIT ?2",
+            MemoryUseRow::COLUMNS
+        );
+        let id = memory.to_string();
+        let rows = self.rows_of(&text, params![id, most])?;
+        let count = "SELECT count(*) FROM view_memory_uses WHERE memory_id = ?1";
+        Ok((rows, self.number(count, &[Value::Text(id)])?))
     }
 
     /// These words as the index is asked for them, each with how many records have it, without those that are common.
@@ -175,13 +190,13 @@ impl Query {
         Ok(telling)
     }
 
-    fn memory_rows(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<MemoryRow>, Error> {
+    fn rows_of<R: ViewRow>(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<R>, Error> {
         self.read(|conn| {
             let mut found = conn.prepare_cached(text)?;
             let mut read = found.query(values)?;
             let mut rows = Vec::new();
             while let Some(row) = read.next()? {
-                rows.push(MemoryRow::read(row, Some(conn))?);
+                rows.push(R::read(row, Some(conn))?);
             }
             Ok(rows)
         })

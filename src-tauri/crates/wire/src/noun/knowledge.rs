@@ -57,6 +57,8 @@ params! {
         after: Option<String>,
         limit: Option<u32>,
     }
+    /// The contexts that one record was sent in: by identifier, or by its beginning or end.
+    MemoryContexts { memory: String }
     /// What a person wants remembered.
     Remember {
         /// The claim.
@@ -204,6 +206,37 @@ answers! {
         superseded_by: Option<String>,
         /// How much it holds of what was asked `about`, in thousandths: made for each question and kept nowhere.
         relevance: Option<u32>,
+    }
+    /// Where models were told of a memory record.
+    MemoryContextList {
+        memory_id: String,
+        /// The task that was told of it last first; at most 50.
+        tasks: Vec<TaskContexts>,
+        /// How many tasks were told of it before these.
+        more: u64,
+    }
+    /// The contexts of one task that held a memory record.
+    TaskContexts {
+        task_id: String,
+        /// The task's title; none of a task that this store does not list.
+        title: Option<Text>,
+        /// How many context packs of it held the record.
+        contexts: u32,
+        /// The turns whose context did, in their order; of very many stretches the last 50.
+        turns: Vec<TurnRange>,
+        first_at: i64,
+        last_at: i64,
+        /// Whether an act or the closing answer of the task followed it.
+        helped: bool,
+        /// Whether a person, or what was seen in the task, said otherwise.
+        contradicted: bool,
+    }
+    /// Turns of one attempt that follow each other.
+    TurnRange {
+        /// Attempt number, from 1.
+        attempt: u32,
+        first: u32,
+        last: u32,
     }
     /// One line of a card on which the historian asks what to remember.
     Suggestion {

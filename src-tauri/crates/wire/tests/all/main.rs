@@ -193,6 +193,8 @@ fn every_code_has_its_exit_code_and_status() {
 fn an_event_names_the_lists_that_may_show_something_else() {
     assert_eq!(wire::topics_of("approval.requested"), [Topic::approvals, Topic::tasks]);
     assert_eq!(wire::topics_of("memory.promoted"), [Topic::knowledge]);
+    assert_eq!(wire::topics_of("attempt.context_compiled"), [Topic::tasks, Topic::knowledge]);
+    assert_eq!(wire::topics_of("attempt.created"), [Topic::tasks]);
     let notice = wire::Notice::Event {
         task_id: "task_1".to_owned(),
         task_seq: 3,
