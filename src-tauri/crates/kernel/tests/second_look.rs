@@ -16,7 +16,11 @@ const TALK: &str = "I look into the harbour again this evening";
 
 /// A task to which a person says these words while it waits for them, up to its end.
 fn said_to(world: &World, goal: &str, words: &[&str]) -> Arc<Wire> {
-    let script = vec![("ask", json!({ "question": "go on?" })), ("done", json!({ "summary": "done" }))];
+    // One answer to one question in three tasks would be a claim by a rule.
+    let script = vec![
+        ("ask", json!({ "question": format!("{goal}: go on?") })),
+        ("done", json!({ "summary": "done" })),
+    ];
     let wire = Wire::new(script);
     let task = give(world, &wire, goal, settings(ToolMode::Tools, &[]));
     let DriveOutcome::Waiting(Waiting::Answer(id)) = world.drive(task) else { panic!("it asks") };

@@ -31,10 +31,14 @@ fn script(world: &World, name: &str) {
 }
 
 fn submit(world: &World, parts: Vec<Part>) -> TaskId {
+    submit_goal(world, "all of it", parts)
+}
+
+fn submit_goal(world: &World, goal: &str, parts: Vec<Part>) -> TaskId {
     for part in &parts {
         script(world, &part.name);
     }
-    let mut submission = world.submission("all of it", Reasoning::Scripted { name: "nobody".to_owned() });
+    let mut submission = world.submission(goal, Reasoning::Scripted { name: "nobody".to_owned() });
     submission.steps = parts;
     world.kernel().submit(&submission).unwrap().task_id
 }
@@ -266,7 +270,7 @@ fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_
     // What never holds ends the task, and what waited for the step is not begun.
     let mut never = part("a", &[]);
     never.done_when = vec!["file: never.txt".to_owned()];
-    let task = submit(&world, vec![never, part("b", &["a"])]);
+    let task = submit_goal(&world, "what never holds", vec![never, part("b", &["a"])]);
     world.reasoners.script("a", vec![done("1"), done("2"), done("3"), done("4")]);
     let ends = ended(TaskStatus::Failed, TerminationReason::CriteriaUnmet);
     assert_eq!(world.drive_allowing(task).0, ends);

@@ -209,6 +209,9 @@ fn memory_of_a_project_is_listed_with_every_field_and_by_how_relevant_it_is_to_a
     home.world.drive_allowing(task);
     learnt(&home, "two", "the logo is blue");
     learnt(&home, "three", "the tax office closes at noon");
+    // Of so few records a word in two would say next to nothing.
+    learnt(&home, "four", "coffee beans stand in the kitchen");
+    learnt(&home, "five", "the dog is called Rex");
     let folder = home.world.folder.path().canonicalize().unwrap();
     let about = |text: &str| {
         home.must("knowledge.memories", json!({ "about": text, "folder": folder.to_str().unwrap() }))
