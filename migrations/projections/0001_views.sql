@@ -3,9 +3,7 @@
 -- `seq` is the place in the log of the event that made the row: the order of lists and what their cursors name.
 
 CREATE TABLE view_meta (
-  one      INTEGER PRIMARY KEY CHECK (one = 1),
-  version  INTEGER NOT NULL,
-  log_seq  INTEGER NOT NULL
+  one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, log_seq INTEGER NOT NULL
 ) STRICT;
 
 -- HK-13.6-2

@@ -9,6 +9,9 @@ use std::path::Path;
 /// Rows of which a person sees nothing of their own: two homes in one process, which no page opens.
 const UNSEEN: [&str; 1] = ["RA-3-12"];
 
+/// How a mark begins: put together here, so that whoever looks for marks in sources finds none in this one.
+const MARK: &str = concat!("conf", "orms(");
+
 /// The row that this is about.
 const ITSELF: &str = "RA-3-17";
 
@@ -27,7 +30,7 @@ fn claimed(source: &str) -> BTreeSet<String> {
         let is_part = before.ends_with("part(") || before.ends_with("part =");
         let id = behind.split('"').nth(1).unwrap_or_default();
         let is_mark = before
-            .rsplit_once("conforms(")
+            .rsplit_once(MARK)
             .is_some_and(|(_, between)| !between.contains(['{', ';']) && !between.contains("=>"));
         if is_mark && !is_part {
             found.insert(id.to_owned());
@@ -69,9 +72,10 @@ fn each_row_of_the_acceptance_catalogue_is_shown_by_a_test_and_where_a_person_se
 #[test]
 fn a_part_of_a_row_a_word_in_a_text_and_a_row_behind_the_mark_are_no_claim() {
     let source = r#"
-        #[conforms("RA-3-1", part = "RA-3-2")]
+        #[MARK"RA-3-1", part = "RA-3-2")]
         fn it() { let row = "RA-3-3"; }
-        test("a", conforms(part("RA-3-4"), "RA-3-5", async () => { said("RA-3-6"); }));
-    "#;
-    assert_eq!(claimed(source).into_iter().collect::<Vec<_>>(), ["RA-3-1", "RA-3-5"]);
+        test("a", MARKpart("RA-3-4"), "RA-3-5", async () => { said("RA-3-6"); }));
+    "#
+    .replace("MARK", MARK);
+    assert_eq!(claimed(&source).into_iter().collect::<Vec<_>>(), ["RA-3-1", "RA-3-5"]);
 }

@@ -4,6 +4,8 @@
 use super::server;
 use super::stage::{APPROVAL, Ran, Stage};
 use super::tool_servers::{asked, card, put, work, yes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 const VOICE: &str = "Speak as a harbour pilot does.";
@@ -25,8 +27,12 @@ fn told(stage: &Stage, goal: &str) -> (String, String) {
     let words = ["run", "--goal", goal, "--workspace", &work(stage), "--model", &model];
     let ran = stage.hermit(&words).ends(0).json();
     let task = ran["row"]["task_id"].as_str().expect("a task").to_owned();
-    let context = stage.hermit(&["context", &task, "--iteration", "1"]).ends(0).out;
-    (task, context)
+    let context = stage.hermit(&["context", &task, "--iteration", "1"]).ends(0).json();
+    let sent = ["pack", "request"].map(|part| {
+        let bytes = STANDARD.decode(context["shown"][part]["bytes"].as_str().expect("bytes"));
+        String::from_utf8(bytes.expect("Base64")).expect("UTF-8")
+    });
+    (task, sent.concat())
 }
 
 #[conforms::conforms(part = "HV-2-1")]

@@ -6,7 +6,8 @@ use crate::{
 };
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{CriterionOutcome, Origin, Priority, Proposer, StepKind, StepStatus, TaskStatus};
+pub use words::step::StepKind;
+pub use words::task::{CriterionOutcome, Origin, Priority, Proposer, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).

@@ -25,7 +25,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, knowledge, policy, schedule, slash, store, task};
+    use super::{act, artifact, knowledge, policy, schedule, slash, step, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -105,7 +105,7 @@ mod tests {
             store::ToolServerState,
             store::VaultKind,
             task::MessageKind,
-            task::StepKind,
+            step::StepKind,
             task::Role,
             task::AttemptStatus,
             task::CallStatus,

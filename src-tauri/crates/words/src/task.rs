@@ -1,7 +1,5 @@
 //! Words for tasks and what they are made of: where each stands and why it ended.
 
-pub use crate::step::StepKind;
-
 crate::names! {
     /// Task states (HK-12.1).
     pub enum TaskStatus ("task status") {

@@ -6,8 +6,8 @@ import type { TaskContexts, TurnRange } from "~/ipc/generated/knowledge";
 import { Answer } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { seeKey } from "~/screen/see";
 import { brief, count, said } from "~/screen/words";
-import { seeKey } from "~/features/task/story";
 import styles from "./Knowledge.module.css";
 
 export function Contexts({ of }: { of: string }) {

@@ -1,5 +1,5 @@
 // What a schedule waits for that is no time, as a person reads it.
-import type { WaitsFor } from "~/ipc/generated/schedules";
+import type { ScheduleTrigger } from "~/ipc/generated/schedules";
 import type { FileChanges, RunEnd, Unseen } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 
@@ -14,14 +14,14 @@ const UNSEEN: Readonly<Record<Unseen, string>> = {
 export const unseen = (why: Unseen) => lookUp(UNSEEN, why, why);
 
 /** In one line: `When files change in /home/you/scans`. */
-export function waits(on: WaitsFor, folder: string): string {
+export function waits(on: ScheduleTrigger, folder: string): string {
   if (on.kind === "files") return `When files change in ${folder}`;
   if (on.kind === "ref") return `When ${shortRef(on)} moves`;
   return `When a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`;
 }
 
 /** Rows that tell what it watches. */
-export function watches(on: WaitsFor): [string, string][] {
+export function watches(on: ScheduleTrigger): [string, string][] {
   if (on.kind === "ref") return [["What it watches", `Where ${shortRef(on)} is`]];
   if (on.kind === "after") return [["What it watches", `Whether a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`]];
   const which = on.globs.length === 0 ? "all below the folder" : on.globs.join(", ");
@@ -31,4 +31,4 @@ export function watches(on: WaitsFor): [string, string][] {
   ];
 }
 
-const shortRef = (on: WaitsFor) => (on.ref_name ?? "").replace(/^refs\/heads\//, "");
+const shortRef = (on: ScheduleTrigger) => (on.ref_name ?? "").replace(/^refs\/heads\//, "");

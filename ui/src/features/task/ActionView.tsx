@@ -10,7 +10,8 @@ import { Empty } from "~/primitives/States";
 import { RiskTag, StateWord } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { type See, shortReceipt } from "./story";
+import type { See } from "~/screen/see";
+import { shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
 export function ActionView({ action, onSee }: { action: Action | undefined; onSee: (see: See) => void }) {

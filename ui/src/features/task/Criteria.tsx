@@ -5,7 +5,7 @@ import { Mark, type MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { Words } from "~/primitives/Words";
 import { said } from "~/screen/words";
-import type { See } from "./story";
+import type { See } from "~/screen/see";
 import styles from "./Task.module.css";
 
 const LOOK: Readonly<Record<CriterionOutcome, { tone: Tone; mark: MarkName; word: string }>> = {

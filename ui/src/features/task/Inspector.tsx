@@ -12,7 +12,7 @@ import { ReceiptView } from "./ReceiptView";
 import { StateView } from "./StateView";
 import { SummaryView } from "./SummaryView";
 import { TurnView, TurnsView } from "./TurnView";
-import type { See } from "./story";
+import type { See } from "~/screen/see";
 import styles from "./Task.module.css";
 
 type Tab = "chosen" | "sent" | "files" | "state";

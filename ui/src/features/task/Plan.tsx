@@ -3,7 +3,8 @@ import { useMemo } from "react";
 import { Mark } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { Words } from "~/primitives/Words";
-import type { Row, See } from "./story";
+import type { See } from "~/screen/see";
+import type { Row } from "./story";
 import styles from "./Task.module.css";
 
 const STANDS: Readonly<Record<Tone, string>> = {

@@ -17,7 +17,8 @@ import { Answer, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { type See, shortReceipt } from "./story";
+import type { See } from "~/screen/see";
+import { shortReceipt } from "./story";
 import { record, word } from "./events";
 import styles from "./Task.module.css";
 

@@ -11,7 +11,7 @@ import { useParts } from "~/primitives/Parts";
 import { Answer } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import type { See } from "./story";
+import type { See } from "~/screen/see";
 import styles from "./Task.module.css";
 
 const KIND: Record<SummaryLineKind, string> = {

@@ -19,7 +19,8 @@ import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
 import { Inspector } from "./Inspector";
 import { Slider } from "./Slider";
-import { type See, type Story, seeKey, story } from "./story";
+import { type See, seeKey } from "~/screen/see";
+import { type Story, story } from "./story";
 import { Timeline } from "./Timeline";
 import styles from "./Task.module.css";
 

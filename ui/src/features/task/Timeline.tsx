@@ -14,7 +14,8 @@ import { Cite } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
-import { type Row, type See, type Story, rowOf, seeKey } from "./story";
+import { type See, seeKey } from "~/screen/see";
+import { type Row, type Story, rowOf } from "./story";
 import styles from "./Task.module.css";
 
 const keyOfRow = (row: Row) => row.key;

@@ -15,7 +15,7 @@ import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { list, number, record, word } from "./events";
-import type { See } from "./story";
+import type { See } from "~/screen/see";
 import styles from "./Task.module.css";
 
 export function TurnsView({ task, onSee }: { task: Task; onSee: (see: See) => void }) {

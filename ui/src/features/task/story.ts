@@ -8,16 +8,11 @@ import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CL
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
+import { type See, seeKey } from "~/screen/see";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
-
-/** What a row leads to. */
-export type See =
-  | { kind: "event"; seq: number }
-  | { kind: "turn"; attempt: number; iteration: number }
-  | { kind: "summary" | "action" | "approval" | "receipt"; id: string };
 
 export interface Row {
   key: string;
@@ -476,18 +471,6 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
     teller.tell(event);
   }
   return { rows: teller.rows, parts: teller.parts, doing: teller.doing, messages: teller.messages, receipts: teller.receipts };
-}
-
-/** The same for the same thing. */
-export function seeKey(see: See): string {
-  switch (see.kind) {
-    case "event":
-      return `event ${see.seq}`;
-    case "turn":
-      return `turn ${see.attempt} ${see.iteration}`;
-    default:
-      return `${see.kind} ${see.id}`;
-  }
 }
 
 /** The row that stands for what is chosen: the one that leads to it, and for an event that has none of its own, the row

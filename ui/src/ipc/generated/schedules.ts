@@ -147,7 +147,7 @@ export interface Schedule {
   rule: string;
   zone: string;
   /** What it waits for, where that is no time. */
-  waits_for: WaitsFor | null;
+  waits_for: ScheduleTrigger | null;
   /** Why that cannot be seen now, where it cannot. */
   unseen: Unseen | null;
   /** What is done each time. */
@@ -178,7 +178,7 @@ export interface Schedule {
 }
 
 /** What a schedule waits for that is no time. */
-export interface WaitsFor {
+export interface ScheduleTrigger {
   kind: TriggerKind;
   /** Of files: which, as globs below the folder; all where there are none. */
   globs: string[];
@@ -224,7 +224,7 @@ export interface Previewed {
   rule: string;
   zone: string;
   /** What is waited for, where that is no time. */
-  waits_for: WaitsFor | null;
+  waits_for: ScheduleTrigger | null;
   /** The next times; none where it is no time. */
   next: Due[];
 }

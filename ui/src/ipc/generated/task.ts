@@ -1,5 +1,4 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { WaitsFor } from "./schedules";
 import type { Page, PartOf, PersonSigned, Text } from "./shared";
 import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 

@@ -1282,8 +1282,6 @@ export const SKIN_STATE = [
 ] as const;
 export type SkinState = (typeof SKIN_STATE)[number];
 
-export type { StepKind } from "./step";
-
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [
   /** Recorded, not yet accepted for work. */

@@ -19,7 +19,7 @@ use model::schedule::{
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
-    ScheduleRun, Schedules, Show, WaitsFor,
+    ScheduleRun, ScheduleTrigger, Schedules, Show,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -174,8 +174,8 @@ fn chosen(on: Option<Trigger>, more: &[String], quiet: Option<u32>) -> Result<Op
     }
 }
 
-fn waits_for(on: &Trigger) -> WaitsFor {
-    let none = WaitsFor {
+fn waits_for(on: &Trigger) -> ScheduleTrigger {
+    let none = ScheduleTrigger {
         kind: TriggerKind::Files,
         globs: Vec::new(),
         changes: None,
@@ -186,11 +186,11 @@ fn waits_for(on: &Trigger) -> WaitsFor {
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
-            WaitsFor { globs, changes: Some(changes), quiet_ms: Some(quiet_ms), ..none }
+            ScheduleTrigger { globs, changes: Some(changes), quiet_ms: Some(quiet_ms), ..none }
         }
-        Trigger::Ref { name } => WaitsFor { kind: TriggerKind::Ref, ref_name: Some(name), ..none },
+        Trigger::Ref { name } => ScheduleTrigger { kind: TriggerKind::Ref, ref_name: Some(name), ..none },
         Trigger::After { of, end } => {
-            WaitsFor { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
+            ScheduleTrigger { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
         }
     }
 }

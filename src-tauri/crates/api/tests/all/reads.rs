@@ -162,6 +162,16 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
     ]
 }
 
+/// What is written about conversations.
+fn of_talk(task: &str) -> [(&'static str, Value); 4] {
+    [
+        ("conversations.open", json!({ "title": "x" })),
+        ("conversations.say", json!({ "text": "x" })),
+        ("conversations.bind", json!({ "message": "abcd", "about": "task", "task": task })),
+        ("conversations.focus", json!({ "task": task })),
+    ]
+}
+
 /// What is written about tools and skills.
 fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
     vec![
@@ -208,10 +218,6 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("task.note", json!({ "task": task, "text": "more" })),
         ("task.answer", json!({ "task": task, "text": "yes" })),
         ("task.edit_goal", json!({ "task": task, "goal": "another" })),
-        ("conversations.open", json!({ "title": "x" })),
-        ("conversations.say", json!({ "text": "x" })),
-        ("conversations.bind", json!({ "message": "abcd", "about": "task", "task": task })),
-        ("conversations.focus", json!({ "task": task })),
         ("task.settle", json!({ "task": task, "result": "failed", "note": "looked" })),
         ("approvals.decide", json!({ "approval": approval, "envelope": "e30=" })),
         ("approvals.deny", json!({ "approval": approval })),
@@ -255,7 +261,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.stop", json!({ "task": task, "key": "k" })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
-    let asked = [asked.to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();
+    let asked =
+        [asked.to_vec(), of_talk(&task).to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))
     {
         let params =

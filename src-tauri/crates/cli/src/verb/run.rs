@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use wire::receipts::ReceiptRow;
 use wire::task::{Budget, Part, Reasoner, Settle, Show, Submit};
 use wire::{Code, Error, exit};
-use words::task::{Origin, StepKind};
+use words::step::StepKind;
+use words::task::Origin;
 
 /// `hermit run`.
 pub fn run(context: &Context, args: &RunArgs) -> Came {

@@ -12,7 +12,7 @@ use crate::text::{plain, time};
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
-    Schedules, Show, WaitsFor,
+    Schedules, Show, ScheduleTrigger,
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
@@ -260,7 +260,7 @@ fn shown(out: &Output, one: &Schedule) {
 }
 
 /// What it waits for that is no time, a line for each part.
-fn waits_for(on: &WaitsFor) -> Vec<String> {
+fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
     let name = |text: &Option<String>| text.as_deref().map(plain).unwrap_or_default();
     match on.kind {
         TriggerKind::Files => {

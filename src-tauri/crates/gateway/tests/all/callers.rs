@@ -26,10 +26,13 @@ const PLACE_NAMES: [&str; 13] = [
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 7] = [
     ("grants.draft", "paths"),
     ("approvals.packet", "from"),
     ("changes.show", "from"),
+    // Times.
+    ("schedules.calendar", "from"),
+    ("schedules.calendar", "to"),
     // JSON pointers into the arguments of a tool.
     ("tools.classify", "paths"),
     // A file of the skill, by its path in there.

@@ -419,13 +419,17 @@ fn states_and_decisions_of_the_gate() {
 }
 
 #[test]
-fn the_rest_of_the_closed_lists() {
-    list!(Priority, ["low", "normal", "high"]);
-    list!(ParallelismMode, ["serial", "parallel"]);
+fn the_kinds_of_steps() {
     let kinds: Vec<&str> = StepKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let examples =
         "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
     assert_eq!(kinds.join(" "), format!("pursue rollback observe ingest promote {examples}"));
+}
+
+#[test]
+fn the_rest_of_the_closed_lists() {
+    list!(Priority, ["low", "normal", "high"]);
+    list!(ParallelismMode, ["serial", "parallel"]);
     list!(KeyPurpose, ["log", "receipt", "manifest", "approval"]);
     // RX-5 and reconciliation T2.
     list!(

@@ -141,7 +141,7 @@ answers! {
         rule: String,
         zone: String,
         /// What it waits for, where that is no time.
-        waits_for: Option<WaitsFor>,
+        waits_for: Option<ScheduleTrigger>,
         /// Why that cannot be seen now, where it cannot.
         unseen: Option<Unseen>,
         /// What is done each time.
@@ -171,7 +171,7 @@ answers! {
         artifact_id: String,
     }
     /// What a schedule waits for that is no time.
-    WaitsFor {
+    ScheduleTrigger {
         kind: TriggerKind,
         /// Of files: which, as globs below the folder; all where there are none.
         globs: Vec<String>,
@@ -213,7 +213,7 @@ answers! {
         rule: String,
         zone: String,
         /// What is waited for, where that is no time.
-        waits_for: Option<WaitsFor>,
+        waits_for: Option<ScheduleTrigger>,
         /// The next times; none where it is no time.
         next: Vec<Due>,
     }

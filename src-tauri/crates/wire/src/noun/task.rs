@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
 use words::knowledge::AnswerSupport;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
+use words::step::StepKind;
 use words::store::Channel;
 use words::task::{
     AttemptStatus, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, Priority, Proposer,
-    RefusedBy, RunStatus, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor,
-    WordsBy,
+    RefusedBy, RunStatus, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy,
 };
 
 /// Who proposes.
