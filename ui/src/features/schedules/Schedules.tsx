@@ -35,7 +35,7 @@ export function Schedules({ of }: { of?: string | undefined }) {
         <Answer asked={asked} what="schedules" isEmpty={(found) => found.schedules.length === 0 && !isNew} empty={<Empty title="No schedules">Say when and what, for example every weekday at 8:30, which files changed. You see its next times before you keep it.</Empty>}>
           {(found) => (
             <>
-              {found.schedules.length > 0 && <Segmented label="View" value={view} options={[{ value: "list", label: "List" }, { value: "calendar", label: "Calendar" }]} onChange={setView} />}
+              {found.schedules.length > 0 && <div className={styles.view}><Segmented label="View" value={view} options={[{ value: "list", label: "List" }, { value: "calendar", label: "Calendar" }]} onChange={setView} /></div>}
               {view === "calendar" && found.schedules.length > 0
                 ? <Calendar schedules={found.schedules} />
                 : found.schedules.map((one) => <One key={one.name} schedule={one} open={one.name === of} />)}
@@ -82,8 +82,10 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
         ]} />
         {one.next.length > 1 && <><h3>Next times</h3><ol className={styles.times}>{one.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
         {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}</li>)}</ul></>}
-        <Asks name={one.name} />
-        <History name={one.name} />
+        <div className={styles.more}>
+          <Asks name={one.name} />
+          <History name={one.name} />
+        </div>
       </details>
       <div className={styles.buttons}>
         <Button because={run.isPending ? "Beginning" : null} onClick={() => run.mutate({ name: one.name, channel: "app", idempotency_key: null }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Run it now</Button>
