@@ -106,7 +106,7 @@ test("what waits for files says what it watches, and a new one is asked for with
   });
   const { user: person } = show(host, "/schedules");
   const card = within(await screen.findByRole("article", { name: "scans" }));
-  expect(card.getByText("When files change in /home/you/atlas-billing")).toBeTruthy();
+  expect(card.getByText("Watches /home/you/atlas-billing")).toBeTruthy();
   expect(card.getByText(/The folder is not there/)).toBeTruthy();
   expect(card.getByText("Files that land there: *.pdf")).toBeTruthy();
   await person.click(screen.getByRole("button", { name: "New schedule" }));

@@ -13,9 +13,9 @@ const UNSEEN: Readonly<Record<Unseen, string>> = {
 /** Why it cannot be seen now. */
 export const unseen = (why: Unseen) => lookUp(UNSEEN, why, why);
 
-/** In one line: `When files change in /home/you/scans`. */
+/** In one line: `Watches /home/you/scans`. */
 export function waits(on: ScheduleTrigger, folder: string): string {
-  if (on.kind === "files") return `When files change in ${folder}`;
+  if (on.kind === "files") return `Watches ${folder}`;
   if (on.kind === "ref") return `When ${shortRef(on)} moves`;
   return `When a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`;
 }

@@ -12,7 +12,7 @@ use crate::text::{plain, time};
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
-    Schedules, Show, ScheduleTrigger,
+    ScheduleTrigger, Schedules, Show,
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
@@ -163,7 +163,7 @@ fn listed(out: &Output, found: &Schedules) {
     let row = |one: &Schedule| {
         let next = match &one.waits_for {
             Some(on) if on.kind == TriggerKind::Files => {
-                format!("when files change in {}", plain(&one.folder))
+                format!("watches {}", plain(&one.folder))
             }
             Some(_) => plain(&one.rule),
             None => one.next.first().map_or_else(String::new, |due| plain(&due.text)),
@@ -245,7 +245,8 @@ fn shown(out: &Output, one: &Schedule) {
     for due in &one.next {
         out.line(format!("  next: {}", plain(&due.text)));
     }
-    out.line(format!("  fired {} times, passed over {}", one.fired, one.passed_over));
+    let runs = if one.fired == 1 { "1 run".to_owned() } else { format!("{} runs", one.fired) };
+    out.line(format!("  {runs}, passed over {}", one.passed_over));
     if let Some(passed) = &one.last_passed_over {
         let why = reason(passed.why);
         out.say(Tone::Faint, format!("  last passed over until {}: {why}", time(passed.until)));
@@ -265,17 +266,20 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
     match on.kind {
         TriggerKind::Files => {
             let which = match on.globs.as_slice() {
-                [] => "all files below its folder".to_owned(),
-                globs => format!("the files {} of its folder", plain(&globs.join(", "))),
+                [] => String::new(),
+                globs => format!(" matching {}", plain(&globs.join(", "))),
             };
             let changes = on.changes.map_or("change", |changes| match changes {
-                FileChanges::Landed => "land there",
-                FileChanges::Changed => "land there or are written",
-                FileChanges::Any => "land there, are written or go",
+                FileChanges::Landed => "land",
+                FileChanges::Changed => "land or be written",
+                FileChanges::Any => "land, be written or go",
             });
             let quiet =
                 on.quiet_ms.map(|ms| format!("a file counts once it was left alone for {}", seconds(ms)));
-            [Some(format!("waits until some of {which} {changes}")), quiet].into_iter().flatten().collect()
+            [Some(format!("waits for a file{which} to {changes} in its folder, or one inside")), quiet]
+                .into_iter()
+                .flatten()
+                .collect()
         }
         TriggerKind::Ref => vec![format!("waits until {} is somewhere else", name(&on.ref_name))],
         TriggerKind::After => {

@@ -135,9 +135,14 @@ fn unwritten(file: &Path, why: &std::io::Error) -> Error {
         .hint("work in a folder that you may write to, where no file of this name is")
 }
 
+/// How far a skin is trusted, as a person reads it.
+fn state(of: SkinState) -> String {
+    of.as_str().replace('_', " ")
+}
+
 fn listed_in_words(out: &Output, listed: &SkinList) {
     let row = |one: &SkinRow| {
-        vec![plain(&one.name), one.version.to_string(), one.state.to_string(), plain(&one.about)]
+        vec![plain(&one.name), one.version.to_string(), state(one.state), plain(&one.about)]
     };
     table(out, &["skin", "version", "state", ""], &listed.skins.iter().map(row).collect::<Vec<_>>());
     for one in &listed.skins {
@@ -147,7 +152,7 @@ fn listed_in_words(out: &Output, listed: &SkinList) {
 
 fn told(out: &Output, one: &SkinRow) {
     if let Some(why) = &one.why {
-        out.say(Tone::Warn, format!("{} is {}: {}", plain(&one.name), one.state, plain(why)));
+        out.say(Tone::Warn, format!("{} is {}: {}", plain(&one.name), state(one.state), plain(why)));
     }
     for note in &one.notes {
         out.say(Tone::Faint, format!("{}: {}", plain(&one.name), plain(note)));
@@ -156,7 +161,7 @@ fn told(out: &Output, one: &SkinRow) {
 
 fn shown_in_words(out: &Output, shown: &SkinShown) {
     let skin = &shown.skin;
-    out.say(Tone::Bold, format!("{}, version {}, {}", plain(&skin.name), skin.version, skin.state));
+    out.say(Tone::Bold, format!("{}, version {}, {}", plain(&skin.name), skin.version, state(skin.state)));
     told(out, skin);
     out.line(format!("  {}", plain(&skin.about)));
     out.line(format!("  sha256 {}", skin.sha256));
