@@ -141,9 +141,8 @@ fn state(of: SkinState) -> String {
 }
 
 fn listed_in_words(out: &Output, listed: &SkinList) {
-    let row = |one: &SkinRow| {
-        vec![plain(&one.name), one.version.to_string(), state(one.state), plain(&one.about)]
-    };
+    let row =
+        |one: &SkinRow| vec![plain(&one.name), one.version.to_string(), state(one.state), plain(&one.about)];
     table(out, &["skin", "version", "state", ""], &listed.skins.iter().map(row).collect::<Vec<_>>());
     for one in &listed.skins {
         told(out, one);
