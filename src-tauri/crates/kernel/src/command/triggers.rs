@@ -296,7 +296,16 @@ impl Kernel {
         self.push_seen(record, Seen { state, change: None, unseen: None })
     }
 
+    /// Whether a schedule is as it was when a look began: a look takes its time, and a person may have said otherwise meanwhile.
+    fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
+        let now = self.known_schedule(&record.name)?;
+        Ok(now.may_begin() && (now.version, now.span) == (record.version, record.span))
+    }
+
     fn push_seen(&self, record: &ScheduleRecord, seen: Seen) -> Result<(), Error> {
+        if !self.stands_as(record)? {
+            return Ok(());
+        }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         let until = slot_at(record, w.now);
@@ -311,6 +320,9 @@ impl Kernel {
         (state, change): (&SeenState, Option<&SeenChange>),
         settled: Vec<Settled>,
     ) -> Result<(), Error> {
+        if !self.stands_as(record)? {
+            return Ok(());
+        }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         let slot = settled.first().map(|one| match one {
