@@ -14,6 +14,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use model::RelPath;
 use model::schedule::{SEEN_FILES_MAX, Unseen};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 /// Entries that are looked at on the way.
@@ -77,12 +78,13 @@ impl Executors {
             let folder = match descent.folder(&at) {
                 Ok(folder) if folder.device() == device => folder,
                 Err(error) if at.is_root() => return Err(unseen(&error)),
+                Err(error) if fails(&error) => return Err(Unseen::Unreadable),
                 // It went away, is closed to us, or is another file system.
                 Ok(_) | Err(_) => continue,
             };
             let (names, more) = match folder.entries(ENTRIES_MAX.saturating_sub(looked)) {
                 Ok(listed) => listed,
-                Err(_) if at.is_root() => return Err(Unseen::Unreadable),
+                Err(error) if at.is_root() || is_failure(&error) => return Err(Unseen::Unreadable),
                 Err(_) => continue,
             };
             looked = looked.saturating_add(names.len());
@@ -91,7 +93,11 @@ impl Executors {
             }
             for name in names {
                 let Ok(path) = at.join(&name) else { continue };
-                let Ok(stat) = folder.stat(&name, &path) else { continue };
+                let stat = match folder.stat(&name, &path) {
+                    Ok(stat) => stat,
+                    Err(error) if fails(&error) => return Err(Unseen::Unreadable),
+                    Err(_) => continue,
+                };
                 let is_folder = stat.kind == Kind::Folder;
                 if name == b".git" || self.workspace.is_hidden(&path) {
                     continue;
@@ -130,6 +136,16 @@ fn stamp(stat: &Stat) -> String {
     format!("{:x}.{:x}.{:x}", stat.byte_size, stat.modified_ns, stat.inode)
 }
 
+/// Whether something could not be looked at that is there all the same: were it left out, it would have landed at the next look.
+fn fails(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if is_failure(source))
+}
+
+fn is_failure(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    !matches!(error.kind(), PermissionDenied | NotFound | NotADirectory | InvalidInput | InvalidData)
+}
+
 fn unseen(error: &Error) -> Unseen {
     match error {
         Error::Absent(_) | Error::NotAFolder(_) | Error::Root { .. } => Unseen::FolderMissing,
@@ -162,5 +178,13 @@ mod tests {
         assert!(takes("scans/*.pdf", "scans/c.pdf") && !takes("scans/*.pdf", "scans/x/c.pdf"));
         assert!(takes("scans/**", "scans/x/c.pdf") && !takes("scans/**", "other/c.pdf"));
         assert!(check_globs(&["a[".to_owned()]).is_err_and(|e| e.to_string().contains("no glob")));
+    }
+
+    #[test]
+    fn a_folder_that_is_closed_or_gone_is_left_out_and_one_that_fails_is_not() {
+        let of = |code| fails(&Error::io("opening", &RelPath::ROOT, io::Error::from(code)));
+        assert!(!of(io::ErrorKind::PermissionDenied) && !of(io::ErrorKind::NotFound));
+        assert!(of(io::ErrorKind::StaleNetworkFileHandle) && of(io::ErrorKind::Other));
+        assert!(!fails(&Error::Absent(RelPath::ROOT)));
     }
 }

@@ -7,25 +7,66 @@ use crate::watcher::Watcher;
 use kernel::{Error, Kernel};
 use model::{TaskId, UnixMs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
 /// How long what could not be settled or made is left alone.
 const RETRY_MS: i64 = 60_000;
+/// How many times as long as a look took nobody looks again: what changes all the time takes a tenth of a processor at most.
+const REST: u32 = 9;
 
-/// The scheduler; it has no thread of its own, and is taken up by the clock.
+/// The scheduler. Slots are taken up by the clock; what schedules wait for is looked at beside it, because a folder may be large,
+/// or on a disk that does not answer.
 pub struct Scheduler {
     kernel: Arc<Kernel>,
     drives: Arc<TaskDrivers>,
-    watcher: Watcher,
+    watcher: Arc<Watcher>,
+    bell: Bell,
     /// What is due all the same is not looked at before this.
     not_before: Mutex<Option<UnixMs>>,
+    looks: Arc<Looks>,
+    looker: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Looks at what schedules wait for, one round at a time.
+#[derive(Default)]
+struct Looks {
+    is_at_work: AtomicBool,
+    /// Until when none begins.
+    rests_until: Mutex<Option<UnixMs>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does it, and has the tasks driven that it answers with; whether that went well.
+fn do_due(
+    kernel: &Kernel,
+    drives: &Arc<TaskDrivers>,
+    what: impl FnOnce(&Kernel) -> Result<Vec<TaskId>, Error>,
+) -> bool {
+    match catch_unwind(AssertUnwindSafe(|| what(kernel))) {
+        Ok(Ok(begun)) => {
+            begun.into_iter().for_each(|task| drives.wake(task));
+            return true;
+        }
+        // The boot that ends it is written, and what came due is settled then.
+        Ok(Err(Error::Halted)) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "what is scheduled could not begin; it is tried again"),
+        Err(_) => tracing::error!("the scheduler panicked; what is due is tried again"),
+    }
+    false
 }
 
 impl Scheduler {
     /// Has seen nothing yet. `bell`: rung when something that a schedule waits for may have changed.
     pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>, bell: Bell) -> Self {
-        let watcher = Watcher::new(Arc::clone(&kernel), bell);
-        Self { kernel, drives, watcher, not_before: Mutex::default() }
+        let watcher = Arc::new(Watcher::new(Arc::clone(&kernel), bell.clone()));
+        let (not_before, looks, looker) = (Mutex::default(), Arc::default(), Mutex::default());
+        Self { kernel, drives, watcher, bell, not_before, looks, looker }
     }
 
     fn now(&self) -> UnixMs {
@@ -34,27 +75,66 @@ impl Scheduler {
 
     /// When something is due first: a slot, or a look at what a schedule waits for.
     fn first(&self) -> Option<UnixMs> {
-        self.kernel.next_slot().into_iter().chain(self.kernel.next_look()).min()
+        self.kernel.next_slot().into_iter().chain(self.next_look()).min()
     }
 
-    /// Does it, and has the tasks driven that it answers with.
-    fn do_due(&self, what: impl FnOnce(&Kernel) -> Result<Vec<TaskId>, Error>) {
-        match catch_unwind(AssertUnwindSafe(|| what(&self.kernel))) {
-            Ok(Ok(begun)) => begun.into_iter().for_each(|task| self.drives.wake(task)),
-            // The boot that ends it is written, and what came due is settled then.
-            Ok(Err(Error::Halted)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "what is scheduled could not begin; it is tried again"),
-            Err(_) => tracing::error!("the scheduler panicked; what is due is tried again"),
+    /// When a look begins next; none while one is under way, which says when it is over.
+    fn next_look(&self) -> Option<UnixMs> {
+        if self.looks.is_at_work.load(Ordering::SeqCst) {
+            return None;
         }
+        let now = self.now();
+        let at = if self.watcher.is_outdated() { Some(now) } else { self.kernel.next_look() };
+        // A clock that was set back does not hold it longer than that.
+        let rests = lock(&self.looks.rests_until).map(|until| until.min(now.plus_ms(RETRY_MS)));
+        at.map(|at| rests.map_or(at, |until| at.max(until)))
+    }
+
+    /// Begins a look, which rings when it is over.
+    fn begin_look(&self) {
+        let mut looker = lock(&self.looker);
+        // It has said that it is over.
+        let _ = looker.take().map(JoinHandle::join);
+        self.looks.is_at_work.store(true, Ordering::SeqCst);
+        let (kernel, drives, bell) = (Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone());
+        let (watcher, looks) = (Arc::clone(&self.watcher), Arc::clone(&self.looks));
+        let run = move || {
+            let began = Instant::now();
+            let went_well = do_due(&kernel, &drives, |kernel| {
+                watcher.refresh();
+                let ended = kernel.look_due();
+                watcher.looked();
+                ended
+            });
+            let took = began.elapsed().saturating_mul(REST).as_millis();
+            let rest = i64::try_from(took).unwrap_or(RETRY_MS).min(RETRY_MS);
+            let rest = if went_well { rest } else { RETRY_MS };
+            *lock(&looks.rests_until) = Some(kernel.ports().clock.now().plus_ms(rest));
+            looks.is_at_work.store(false, Ordering::SeqCst);
+            bell.ring();
+        };
+        match std::thread::Builder::new().name("looker".to_owned()).spawn(run) {
+            Ok(thread) => *looker = Some(thread),
+            Err(error) => {
+                tracing::warn!(%error, "there is no thread to look with; it is tried again");
+                *lock(&self.looks.rests_until) = Some(self.now().plus_ms(RETRY_MS));
+                self.looks.is_at_work.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+impl Drop for Scheduler {
+    fn drop(&mut self) {
+        let _ = lock(&self.looker).take().map(JoinHandle::join);
     }
 }
 
 impl Due for Scheduler {
     fn next_due(&self, _: UnixMs) -> Option<UnixMs> {
-        self.watcher.refresh();
         // One that is over is due at once: it was missed.
         let at = self.first()?;
-        let held = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = *lock(&self.not_before);
         // A clock that was set back does not hold it longer than that.
         let held = held.map(|until| until.min(self.now().plus_ms(RETRY_MS)));
         Some(held.map_or(at, |until| at.max(until)))
@@ -65,16 +145,14 @@ impl Due for Scheduler {
         if self.drives.is_ending() {
             return;
         }
-        if self.kernel.next_look().is_some_and(|at| at <= now) {
-            self.watcher.refresh();
-            self.do_due(Kernel::look_due);
-            self.watcher.looked();
+        if self.next_look().is_some_and(|at| at <= now) {
+            self.begin_look();
         }
         if self.kernel.next_slot().is_some_and(|at| at <= now) {
-            self.do_due(Kernel::fire_due);
+            do_due(&self.kernel, &self.drives, Kernel::fire_due);
         }
         let left = self.first().is_some_and(|at| at <= now);
         let until = left.then(|| now.plus_ms(RETRY_MS));
-        *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        *lock(&self.not_before) = until;
     }
 }

@@ -52,14 +52,24 @@ impl Watcher {
         Self { kernel, bell, routes: Arc::default(), watched: Mutex::default() }
     }
 
+    /// Whether other schedules wait than are watched for, or what cannot be watched is to be tried again.
+    pub fn is_outdated(&self) -> bool {
+        let (of, now) = (self.kernel.waiting_for_events(), self.kernel.ports().clock.now());
+        self.is_other(&lock(&self.watched), &of, now)
+    }
+
+    fn is_other(&self, watched: &Watched, of: &[(String, u32)], now: UnixMs) -> bool {
+        let is_blind = !lock(&self.routes).blind.is_empty();
+        let again = is_blind && watched.tried.is_none_or(|at| now.0.abs_diff(at.0) >= LOOK_MS.unsigned_abs());
+        watched.of != of || again
+    }
+
     /// Watches what schedules wait for as they stand now. Costs next to nothing while none of them has changed.
     pub fn refresh(&self) {
         let of = self.kernel.waiting_for_events();
         let now = self.kernel.ports().clock.now();
         let mut watched = lock(&self.watched);
-        let is_blind = !lock(&self.routes).blind.is_empty();
-        let again = is_blind && watched.tried.is_none_or(|at| now.0.abs_diff(at.0) >= LOOK_MS.unsigned_abs());
-        if watched.of == of && !again {
+        if !self.is_other(&watched, &of, now) {
             return;
         }
         (watched.of, watched.tried) = (of, Some(now));
@@ -118,7 +128,8 @@ impl Watcher {
             .collect();
         for at in anew {
             let _ = notices.unwatch(&at);
-            watched.places.remove(&at);
+            // What lies within it, and it within others, went with it.
+            watched.places.retain(|place, _| !place.starts_with(&at) && !at.starts_with(place));
         }
         let mut unwatched: BTreeSet<PathBuf> = BTreeSet::new();
         for (at, (mode, name)) in wanted {
@@ -131,6 +142,8 @@ impl Watcher {
                 }
                 Err(error) => {
                     tracing::warn!(schedule = name, %error, "a folder cannot be watched; its schedule looks each minute");
+                    // The system has few watches to give, and a part of the folder may hold some.
+                    let _ = notices.unwatch(&at);
                     unwatched.insert(at);
                 }
             }
@@ -142,8 +155,11 @@ impl Watcher {
 
     /// Who hears what the system notices.
     fn notices(&self) -> notify::Result<RecommendedWatcher> {
-        let (kernel, bell, routes) = (Arc::clone(&self.kernel), self.bell.clone(), Arc::clone(&self.routes));
+        // Its thread ends some time after it is told to, and holds no store that is closed.
+        let (kernel, bell) = (Arc::downgrade(&self.kernel), self.bell.clone());
+        let routes = Arc::clone(&self.routes);
         let hear = move |heard: notify::Result<Event>| {
+            let Some(kernel) = kernel.upgrade() else { return };
             let names = match &heard {
                 Ok(event) if !changes(event) => return,
                 Ok(event) => lock(&routes).woken_by(event),

@@ -469,3 +469,27 @@ fn a_collection_lets_go_of_what_older_looks_saw_and_the_next_look_still_tells_wh
     let [run] = looks(&world)[..] else { panic!("one task") };
     assert_eq!(files(&told(&world, run)), landed(&["c.txt"]));
 }
+
+#[test]
+fn a_file_that_is_always_written_again_does_not_fill_the_store_and_a_clock_set_back_holds_no_look() {
+    let world = World::new(6_714);
+    world.file("log.txt", "");
+    keep(&world, waits(&world, "when a file lands here"), "keep");
+    let before = settled(&world).len();
+    for nth in 1..10 {
+        world.file("log.txt", &"x".repeat(nth));
+        assert_eq!(looks(&world), []);
+    }
+    assert_eq!(settled(&world).len(), before, "that is nothing to it");
+    std::fs::rename(world.path("log.txt"), world.path("old.txt")).unwrap();
+    world.file("new.txt", "new");
+    let [run] = looks(&world)[..] else { panic!("one task") };
+    assert_eq!(files(&told(&world, run)), landed(&["new.txt"]), "and what moved has not landed");
+    over(&world, run);
+    world.clock.advance(HOUR);
+    world.file("old.txt", "x");
+    assert_eq!(looks(&world), []);
+    assert_eq!(settled(&world).len(), before + 2, "once an hour it is on record");
+    world.clock.advance(-10 * HOUR);
+    assert!(world.kernel().next_look().unwrap() <= now(&world));
+}

@@ -47,7 +47,7 @@ test("a month tells day by day what ran, what was skipped and why, and what is t
   const ran = within(day(/Saturday, November 21/));
   expect(ran.getByRole("link", { name: /08:30 morning/ }).getAttribute("href")).toContain(DONE);
   expect(ran.getByText("Done")).toBeTruthy();
-  expect(ran.getByText("Scan.pdf landed.", { exact: false })).toBeTruthy();
+  expect(ran.getByText("Because scan.pdf landed.", { exact: false })).toBeTruthy();
   expect(ran.getByText("Not looked at yet")).toBeTruthy();
   expect(within(day(/November 19/)).getByText("4 times until Friday, 20 November 2026, 08:30. Hermit was not open to see it in time.")).toBeTruthy();
   expect(within(day(/November 23/)).getByText("To come")).toBeTruthy();

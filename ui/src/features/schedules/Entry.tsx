@@ -6,7 +6,7 @@ import { lookUp } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import { StateWord, type Tone } from "~/primitives/Tag";
 import { Words } from "~/primitives/Words";
-import { capital, count, runLook } from "~/screen/words";
+import { count, runLook } from "~/screen/words";
 import styles from "./Calendar.module.css";
 
 const WHY: Readonly<Record<PassedOver, string>> = {
@@ -40,7 +40,7 @@ export function Entry({ entry, today, named = true, dated = false }: { entry: Ti
       {entry.task_id === null ? <span>{what}</span> : <Link to="/task/$id" params={{ id: entry.task_id }}>{what}</Link>}
       <StateWord tone={tone} mark={mark}>{word}</StateWord>
       {more !== null && <span className={styles.more}>{more}.</span>}
-      {entry.because !== null && <span className={styles.more}><Words of={capital(entry.because)} />.</span>}
+      {entry.because !== null && <span className={styles.more}>Because <Words of={entry.because} />.</span>}
     </li>
   );
 }

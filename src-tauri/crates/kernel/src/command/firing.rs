@@ -363,7 +363,7 @@ pub(super) const fn passes(error: &Error) -> bool {
         | Error::HaltUnrecorded(_)
         | Error::KeyLocked(_)
         | Error::Gate(_) => true,
-        Error::Artifacts(error) => matches!(error, artifacts::Error::Io { .. }),
+        Error::Artifacts(error) => matches!(error, artifacts::Error::Io { .. } | artifacts::Error::Full),
         _ => false,
     }
 }

@@ -1,5 +1,7 @@
 //! What there is of what a schedule waits for, whether files have settled, and what changed since the look before.
 
+use super::firing::passes;
+use super::triggers::LOOK_MS;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
@@ -38,6 +40,42 @@ pub(super) struct Now {
 }
 
 impl Kernel {
+    /// What the last look saw; none where there was none of this version that saw anything, or what it saw is erased.
+    pub(super) fn seen_before(&self, record: &ScheduleRecord) -> Result<Option<SeenState>, Error> {
+        let Some(at) = record.slots.seen_in(record.version) else { return Ok(None) };
+        if let Some((_, since)) = lock(&self.looks).passing.get(&record.name).filter(|(of, _)| of == at) {
+            return Ok(Some(since.clone()));
+        }
+        match self.object_at(at) {
+            Ok(state) => Ok(Some(state)),
+            Err(error) if passes(&error) => Err(error),
+            Err(error) => {
+                tracing::warn!(schedule = record.name, %error, "what a schedule saw is gone; changes count from now on");
+                Ok(None)
+            }
+        }
+    }
+
+    /// The same files, written again, are on record once an hour where that is nothing to a schedule: a file that is always
+    /// written would fill the store.
+    pub(super) fn passes_by(
+        &self,
+        record: &ScheduleRecord,
+        of: (&SeenState, &SeenState),
+        now: UnixMs,
+    ) -> bool {
+        let (SeenState::Files { files: before }, SeenState::Files { files }) = of else { return false };
+        let is_late = now.0.saturating_sub(record.settled().0) >= LOOK_MS;
+        let Some(at) = record.slots.seen_in(record.version).filter(|_| !is_late) else { return false };
+        let is_same = before.keys().eq(files.keys()) && record.slots.unseen.is_none();
+        if is_same {
+            let mut looks = lock(&self.looks);
+            looks.compared.insert(record.name.clone());
+            looks.passing.insert(record.name.clone(), (at.clone(), of.1.clone()));
+        }
+        is_same
+    }
+
     /// What there is now of what a schedule waits for, or why that cannot be seen.
     pub(super) fn seen_now(
         &self,
@@ -225,26 +263,32 @@ impl Kernel {
         Ok(own)
     }
 
-    /// What the runs of a schedule left at these places, by their receipts; the later of two counts.
+    /// What the runs of a schedule, and the parts that they gave away, left at these places, by their receipts; the later of two
+    /// counts.
     fn left_by_its_runs(
         &self,
         record: &ScheduleRecord,
         is_one: impl Fn(&ResourceId) -> bool,
     ) -> BTreeMap<ResourceId, Found> {
-        let mut left = BTreeMap::new();
-        for run in &record.slots.runs {
+        let mut left: BTreeMap<ResourceId, ((usize, UnixMs), Found)> = BTreeMap::new();
+        let runs = record.slots.runs.iter().enumerate();
+        let mut waiting: Vec<(usize, TaskId)> = runs.map(|(nth, run)| (nth, run.task_id)).collect();
+        while let Some((nth, task)) = waiting.pop() {
             // What cannot be read any more, or was erased, says nothing.
-            let Ok(state) = self.load(run.task_id) else { continue };
+            let Ok(state) = self.load(task) else { continue };
+            waiting.extend(state.children.iter().map(|part| (nth, *part)));
             for receipt in &state.receipts {
                 let Ok((_, receipt)) = self.receipt(receipt.receipt_id) else { continue };
+                let at = (nth, receipt.created_at);
                 for change in receipt.changes.iter().filter(|one| one.outcome == ItemOutcome::Done) {
                     let place = change.resource.shown().and_then(|text| text.parse::<ResourceId>().ok());
-                    if let Some(place) = place.filter(|place| is_one(place)) {
-                        left.insert(place, change.after.clone());
+                    let Some(place) = place.filter(|place| is_one(place)) else { continue };
+                    if left.get(&place).is_none_or(|(before, _)| *before <= at) {
+                        left.insert(place, (at, change.after.clone()));
                     }
                 }
             }
         }
-        left
+        left.into_iter().map(|(place, (_, found))| (place, found)).collect()
     }
 }

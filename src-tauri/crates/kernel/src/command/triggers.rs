@@ -12,7 +12,7 @@ use crate::kernel::{Kernel, lock};
 use crate::schedule_registry::ScheduleRecord;
 use crate::sender::Sender;
 use crate::writeup::{NewArtifact, Scope, Writeup};
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::schedule::{
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// When one looks again although nothing was noticed, in milliseconds: a notice may be lost.
-const LOOK_MS: i64 = 3_600_000;
+pub(super) const LOOK_MS: i64 = 3_600_000;
 /// When one looks again at what cannot be seen, or may begin no run now, in milliseconds.
 const RETRY_MS: i64 = 60_000;
 /// When one looks again although nobody said that the run at work rests, in milliseconds.
@@ -38,11 +38,13 @@ pub(crate) struct Looks {
     /// When each is looked at next; one that is not here is looked at now.
     due: BTreeMap<String, Option<UnixMs>>,
     /// Those that were compared since this process began.
-    compared: BTreeSet<String>,
+    pub(super) compared: BTreeSet<String>,
     /// What each waits for, by name and version.
     on: BTreeMap<String, (u32, Trigger)>,
     /// Files that may still be written.
     pub(super) unsettled: BTreeMap<String, Unsettled>,
+    /// What was seen since what is on record, where files were written again and that was nothing to the schedule.
+    pub(super) passing: BTreeMap<String, (ArtifactRef, SeenState)>,
 }
 
 /// What a host watches for a schedule, so that a change is noticed when it happens.
@@ -109,8 +111,7 @@ impl Kernel {
         let looks = lock(&self.looks);
         let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
         let due = waits.filter_map(|one| match looks.due.get(&one.name) {
-            // A time further ahead is of a clock that was set back since.
-            Some(due) => due.map(|at| at.min(now.plus_ms(LOOK_MS))),
+            Some(due) => due.map(|at| if is_ahead(at, now) { now } else { at }),
             None => Some(now),
         });
         due.min()
@@ -128,7 +129,7 @@ impl Kernel {
         let (now, mut to_drive) = (self.ports.clock.now(), Vec::new());
         for (name, _) in self.waiting_for_events() {
             let is_due = match lock(&self.looks).due.get(&name) {
-                Some(due) => due.is_some_and(|at| at <= now || at > now.plus_ms(LOOK_MS)),
+                Some(due) => due.is_some_and(|at| at <= now || is_ahead(at, now)),
                 None => true,
             };
             if !is_due {
@@ -245,6 +246,9 @@ impl Kernel {
             _ => seen,
         };
         let change = self.change_of(on, (record, schedule), &before, &seen)?;
+        if change.is_none() && self.passes_by(record, (&before, &seen.state), now) {
+            return then(if seen.is_whole { LOOK_MS } else { RETRY_MS });
+        }
         let still_running = at_work && overlap == Some(Overlap::Skip);
         let settled: Vec<Settled> =
             change.iter().map(|_| self.becomes(record, slot_at(record, now), still_running)).collect();
@@ -270,11 +274,6 @@ impl Kernel {
         }
     }
 
-    /// What the last look saw; none where there was none of this version that saw anything.
-    fn seen_before(&self, record: &ScheduleRecord) -> Result<Option<SeenState>, Error> {
-        record.slots.seen_in(record.version).map(|at| self.object_at(at)).transpose()
-    }
-
     /// It cannot be seen: that is said once, and nothing is made of it when it is there again as it was.
     fn cannot_be_seen(&self, record: &ScheduleRecord, unseen: Unseen) -> Result<(), Error> {
         if record.slots.unseen == Some(unseen) {
@@ -297,7 +296,16 @@ impl Kernel {
         self.push_seen(record, Seen { state, change: None, unseen: None })
     }
 
+    /// Whether a schedule is as it was when a look began: a look takes its time, and a person may have said otherwise meanwhile.
+    fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
+        let now = self.known_schedule(&record.name)?;
+        Ok(now.may_begin() && (now.version, now.span) == (record.version, record.span))
+    }
+
     fn push_seen(&self, record: &ScheduleRecord, seen: Seen) -> Result<(), Error> {
+        if !self.stands_as(record)? {
+            return Ok(());
+        }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         let until = slot_at(record, w.now);
@@ -312,6 +320,9 @@ impl Kernel {
         (state, change): (&SeenState, Option<&SeenChange>),
         settled: Vec<Settled>,
     ) -> Result<(), Error> {
+        if !self.stands_as(record)? {
+            return Ok(());
+        }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         let slot = settled.first().map(|one| match one {
@@ -322,7 +333,9 @@ impl Kernel {
         let seen = keep_seen(&mut w, record, state, change)?;
         push_settled(&mut w, record, settled, (until, record.slots.passed_over), Some(seen));
         self.commit_once(w)?;
-        lock(&self.looks).compared.insert(record.name.clone());
+        let mut looks = lock(&self.looks);
+        looks.passing.remove(&record.name);
+        looks.compared.insert(record.name.clone());
         Ok(())
     }
 
@@ -427,6 +440,11 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// Whether a look lies further ahead than one is put: its clock was set back since.
+fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
+    at > now.plus_ms(LOOK_MS).plus_ms(RETRY_MS)
 }
 
 /// The instant of a look as a slot: behind all that is settled.
