@@ -99,7 +99,12 @@ pub fn again(words: &[&str]) -> Option<String> {
 
 /// Megabytes of this process by one line of its status, where the system tells: `VmRSS` now, `VmHWM` at most.
 pub fn memory(line: &str) -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    memory_of("self", line)
+}
+
+/// The same of another process, by its number.
+pub fn memory_of(process: &str, line: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let found = status.lines().find_map(|l| l.strip_prefix(line)?.strip_prefix(':'))?;
     let kilobytes: f64 = found.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes / 1_024.0)

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`, `tools`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), `schedule` [--schedules N] [--folders N] [--files N], and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -48,12 +48,14 @@ mod footprint;
 mod goals;
 mod grown;
 mod guests;
+mod idle;
 mod memory;
 mod mutants;
 mod open;
 mod programs;
 mod proofs;
 mod rules;
+mod schedule;
 mod spawn;
 mod stage;
 mod steps;
@@ -77,6 +79,12 @@ pub struct Asked {
     pub task_events: u64,
     /// Memories of the large project.
     pub memories: u64,
+    /// Schedules of the store that has many.
+    pub schedules: u64,
+    /// Folders that schedules watch.
+    pub folders: u64,
+    /// Files of each of them.
+    pub files: u64,
     /// Where a grown store is left.
     pub into: Option<PathBuf>,
 }
@@ -89,15 +97,21 @@ impl Asked {
             mutants: 500_000,
             task_events: 1_000_000,
             memories: 100_000,
+            schedules: 10_000,
+            folders: 200,
+            files: 200,
             into: None,
         };
         let mut arguments = arguments.filter(|a| a != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--events" => asked.events = number(&mut arguments, "--events N"),
+                "--files" => asked.files = number(&mut arguments, "--files N"),
+                "--folders" => asked.folders = number(&mut arguments, "--folders N"),
                 "--into" => asked.into = Some(arguments.next().expect("--into FOLDER").into()),
                 "--mutants" => asked.mutants = number(&mut arguments, "--mutants N"),
                 "--memories" => asked.memories = number(&mut arguments, "--memories N"),
+                "--schedules" => asked.schedules = number(&mut arguments, "--schedules N"),
                 "--task-events" => asked.task_events = number(&mut arguments, "--task-events N"),
                 _ => asked.sections.push(argument),
             }
@@ -106,7 +120,8 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "footprint", "memory", "app", "grow", "goals", "cards"].contains(&section);
+        let long = ["mutants", "footprint", "memory", "app", "grow", "goals", "cards", "schedule"];
+        let long = long.contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
 }
@@ -117,7 +132,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 20] = [
+const SECTIONS: [(&str, Section); 21] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -138,6 +153,7 @@ const SECTIONS: [(&str, Section); 20] = [
     ("grow", grown::run),
     ("goals", goals::run),
     ("cards", cards::run),
+    ("schedule", schedule::run),
 ];
 
 fn main() {
