@@ -8,7 +8,7 @@ use model::fault::Point;
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::proposal::Answer;
-use model::task::{Budget, Origin, TaskStatus};
+use model::task::{Budget, Origin, StepKind, TaskStatus};
 use model::{Body, TaskId, limits};
 use reasoning::{Input, Scripted};
 use serde_json::{Value, json};
@@ -27,6 +27,16 @@ fn delegate(parts: Value) -> Answer {
 
 /// A task whose agents answer by the goal that they are told; of the same goal, one answer after another.
 fn agents(world: &World, goal: &str, says: Vec<(&'static str, Vec<Answer>)>) -> TaskId {
+    agents_in(world, goal, says, Vec::new())
+}
+
+/// The same, in these steps.
+fn agents_in(
+    world: &World,
+    goal: &str,
+    says: Vec<(&'static str, Vec<Answer>)>,
+    steps: Vec<kernel::command::plan::Part>,
+) -> TaskId {
     let says: BTreeMap<&str, Vec<Answer>> = says.into_iter().collect();
     let answer = move |input: &Input<'_>| {
         // A parent's pack shows the goals of its parts as well: the goal of its own contract comes first.
@@ -37,7 +47,8 @@ fn agents(world: &World, goal: &str, says: Vec<(&'static str, Vec<Answer>)>) -> 
         Ok(of_goal.get(at).cloned().unwrap_or_else(|| done("nothing more")))
     };
     world.reasoners.put("agents", Arc::new(Scripted::with(answer)));
-    let submission = world.submission(goal, Reasoning::Scripted { name: "agents".to_owned() });
+    let mut submission = world.submission(goal, Reasoning::Scripted { name: "agents".to_owned() });
+    submission.steps = steps;
     world.kernel().submit(&submission).unwrap().task_id
 }
 
@@ -97,6 +108,22 @@ fn parts_are_tasks_of_their_own_within_the_budget_and_their_last_words_come_back
     let row = world.kernel().query().unwrap().task(task).unwrap().unwrap();
     assert_eq!(row.tokens_used, spent(task), "a person sees what the whole of it took");
     assert_eq!(world.files()["a.txt"], b"a");
+}
+
+#[test]
+fn a_part_may_no_more_than_the_step_that_gave_it_away() {
+    let world = World::new(3_131);
+    let step = kernel::command::plan::Part {
+        name: "look".to_owned(),
+        objective: "WHOLE of it".to_owned(),
+        kind: Some(StepKind::Inspect),
+        ..Default::default()
+    };
+    let task = agents_in(&world, "WHOLE of it", two_parts(), vec![step]);
+    assert_eq!(world.drive(task), waits());
+    let part = children(&world, task)[0];
+    assert_eq!(world.drive_allowing(part), (completed(), 0), "nobody is asked for what it may not");
+    assert!(!world.files().contains_key("a.txt"));
 }
 
 #[test]

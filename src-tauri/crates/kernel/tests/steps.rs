@@ -319,3 +319,37 @@ fn an_edited_goal_supersedes_the_steps_that_nobody_has_begun_and_one_for_it_take
     assert_eq!(attempted(&world, task), ["a", "yet something else"]);
     assert_eq!(world.files().into_keys().collect::<Vec<_>>(), ["a.txt", "new.txt"]);
 }
+
+#[test]
+fn an_edited_goal_waits_for_a_person_still_where_a_step_awaited_one() {
+    let world = World::new(1_432);
+    let gate = Part { kind: Some(StepKind::AwaitApproval), reasoning: None, ..part("b", &["a"]) };
+    let task = submit(&world, vec![part("a", &[]), gate, part("c", &["b"])]);
+    world.reasoners.script("nobody", vec![write("new.txt", "new"), done("the new goal is reached")]);
+    world.drive_to_approval(task);
+    assert!(world.kernel().change_goal(task, "something else", Channel::Cli).unwrap());
+    world.reasoners.script("a", vec![write("a.txt", "a"), write("a.txt", "a"), done("a is written")]);
+    let (DriveOutcome::Waiting(Waiting::Answer(asked)), _) = world.drive_allowing(task) else {
+        panic!("a person is asked before the new goal is begun");
+    };
+    assert_eq!(attempted(&world, task), ["a", "b"]);
+    world.kernel().answer(task, asked, "Go on", Channel::Cli).unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(attempted(&world, task), ["a", "b", "something else"]);
+}
+
+#[test]
+fn a_task_of_one_step_that_may_less_may_no_more_when_it_is_tried_again() {
+    let world = World::new(1_433);
+    let only = Part { kind: Some(StepKind::Inspect), ..part("a", &[]) };
+    let task = submit(&world, vec![only]);
+    world.reasoners.script("a", vec![done("looked")]);
+    assert_eq!(world.drive(task), completed());
+    let again = state(&world, world.kernel().retry(task, "again".to_owned()).unwrap().task_id);
+    let step = again.in_order().next().unwrap();
+    let contract: StepContract = object(world.kernel(), &again, step.contract_ref);
+    assert_eq!(
+        (step.kind, contract.allowed_action_classes),
+        (StepKind::Inspect, vec![ActionClass::ReadLocal])
+    );
+}

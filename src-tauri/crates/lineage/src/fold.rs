@@ -10,6 +10,9 @@ use model::knowledge::{Belief, MemoryRecord};
 use model::task::{Step, Task};
 use model::{ArtifactId, AttemptId, Event, Sensitive, TaskId, UnixMs};
 
+/// The tool of a look at files, as in the log.
+const LOOK: &str = "observe";
+
 /// The place of one event while it is folded.
 struct At<'a> {
     graph: &'a mut Graph,
@@ -196,6 +199,9 @@ impl At<'_> {
             Body::TrialStarted(b) => self.trial(b),
             Body::ActionRequested(b) => {
                 self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
+                if b.tool == LOOK {
+                    self.graph.looks.insert(b.action_request_id);
+                }
                 if let Some(attempt) = self.attempt_id {
                     self.join(attempt, EdgeKind::Owns, b.action_request_id);
                     let turn = self.turn(attempt);

@@ -28,6 +28,8 @@ pub struct Graph {
     pub(crate) parts: BTreeMap<(ArtifactId, NodeId), Part>,
     /// The act by which a record was promoted.
     pub(crate) promoted_by: BTreeMap<MemoryId, ActionRequestId>,
+    /// The acts that look at files; a call of a tool that only looks is none of them.
+    pub(crate) looks: BTreeSet<ActionRequestId>,
     pub(crate) events: u64,
 }
 
@@ -121,6 +123,7 @@ impl Graph {
             turns: BTreeMap::new(),
             parts: self.parts.clone(),
             promoted_by: self.promoted_by.clone(),
+            looks: self.looks.clone(),
             events: self.events,
         }
     }

@@ -2,14 +2,19 @@
 //!
 //! A source may be one thing of several that were looked at together: then it is a place in what the look found. What an agent
 //! did after it had a source derives from it, whatever it was. A claim rests on its evidence alone: what a look found in
-//! another file is what stood there, and what was remembered of that is named beside, for a person to look at.
+//! another file is what stood there, and what was remembered of that is named beside, for a person to look at. That does not hold
+//! of a look behind a change that derives from the source: it may find what its own task put there.
 
 use crate::graph::Graph;
 use crate::node::{EdgeKind, NodeId};
 use model::action::ActionClass;
 use model::artifact::ArtifactKind;
-use model::{ActionRequestId, ArtifactId, MemoryId, ReceiptId};
+use model::{ActionRequestId, ArtifactId, MemoryId, ReceiptId, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Classes of acts that leave the files as they are, which a later look finds.
+const LEAVES_FILES: [ActionClass; 3] =
+    [ActionClass::ReadLocal, ActionClass::NetworkRead, ActionClass::DurableMemoryWrite];
 
 /// Places in artifacts, as JSON pointers: of these artifacts, nothing but what stands there is meant.
 pub type Places = BTreeMap<ArtifactId, BTreeSet<String>>;
@@ -115,33 +120,53 @@ impl Graph {
 
     fn resting_on(&self, source: NodeId, places: &Places) -> BTreeSet<NodeId> {
         let (mut seen, mut open) = (BTreeSet::new(), vec![source]);
+        // What looks found that is set apart, and since when each task has changed what its looks find.
+        let (mut apart, mut changed) = (BTreeSet::new(), BTreeMap::new());
         while let Some(id) = open.pop() {
+            self.note_change(id, &mut changed);
             for (kind, next) in self.down.get(&id).into_iter().flatten() {
-                if self.passes_on(source, places, (id, *kind, *next)) && seen.insert(*next) {
+                // What an agent had seen before it looked stands among the inputs of what it found, and is none of its content.
+                let is_of_look = matches!(kind, EdgeKind::Left | EdgeKind::Contributed)
+                    && self.is_found_by_a_look(source, *next);
+                if is_of_look && !self.is_behind(*next, &changed) {
+                    apart.insert(*next);
+                } else if (is_of_look || self.passes_on(places, (id, *kind, *next))) && seen.insert(*next) {
                     open.push(*next);
                 }
+            }
+            if open.is_empty() {
+                let late = apart.iter().copied().filter(|id| self.is_behind(*id, &changed));
+                open.extend(late.filter(|id| seen.insert(*id)));
             }
         }
         seen.remove(&source);
         seen
     }
 
-    fn passes_on(
-        &self,
-        source: NodeId,
-        places: &Places,
-        (from, kind, to): (NodeId, EdgeKind, NodeId),
-    ) -> bool {
+    /// Takes up when a task first changed what its looks find.
+    fn note_change(&self, id: NodeId, changed: &mut BTreeMap<TaskId, u64>) {
+        let (NodeId::Effect(act), Some(effect)) = (id, self.nodes.get(&id)) else { return };
+        if LEAVES_FILES.iter().any(|class| self.is_of_class(act, *class)) {
+            return;
+        }
+        let first = changed.entry(effect.task_id).or_insert(effect.order);
+        *first = effect.order.min(*first);
+    }
+
+    fn is_behind(&self, found: NodeId, changed: &BTreeMap<TaskId, u64>) -> bool {
+        let since = |task: &TaskId| changed.get(task).copied();
+        self.nodes.get(&found).is_some_and(|node| since(&node.task_id).is_some_and(|at| at < node.order))
+    }
+
+    fn passes_on(&self, places: &Places, (from, kind, to): (NodeId, EdgeKind, NodeId)) -> bool {
         let meant = |of: ArtifactId| places.get(&of);
         match (kind, from) {
-            // What an agent had seen before it looked stands among the inputs of what it found, and is none of its content.
-            (EdgeKind::Left | EdgeKind::Contributed, _) if self.is_found_by_a_look(source, to) => false,
             (EdgeKind::Supports | EdgeKind::Promoted, NodeId::Artifact(of)) => {
                 meant(of).is_none_or(|meant| self.rests_on_any(of, to, meant))
             }
             // A context of another task is told of it by a record of memory, from which the way leads on.
             (EdgeKind::Contributed, NodeId::Artifact(of)) if meant(of).is_some() => {
-                !self.is_context_of_another_task(from, to)
+                !self.is_told_by_memory(from, to)
             }
             _ => kind.carries(),
         }
@@ -152,7 +177,7 @@ impl Graph {
         self.before(found, EdgeKind::Left).any(|by| match by {
             NodeId::Effect(act) => {
                 let is_asked = [NodeId::Action(act), NodeId::Effect(act)].contains(&source);
-                !is_asked && self.is_of_class(act, ActionClass::ReadLocal)
+                !is_asked && self.looks.contains(&act)
             }
             _ => false,
         })
@@ -175,9 +200,12 @@ impl Graph {
         }
     }
 
-    fn is_context_of_another_task(&self, from: NodeId, to: NodeId) -> bool {
-        let (Some(from), Some(to)) = (self.nodes.get(&from), self.nodes.get(&to)) else { return false };
-        to.artifact_kind == Some(ArtifactKind::ContextPack) && to.task_id != from.task_id
+    /// Whether it went into a context of another task with a record of memory; contexts of before say nothing of records.
+    fn is_told_by_memory(&self, from: NodeId, to: NodeId) -> bool {
+        let (Some(of), Some(context)) = (self.nodes.get(&from), self.nodes.get(&to)) else { return false };
+        context.artifact_kind == Some(ArtifactKind::ContextPack)
+            && context.task_id != of.task_id
+            && self.before(to, EdgeKind::Contributed).any(|id| matches!(id, NodeId::Memory(_)))
     }
 
     /// Takes out the acts that remembered what rests on other evidence alone, and answers the records that do.

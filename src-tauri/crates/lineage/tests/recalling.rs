@@ -52,12 +52,24 @@ fn turn(tale: &mut Tale, n: u64, inputs: &[u64], memories: Option<Vec<MemoryId>>
 
 /// An act of this class by whoever had seen these artifacts: it leaves the artifact `n`, and what `within` says comes before that.
 fn act(tale: &mut Tale, n: u64, action_class: ActionClass, seen: &[u64], within: impl FnOnce(&mut Tale)) {
+    let tool = if action_class == ActionClass::ReadLocal { "observe" } else { "any" };
+    act_by(tale, n, (tool, action_class), seen, within);
+}
+
+/// The same, by this tool.
+fn act_by(
+    tale: &mut Tale,
+    n: u64,
+    (tool, action_class): (&str, ActionClass),
+    seen: &[u64],
+    within: impl FnOnce(&mut Tale),
+) {
     let action = id("act", n);
     tale.tell(ActionRequested {
         action_request_id: action,
         request: at(900 + n),
         action_class,
-        tool: "any".into(),
+        tool: tool.into(),
         summary: "act".to_owned().into(),
     });
     tale.tell(EffectDispatched {
@@ -184,4 +196,36 @@ fn a_context_that_was_told_of_a_record_derives_from_what_the_record_rests_on() {
     let graph = told.graph;
     let of = |n: u64| graph.recall(&[memory(n)]).receipts;
     assert!(of(2).contains(&receipt(10)) && !of(1).contains(&receipt(10)));
+}
+
+#[test]
+fn what_an_agent_put_there_itself_and_what_a_tool_answered_are_no_look_at_what_stood_there() {
+    let mut tale = Tale::new();
+    turn(&mut tale, 100, &[], None);
+    act(&mut tale, 1, ActionClass::ReadLocal, &[], |_| {});
+    turn(&mut tale, 110, &[1], None);
+    act(&mut tale, 2, ActionClass::ReadLocal, &[1], |_| {});
+    act_by(&mut tale, 3, ("call", ActionClass::ReadLocal), &[1], |_| {});
+    turn(&mut tale, 120, &[1, 2, 3], None);
+    act(&mut tale, 4, ActionClass::WriteLocal, &[1, 2, 3], |_| {});
+    turn(&mut tale, 130, &[1, 2, 3, 4], None);
+    act(&mut tale, 5, ActionClass::ReadLocal, &[1, 2, 3, 4], |_| {});
+    turn(&mut tale, 140, &[1, 2, 3, 4, 5], None);
+    act(&mut tale, 6, ActionClass::DurableMemoryWrite, &[1, 2, 3, 4, 5], |tale| {
+        remembered(tale, 1, 2, None);
+        remembered(tale, 2, 3, None);
+        remembered(tale, 3, 5, None);
+    });
+    let found = tale.graph.recall(&[NodeId::Artifact(art(1))]);
+    assert_eq!((found.memories, found.beside), (vec![memory(2), memory(3)], vec![memory(1)]));
+}
+
+#[test]
+fn a_context_of_before_that_names_no_record_derives_from_the_look_itself() {
+    let mut old = tale();
+    old.task = 2;
+    turn(&mut old, 130, &[1], None);
+    act(&mut old, 10, ActionClass::WriteLocal, &[], |_| {});
+    let at = Places::from([(art(1), BTreeSet::from(["/results/0".to_owned()]))]);
+    assert!(old.graph.recall_at(&[NodeId::Artifact(art(1))], &at).receipts.contains(&receipt(10)));
 }

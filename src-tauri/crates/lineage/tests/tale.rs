@@ -26,12 +26,14 @@ pub fn at(n: u64) -> ArtifactRef {
 /// A graph that is told of events.
 pub struct Tale {
     pub graph: Graph,
+    /// The task that events are of.
+    pub task: u64,
     seq: u64,
 }
 
 impl Tale {
     pub fn new() -> Self {
-        Self { graph: Graph::new(), seq: 0 }
+        Self { graph: Graph::new(), task: 1, seq: 0 }
     }
 
     pub fn tell(&mut self, body: impl Into<Body>) -> &mut Self {
@@ -39,7 +41,7 @@ impl Tale {
         let body = body.into();
         let draft = Draft {
             event_id: id("evt", self.seq),
-            task_id: id("task", 1),
+            task_id: id("task", self.task),
             step_id: Some(id("step", 1)),
             attempt_id: Some(id("att", 1)),
             occurred_at: UnixMs(self.seq as i64),

@@ -36,20 +36,26 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<SkinList, Error> {
     let of = p.conversation.as_deref();
     let chosen = of.map(|named| super::conversations::conversation(host, named)).transpose()?;
     let chosen = chosen.and_then(|id| registry.chosen.get(&id));
-    let chosen = chosen.map(|one| ChosenSkin {
-        name: one.name.clone(),
-        sha256: one.sha256.to_string(),
-        since: one.since.0,
-        why: without(one.sha256, &registry),
-    });
+    let is_kept = |sha256: Digest| file(host, &registry, sha256).map(|file| file.is_some());
+    let chosen = match chosen {
+        Some(one) => Some(ChosenSkin {
+            name: one.name.clone(),
+            sha256: one.sha256.to_string(),
+            since: one.since.0,
+            why: without(one.sha256, is_kept(one.sha256)?, &registry),
+        }),
+        None => None,
+    };
     Ok(SkinList { skins, chosen })
 }
 
 /// Why a conversation goes on without the skin that was chosen for it.
-fn without(sha256: Digest, registry: &SkinRegistry) -> Option<String> {
+fn without(sha256: Digest, is_kept: bool, registry: &SkinRegistry) -> Option<String> {
     match registry.standing(sha256) {
         (SkinState::Untrusted, why) => Some(why.unwrap_or_else(|| "nobody trusts it".to_owned())),
-        (SkinState::BuiltIn | SkinState::Trusted, _) => None,
+        (SkinState::BuiltIn | SkinState::Trusted, _) => {
+            (!is_kept).then(|| "its file was erased, or is damaged".to_owned())
+        }
     }
 }
 

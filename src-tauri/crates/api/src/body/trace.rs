@@ -267,9 +267,12 @@ fn of_beside(host: &dyn Host, graph: &Graph, id: NodeId) -> Result<Option<Step>,
     if row.is_none_or(|row| row.status != MemoryStatus::Active) {
         return Ok(None);
     }
-    let why = "it rests on other evidence, but the agent that asked for it had the source before it: look whether it holds with \
-               `hermit memory show`";
-    Ok(Some(Step { subject: link(graph, id), command: None, why: why.to_owned() }))
+    let why = format!(
+        "it rests on other evidence, but the agent that asked for it had the source before it: look whether it holds with \
+         `hermit memory show {memory}`, and take it back if not: `{}`",
+        forget(memory)
+    );
+    Ok(Some(Step { subject: link(graph, id), command: None, why }))
 }
 
 /// A skill by its name, and the bytes of it behind `@`, where one version of it is meant.

@@ -92,7 +92,7 @@ impl Kernel {
         let words = tx.object(&json!({ "claim": claim.trim(), "about": old.belief_id }), new)?;
         let evidence = EvidenceRef {
             artifact_id: words.artifact_id,
-            selector: Selector::JsonPath { pointer: "/claim".to_owned() },
+            selector: Selector::Whole,
             excerpt_hash: words.sha256,
             capture_method: "said by a person".to_owned(),
             confidence: 1000,

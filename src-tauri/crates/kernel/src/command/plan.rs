@@ -210,18 +210,33 @@ impl Kernel {
             };
             tx.set_step_of(step.step_id, StepStatus::Superseded, "the goal was edited")?;
         }
-        let depends_on: Vec<StepId> = tx.open_steps(None).map(|step| step.step_id).collect();
-        let is_free = depends_on.is_empty();
+        let mut depends_on: Vec<StepId> = tx.open_steps(None).map(|step| step.step_id).collect();
+        // What was to wait for a person waits for them still.
+        if let Some(gate) = open.iter().find(|step| step.kind == StepKind::AwaitApproval) {
+            let title = gate.title.shown().cloned().unwrap_or_default();
+            depends_on = vec![self.plan_behind(tx, (gate.kind, title), gate.contract_ref, depends_on)?];
+        }
         let contract_ref = tx.object(&new, NewArtifact::audit(ArtifactKind::StepContract))?.artifact_id;
         let title: String = goal.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
-        let (step_id, at) = (self.fresh_step(), tx.now());
-        let ids = (step_id, tx.task.task_id);
-        let step = planned(ids, StepKind::Pursue, title, contract_ref, depends_on, at);
+        self.plan_behind(tx, (StepKind::Pursue, title), contract_ref, depends_on)?;
+        Ok(())
+    }
+
+    /// Plans a step behind others; one behind none is ready.
+    fn plan_behind(
+        &self,
+        tx: &mut Tx<'_>,
+        (kind, title): (StepKind, String),
+        contract_ref: ArtifactId,
+        depends_on: Vec<StepId>,
+    ) -> Result<StepId, Error> {
+        let (step_id, is_free, at) = (self.fresh_step(), depends_on.is_empty(), tx.now());
+        let step = planned((step_id, tx.task.task_id), kind, title, contract_ref, depends_on, at);
         tx.push(StepCreated { step });
         if is_free {
             tx.set_step_of(step_id, StepStatus::Ready, "waits for nothing")?;
         }
-        Ok(())
+        Ok(step_id)
     }
 
     pub(super) fn model_choice(
@@ -273,7 +288,7 @@ impl Kernel {
 
     /// The parts of a task, as they would have to be given to make it again.
     pub(super) fn parts_of(&self, state: &TaskState) -> Result<Vec<Part>, Error> {
-        if state.steps.len() < 2 {
+        if state.steps.len() < 2 && !self.is_narrowed(state)? {
             return Ok(Vec::new());
         }
         let steps: Vec<&Step> =
@@ -298,6 +313,16 @@ impl Kernel {
             });
         }
         Ok(parts)
+    }
+
+    /// Whether the only step of a task was planned as a part: it may less than the task, or more must hold at its end.
+    fn is_narrowed(&self, state: &TaskState) -> Result<bool, Error> {
+        let Some(step) = state.in_order().next() else { return Ok(false) };
+        let contract: StepContract = self.read_object(state, step.contract_ref)?;
+        let is_planned = StepKind::PLANNED.contains(&step.kind);
+        let is_of_kind = is_planned && step.kind != StepKind::Pursue;
+        let is_less = !contract.allowed_action_classes.is_empty() || !contract.expected_outputs.is_empty();
+        Ok(is_of_kind || is_planned && (is_less || !own_criteria(contract).is_empty()))
     }
 
     /// A reasoner as it would have to be named to be chosen again.

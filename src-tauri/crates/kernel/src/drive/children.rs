@@ -3,6 +3,7 @@
 
 use super::{DriveOutcome, Then};
 use crate::Error;
+use crate::command::plan;
 use crate::command::submit::Submission;
 use crate::kernel::{Cell, Kernel};
 use crate::next::{Next, next};
@@ -16,7 +17,7 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::principal::PrincipalType;
 use model::proposal::Answer;
-use model::task::{Budget, ChildTask, Limit, ModelChoice, Origin, TaskStatus};
+use model::task::{Budget, ChildTask, Limit, ModelChoice, Origin, StepContract, TaskStatus};
 use model::{ArtifactId, Sensitive, TaskId, limits};
 
 /// The tool by which a model gives parts of its task away.
@@ -118,11 +119,26 @@ impl Kernel {
         let fallbacks = chain.map(|next| self.reasoning_of(state, next)).collect::<Result<Vec<_>, _>>()?;
         let workspace =
             task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        // What a step may not, no part of it may.
+        let may = match state.step() {
+            Some(step) => self.read_object::<StepContract>(state, step.contract_ref)?.allowed_action_classes,
+            None => Vec::new(),
+        };
+        let narrowed = |title: String, objective: String| plan::Part {
+            name: if title.trim().is_empty() { "part".to_owned() } else { title },
+            objective,
+            may: may.clone(),
+            ..plan::Part::default()
+        };
         let one = |(at, part): (usize, &ChildTask)| {
             let text = |of: &Sensitive<String>| of.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
             let key = format!("child:{}:{}:{at}", attempt.attempt.attempt_id, attempt.iteration);
             Submission {
                 title: text(&part.title),
+                steps: match may.is_empty() {
+                    true => Vec::new(),
+                    false => vec![narrowed(text(&part.title), text(&part.goal))],
+                },
                 profile: task.policy_profile_ref,
                 budget: part.budget,
                 priority: task.priority,
