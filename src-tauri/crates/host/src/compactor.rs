@@ -102,6 +102,8 @@ fn retell(kernel: &Kernel, task: TaskId, is_over: &AtomicBool) -> Option<TaskId>
     }
     let goes_on = || !is_over.load(Ordering::SeqCst);
     match catch_unwind(AssertUnwindSafe(|| kernel.retell(task, &goes_on))) {
+        // It was left off from.
+        Ok(Ok(None)) if !kernel.is_idle() => return Some(task),
         Ok(Ok(None)) => {}
         Ok(Ok(Some(made))) => tracing::debug!(%task, lines = made.lines, "a summary is in fewer words"),
         Ok(Err(error)) => tracing::warn!(%task, %error, "a summary stays as it was"),

@@ -7,11 +7,14 @@ use kernel::Kernel;
 use model::UnixMs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 /// How long nothing is written before it looks, and how long a project has been at rest.
 const QUIET_MS: i64 = 2 * 60 * 1000;
 /// Looks of one time; what is left then comes with the next.
 const LOOKS_MAX: usize = 8;
+/// How often the clock asks whether one that looks has done so.
+const LOOKING_MS: i64 = 1_000;
 
 /// What it has seen of the log.
 #[derive(Default)]
@@ -22,19 +25,40 @@ struct Seen {
     looked: u64,
 }
 
-/// The historian; it has no thread of its own, and is taken up by the clock.
+/// The historian. It is taken up by the clock, and looks on a thread of its own: a model that it asks takes its time, and what
+/// else is due does not wait for that.
 pub struct Historian {
-    kernel: Arc<Kernel>,
-    drives: Arc<TaskDrivers>,
-    seen: Mutex<Seen>,
+    looks: Arc<Looks>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Historian {
     /// Has seen nothing yet.
     pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>) -> Self {
-        Self { kernel, drives, seen: Mutex::default() }
+        Self { looks: Arc::new(Looks { kernel, drives, seen: Mutex::default() }), thread: Mutex::default() }
     }
 
+    fn is_looking(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
+
+impl Drop for Historian {
+    fn drop(&mut self) {
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = thread.map(JoinHandle::join);
+    }
+}
+
+/// What looks.
+struct Looks {
+    kernel: Arc<Kernel>,
+    drives: Arc<TaskDrivers>,
+    seen: Mutex<Seen>,
+}
+
+impl Looks {
     /// When it looks next; none where nothing was written since it looked.
     fn due(&self, now: UnixMs) -> Option<UnixMs> {
         let head = self.kernel.reader().log_head().ok()?;
@@ -52,11 +76,12 @@ impl Historian {
 
     fn look(&self) {
         let mut more = true;
+        let goes_on = || !self.drives.is_ending();
         for _ in 0..LOOKS_MAX {
-            if self.drives.is_ending() {
+            if !goes_on() {
                 return;
             }
-            match catch_unwind(AssertUnwindSafe(|| self.kernel.read_history(QUIET_MS))) {
+            match catch_unwind(AssertUnwindSafe(|| self.kernel.read_history_while(QUIET_MS, &goes_on))) {
                 Ok(Ok(looked)) => {
                     tracing::debug!(?looked, "the historian has looked at what ended");
                     looked.task_id.into_iter().for_each(|task| self.drives.wake(task));
@@ -89,14 +114,28 @@ impl Historian {
 
 impl Due for Historian {
     fn next_due(&self, after: UnixMs) -> Option<UnixMs> {
+        let now = self.looks.kernel.ports().clock.now();
+        if self.is_looking() {
+            return Some(after.max(now).plus_ms(LOOKING_MS));
+        }
         // An instant that is over is due: the clock asks for those behind it.
-        self.due(self.kernel.ports().clock.now()).map(|at| at.max(after.plus_ms(1)))
+        self.looks.due(now).map(|at| at.max(after.plus_ms(1)))
     }
 
     fn take_up(&self) {
-        let now = self.kernel.ports().clock.now();
-        if self.due(now).is_some_and(|at| at <= now) {
-            self.look();
+        let now = self.looks.kernel.ports().clock.now();
+        if self.is_looking() || self.looks.due(now).is_none_or(|at| at > now) {
+            return;
+        }
+        let looks = Arc::clone(&self.looks);
+        let begun = std::thread::Builder::new().name("historian".to_owned()).spawn(move || looks.look());
+        match begun {
+            // The one before has ended.
+            Ok(begun) => drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).replace(begun)),
+            Err(error) => {
+                tracing::warn!(%error, "the historian has no thread, and looks on the clock's");
+                self.looks.look();
+            }
         }
     }
 }

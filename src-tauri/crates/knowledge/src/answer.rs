@@ -25,6 +25,7 @@ use model::{ArtifactId, ReceiptId};
 use own::Own;
 use passages::{Passages, clip};
 use sentences::pieces;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
@@ -199,6 +200,61 @@ struct Checker<'r> {
     counts: BTreeMap<String, BTreeSet<String>>,
     /// The place of the last act that changed something.
     last_change: u32,
+    /// Lines that code is compared with; made once, as what follows is, however much an answer asks for it.
+    code_lines: OnceCell<CodeLines<'r>>,
+    /// Of each line with a number, the numbers and what they count.
+    count_lines: OnceCell<Vec<Vec<(String, String)>>>,
+    /// Of each act, the words of the lines that are fresh.
+    fresh_words: OnceCell<Vec<BTreeSet<String>>>,
+}
+
+/// Lines that a line of code may be: of what was seen, of what acts left, and the words of commands.
+#[derive(Default)]
+struct CodeLines<'r> {
+    seen: Lines<'r>,
+    left: Lines<'r>,
+    typed: BTreeMap<String, usize>,
+}
+
+impl<'r> CodeLines<'r> {
+    fn of(record: &'r Record) -> Self {
+        let mut all = Self::default();
+        for (at, source) in record.sources.iter().enumerate() {
+            all.seen.add(at, &source.text);
+        }
+        for (at, deed) in record.deeds.iter().enumerate() {
+            for left in deed.made.iter().chain(&deed.changed) {
+                all.left.add(at, &left.text);
+            }
+            if !deed.argv.is_empty() {
+                all.typed.entry(bare(&deed.argv.join(" ")).to_owned()).or_insert(at);
+            }
+        }
+        all
+    }
+}
+
+/// Lines as they stand and without what frames them, with the first text that has each.
+#[derive(Default)]
+struct Lines<'r> {
+    whole: BTreeMap<&'r str, usize>,
+    bare: BTreeMap<&'r str, usize>,
+}
+
+impl<'r> Lines<'r> {
+    fn add(&mut self, at: usize, text: &'r str) {
+        for line in text.lines() {
+            self.whole.entry(line.trim()).or_insert(at);
+            // A line of signs says nothing without them.
+            if !bare(line).is_empty() {
+                self.bare.entry(bare(line)).or_insert(at);
+            }
+        }
+    }
+
+    fn first(&self, line: &str, typed: &str) -> Option<usize> {
+        [self.whole.get(line), self.bare.get(typed)].into_iter().flatten().copied().min()
+    }
 }
 
 impl<'r> Checker<'r> {
@@ -214,6 +270,9 @@ impl<'r> Checker<'r> {
             fresh: record.deeds.iter().map(|deed| fresh(deed, record)).collect(),
             counts: counts(record),
             last_change: 0,
+            code_lines: OnceCell::new(),
+            count_lines: OnceCell::new(),
+            fresh_words: OnceCell::new(),
         };
         for (at, deed) in record.deeds.iter().enumerate() {
             checker.deeds.add("", &words_of(deed));
@@ -238,19 +297,19 @@ impl<'r> Checker<'r> {
 
     /// A block of code: each of its lines stands somewhere as it is written.
     fn code(&self, text: &str) -> Bound {
-        let lines =
-            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['`', '~']));
+        // A fence may name a language; what says more than that is said.
+        let is_fence = |line: &str| {
+            (line.starts_with("```") || line.starts_with("~~~"))
+                && line.trim_matches(['`', '~']).split_whitespace().count() < 2
+        };
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_fence(line));
+        let known = self.code_lines.get_or_init(|| CodeLines::of(self.record));
         let mut named = Bound::of(Support::Evidence);
         for line in lines {
             let typed = bare(line.strip_prefix(['$', '>']).unwrap_or(line));
-            let has = |text: &str| text.lines().any(|one| one.trim() == line || bare(one) == typed);
-            let in_source = self.record.sources.iter().position(|source| has(&source.text));
-            let in_deed = self.record.deeds.iter().position(|deed| {
-                let left = |left: &Left| has(&left.text);
-                deed.made.iter().any(left)
-                    || deed.changed.iter().any(left)
-                    || bare(&deed.argv.join(" ")) == typed
-            });
+            let in_source = known.seen.first(line, typed);
+            let command = known.typed.get(typed).filter(|_| !typed.is_empty()).copied();
+            let in_deed = known.left.first(line, typed).into_iter().chain(command).min();
             match (in_deed.and_then(|at| self.record.deeds.get(at)), in_source) {
                 (Some(deed), _) => {
                     named.support = Support::Receipt;
@@ -262,13 +321,16 @@ impl<'r> Checker<'r> {
                 }
             }
         }
+        if named.receipts.is_empty() && named.sources.is_empty() {
+            named.support = Support::Claimless;
+        }
         named
     }
 }
 
 /// A line without what frames it.
 fn bare(line: &str) -> &str {
-    line.trim_matches(|c: char| !c.is_alphanumeric() && !"\"'`()[]{}<>/.$-+%".contains(c))
+    line.trim_matches(|c: char| !c.is_alphanumeric() && !"\"'`()[]{}<>/.$-+%#!".contains(c))
 }
 
 /// The numbers that were printed before each of the words that are counted.

@@ -17,13 +17,11 @@ use super::dreamer::NewDraft;
 use super::enclose::Encloses;
 use super::submit::Reasoning;
 use crate::Error;
-use crate::drive::weakest_seen;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
-use knowledge::historian::{Found, Reading, weigh};
+use knowledge::historian::{Found, weigh};
 use ledger::Stored;
-use model::artifact::TrustTier;
 use model::body::HistoryRead;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord};
@@ -35,6 +33,7 @@ use model::{Body, Digest, TaskId, UnixMs, WorkspaceId};
 use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::TaskRow;
+use second::Asks;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -44,8 +43,6 @@ const EVENTS_MAX: u64 = 20_000;
 const STRIDE: usize = 500;
 /// Ended tasks that wait for their project to come to rest; while there are so many, the log is not read on.
 const WAITING_MAX: usize = 256;
-/// Events of one task that are read; what lies behind them is left in its history.
-const TASK_EVENTS_MAX: usize = 50_000;
 /// Ended tasks that one look reads.
 const TASKS_MAX: usize = 20;
 /// Lines of one card, from which on no further task is read into it.
@@ -159,6 +156,14 @@ impl Kernel {
     /// # Errors
     /// [`Error::Halted`] while nothing executes; when the log cannot be read or written.
     pub fn read_history(&self, quiet_ms: i64) -> Result<Looked, Error> {
+        self.read_history_while(quiet_ms, &|| true)
+    }
+
+    /// The same, as long as it `goes_on`: then no model is asked any more, and what was not read waits for the next look.
+    ///
+    /// # Errors
+    /// As [`Kernel::read_history`].
+    pub fn read_history_while(&self, quiet_ms: i64, goes_on: &dyn Fn() -> bool) -> Result<Looked, Error> {
         // Two looks at once would each say how far they read, and the marks of one would be lost.
         let mut glanced = lock(&self.looking);
         if self.halted().is_some() {
@@ -182,7 +187,7 @@ impl Kernel {
             let is_ours = is_told && self.push_look(&before, Suggested::nothing(through, waiting), None)?;
             return Ok(Looked { waiting: count, more: goes_on && is_ours, events, ..Looked::default() });
         };
-        let (batch, tasks, of_tasks) = self.batch(&before, &group, through, waiting)?;
+        let (batch, tasks, of_tasks) = self.batch(&before, &group, (through, waiting), goes_on)?;
         let (lines, left, drafts) = (batch.lines.len(), batch.waiting.clone(), batch.drafts.len());
         let task_id = match lines {
             0 => None,
@@ -379,13 +384,14 @@ impl Kernel {
         &self,
         before: &History,
         group: &Group,
-        through: u64,
-        waiting: Vec<TaskId>,
+        (through, waiting): (u64, Vec<TaskId>),
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<(Suggested, usize, u64), Error> {
-        let (mut found, mut events, mut asks): (Vec<Found>, u64, bool) = (Vec::new(), 0, true);
+        let (mut found, mut events): (Vec<Found>, u64) = (Vec::new(), 0);
+        let mut asks = Asks { goes_on, is_over: false };
         let mut read: BTreeSet<TaskId> = BTreeSet::new();
         for task_id in &group.tasks {
-            if found.len() >= LINES_MAX {
+            if found.len() >= LINES_MAX || !(read.is_empty() || goes_on()) {
                 break;
             }
             read.insert(*task_id);
@@ -414,27 +420,6 @@ impl Kernel {
         let batch =
             Suggested { through, waiting, marks: weighed.marks, lines: weighed.lines, shapes, drafts };
         Ok((batch, read.len(), events))
-    }
-
-    /// What the rules find in one task, and a model where it is asked; and how many events were read for it.
-    fn found_in(&self, task_id: TaskId, asks: &mut bool) -> Result<(Vec<Found>, u64), Error> {
-        let state = self.ended_state(task_id)?;
-        let mut reading = Reading::new(task_id);
-        let (mut after, mut count) = (0, 0);
-        loop {
-            let page = self.reader.events(task_id, after, STRIDE)?;
-            let Some(last) = page.last().filter(|_| count < TASK_EVENTS_MAX) else { break };
-            (after, count) = (last.task_seq, count.saturating_add(page.len()));
-            for stored in page {
-                let event = stored.event()?;
-                let body = self.body_of(&event)?;
-                reading.take(event.event_id, &body, self.is_typed(&state, &event, &body)?);
-            }
-        }
-        let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
-        let chosen = self.second_look(&state, &reading.left(), asks);
-        let found = reading.found(seen).into_iter().chain(chosen).collect();
-        Ok((found, u64::try_from(count).unwrap_or(u64::MAX)))
     }
 
     /// The look is on record; whether it is this one.

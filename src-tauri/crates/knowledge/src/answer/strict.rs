@@ -8,6 +8,7 @@ use super::tokens::{Kind, Token, is_path, tokens};
 use super::verbs::{FAILED, Family, GENERIC, MAKES, WELL, family, holds};
 use super::{Checker, nowhere};
 use model::answer::AnswerSupport as Support;
+use std::collections::BTreeSet;
 
 /// Parts of a sentence that are looked at.
 const PARTS_MAX: usize = 24;
@@ -16,6 +17,8 @@ const MESSAGES: &str =
     "mail mails email e-mail emails message messages sms reply notification invitation announcement";
 /// Words of place within a file.
 const WITHIN: &str = "order place addition total detail short time end beginning top bottom row first last";
+/// What is counted of a run.
+const COUNTED: &str = "passed failed ignored skipped errors error warnings warning";
 /// Verbs by which a value becomes another.
 const SETS: &str = "changed set raised lowered increased decreased reduced bumped corrected updated adjusted turned edited modified";
 
@@ -99,7 +102,6 @@ impl Checker<'_> {
 
     /// Numbers of one run: `12 passed, 1 failed` is printed in one line.
     pub(super) fn counted(&self, sentence: &Sentence) -> Result<(), String> {
-        const COUNTED: &str = "passed failed ignored skipped errors error warnings warning";
         if sentence.has("before after again then first second earlier now still") {
             return Ok(());
         }
@@ -108,25 +110,46 @@ impl Checker<'_> {
         let numbers = sentence.tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Number);
         let pairs: Vec<(&str, &str)> =
             numbers.filter_map(|(at, number)| Some((number.key.as_str(), label(at)?.key.as_str()))).collect();
-        let of_line = |words: &[Token], number: &str, label: &str| {
-            let mut told = words.windows(2).filter_map(|two| match two {
-                [count, named] if count.kind == Kind::Number && named.key == label => {
-                    Some(count.key.as_str())
-                }
-                _ => None,
-            });
+        let of_line = |line: &[(String, String)], number: &str, label: &str| {
+            let mut told = line.iter().filter(|(_, named)| named == label).map(|(count, _)| count.as_str());
             if number == "0" { told.all(|count| count == "0") } else { told.any(|count| count == number) }
         };
-        let holds_all = |line: &str| {
-            let words = tokens(super::clip(line, super::SENTENCE_MAX));
-            pairs.iter().all(|(number, label)| of_line(&words, number, label))
-        };
-        let lines = self.record.sources.iter().flat_map(|source| source.text.lines());
-        let mut lines = lines.filter(|line| line.contains(|c: char| c.is_ascii_digit()));
-        if pairs.len() < 2 || lines.by_ref().take(super::LINES_MAX).any(holds_all) {
+        let holds_all =
+            |line: &Vec<(String, String)>| pairs.iter().all(|(number, label)| of_line(line, number, label));
+        if pairs.len() < 2 || self.count_lines().iter().any(holds_all) {
             return Ok(());
         }
         Err("nothing that was printed says these numbers beside each other".to_owned())
+    }
+
+    /// Of each line with a number, the numbers that stand before words that are counted, and these.
+    fn count_lines(&self) -> &[Vec<(String, String)>] {
+        self.count_lines.get_or_init(|| {
+            let labels: BTreeSet<String> = tokens(COUNTED).into_iter().map(|label| label.key).collect();
+            let pair = |two: &[Token]| match two {
+                [count, named] if count.kind == Kind::Number && labels.contains(&named.key) => {
+                    Some((count.key.clone(), named.key.clone()))
+                }
+                _ => None,
+            };
+            let pairs = |line: &str| -> Vec<(String, String)> {
+                tokens(super::clip(line, super::SENTENCE_MAX)).windows(2).filter_map(pair).collect()
+            };
+            let lines = self.record.sources.iter().flat_map(|source| source.text.lines());
+            let lines = lines.filter(|line| line.contains(|c: char| c.is_ascii_digit()));
+            lines.take(super::LINES_MAX).map(pairs).collect()
+        })
+    }
+
+    /// Whether a line that an act left fresh in a file has a word.
+    fn leaves(&self, at: usize, token: &Token) -> bool {
+        let words = |text: &String| -> BTreeSet<String> {
+            let apart =
+                |line: &str| line.replace(['=', ':', ',', '"', '@', '(', ')', ';', '_', '.', '/', '|'], " ");
+            text.lines().flat_map(|line| tokens(&apart(line))).map(|word| word.key).collect()
+        };
+        let all = self.fresh_words.get_or_init(|| self.fresh.iter().map(words).collect());
+        all.get(at).is_some_and(|words| words.contains(&token.key))
     }
 
     /// What stands behind an arrow is where an act left something.
@@ -245,14 +268,8 @@ impl Checker<'_> {
             return Err(format!("no receipt shows that it became {}", value.raw));
         }
         let made = with(&after().collect::<Vec<_>>());
-        let in_line = |line: &str, token: &Token| {
-            let line = line.replace(['=', ':', ',', '"', '@', '(', ')', ';', '_', '.', '/', '|'], " ");
-            tokens(&line).iter().any(|word| word.key == token.key)
-        };
         let left = |token: &&Token| {
-            found.iter().any(|at| {
-                fresh(at).lines().any(|line| in_line(line, token)) || self.deeds.text_has(*at, &token.key)
-            })
+            found.iter().any(|at| self.leaves(*at, token) || self.deeds.text_has(*at, &token.key))
         };
         if holds(MAKES, &claim.verb.raw) && !is_named && !made.is_empty() && !made.iter().any(left) {
             return Err("no receipt shows that this was made".to_owned());

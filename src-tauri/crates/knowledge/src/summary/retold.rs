@@ -24,19 +24,21 @@ const SAID_MAX: usize = 200;
 /// Lines that one line may stand for.
 const CITED_MAX: usize = 12;
 
-/// Words that may stand between those of the lines.
-const GLUE: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "by", "for", "from", "has", "have", "in", "is", "it", "its", "of",
-    "on", "that", "the", "to", "was", "were", "which", "with",
-];
+/// Words that may stand between those of the lines; none that says from where, where to or by whom.
+const GLUE: &[&str] = &["a", "an", "and", "are", "is", "it", "its", "that", "the", "was", "were", "which"];
 
 /// Words that turn a meaning round, or bound it: where a line has one, the shorter one has it.
 const TURNS: &[&str] = &[
-    "after", "before", "but", "cannot", "except", "if", "instead", "less", "more", "neither", "never", "no",
-    "none", "nor", "not", "nothing", "only", "or", "than", "unless", "until", "without", "aucun", "jamais",
-    "kein", "keine", "keinen", "nicht", "nichts", "nie", "niemals", "nunca", "nur", "ohne", "pas", "sans",
-    "sin", "sondern",
+    "after", "almost", "before", "but", "can", "cannot", "could", "denied", "except", "fail", "failed",
+    "fails", "false", "hardly", "if", "instead", "less", "may", "maybe", "might", "more", "must", "neither",
+    "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "only", "or", "perhaps", "probably",
+    "refused", "should", "than", "unable", "unless", "until", "will", "without", "would", "aucun", "jamais",
+    "kein", "keine", "keinen", "nicht", "nichts", "nie", "niemals", "niemand", "nunca", "nur", "ohne", "pas",
+    "sans", "sin", "sondern",
 ];
+
+/// Signs that do the same between values: each is a word, and what stands before a number as `-` is the last of them.
+const SIGNS: &str = "=<>≠≤≥≈±%−";
 
 /// What came of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -153,14 +155,26 @@ fn stands_in(said: &str, of: &[&SummaryLine]) -> Result<(), String> {
 
 /// Whether a word may never be left out.
 fn is_bound(word: &str) -> bool {
-    word.chars().any(char::is_numeric) || TURNS.contains(&word)
+    word.chars().any(|c| c.is_numeric() || SIGNS.contains(c)) || TURNS.contains(&word)
 }
 
-/// The words of a text in small letters; `don't` is `do not`.
+/// The words and signs of a text in small letters; `don't` is `do not`.
 fn words(text: &str) -> Vec<String> {
-    let plain = text.to_lowercase().replace('\u{2019}', "'").replace("n't", " not");
-    let parts = plain.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.map(str::to_owned).collect()
+    let plain = text.to_lowercase().replace('\u{2019}', "'").replace("n't", " not").replace("!=", "≠");
+    let (mut apart, mut before) = (String::with_capacity(plain.len()), ' ');
+    let mut letters = plain.chars().peekable();
+    while let Some(c) = letters.next() {
+        let is_minus =
+            c == '-' && !before.is_alphanumeric() && letters.peek().is_some_and(char::is_ascii_digit);
+        let sign = if is_minus { '−' } else { c };
+        match SIGNS.contains(sign) {
+            true => apart.extend([' ', sign, ' ']),
+            false => apart.push(c),
+        }
+        before = c;
+    }
+    let parts = apart.split(|c: char| !c.is_alphanumeric() && !SIGNS.contains(c));
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 /// Whether a line may be put in fewer words. What a person said, what was done and what failed is told as it was.
@@ -190,7 +204,7 @@ mod tests {
             line(
                 2,
                 SummaryLineKind::Quote,
-                "old.txt: The staging port of the old machine, which nobody uses, is 8443.",
+                "old.txt: The staging port of the old machine, which stands in the cellar, is 8443.",
             ),
             line(
                 3,
@@ -248,6 +262,25 @@ mod tests {
         let long = format!("[2] old.txt {}", "port ".repeat(200));
         assert!(told(&long).refused[0].contains("longer"));
         assert_eq!(told(&"x\n".repeat(10_000)).refused.len(), SAID_MAX, "an endless answer has an end");
+    }
+
+    #[test]
+    fn little_words_and_signs_that_say_another_thing_are_not_put_in_or_left_out() {
+        for (text, said) in [
+            (
+                "The service was moved from alpha to the machine beta.",
+                "service moved to alpha from machine beta",
+            ),
+            ("The plan was approved by Alice on the first day.", "plan was approved for Alice on first day"),
+            ("Nobody in the team has approved the long plan yet.", "team has approved the long plan"),
+            ("The new build of the service may pass all tests.", "new build of service pass all tests"),
+            ("The limit of the staging port here is != 8443.", "limit of staging port is = 8443"),
+            ("The limit of the staging machine here is -5 now.", "limit of staging machine is 5 now"),
+        ] {
+            let of = line(2, SummaryLineKind::Quote, text);
+            assert!(stands_in(said, &[&of]).is_err(), "{said}");
+            assert_eq!(stands_in(text, &[&of]), Ok(()), "{text}");
+        }
     }
 
     #[test]
