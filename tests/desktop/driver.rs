@@ -129,14 +129,23 @@ impl Drop for Driver {
     }
 }
 
-/// One request; the value of its answer, or what the driver complains of.
+/// One request to the driver; the value of its answer, or what it complains of.
 fn ask(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-    let failed = |e: std::io::Error| format!("the driver does not answer: {e}");
+    let value = exchange(port, "", (method, path), body)?;
+    match value["value"]["error"].as_str() {
+        Some(error) => Err(format!("{error}: {}", value["value"]["message"].as_str().unwrap_or_default())),
+        None => Ok(value["value"].clone()),
+    }
+}
+
+/// One request on loopback with more `lines` in its head, and its answer.
+pub fn exchange(port: u16, lines: &str, (method, path): (&str, &str), body: &Value) -> Result<Value, String> {
+    let failed = |e: std::io::Error| format!("nobody answers there: {e}");
     let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(failed)?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).map_err(failed)?;
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{lines}\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
@@ -152,12 +161,7 @@ fn ask(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, Strin
     }
     let text = String::from_utf8_lossy(&answer).into_owned();
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    let value: Value =
-        serde_json::from_str(body).map_err(|e| format!("the driver said no JSON ({e}): {text}"))?;
-    match value["value"]["error"].as_str() {
-        Some(error) => Err(format!("{error}: {}", value["value"]["message"].as_str().unwrap_or_default())),
-        None => Ok(value["value"].clone()),
-    }
+    serde_json::from_str(body).map_err(|e| format!("that is no JSON ({e}): {text}"))
 }
 
 /// Whether the answer holds as much as it said it would.

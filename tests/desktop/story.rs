@@ -18,12 +18,13 @@ const STORY: &str = "const of = (at) => document.querySelector(at)?.innerText ??
     return [of('[role=log]'), of('[aria-label=\"What happened\"]')].join('\\n')\
     .replace(/^\\d+ (s|min|h).*$/gm, '').replace(/^Quote$/gm, '').replace(/\\s+/g, ' ').trim();";
 
-fn story(app: &Driver) -> String {
+/// What a person reads at this moment.
+pub fn story(app: &Driver) -> String {
     app.run(STORY).ok().and_then(|told| told.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The story as soon as it holds this and stands still.
-fn story_with(app: &Driver, part: &str) -> String {
+pub fn story_with(app: &Driver, part: &str) -> String {
     let mut last = String::new();
     until(&format!("`{part}` is told"), || {
         let now = story(app);
@@ -35,46 +36,59 @@ fn story_with(app: &Driver, part: &str) -> String {
     last
 }
 
-fn times(told: &str, part: &str) -> usize {
+/// How often this is told.
+pub fn times(told: &str, part: &str) -> usize {
     told.matches(part).count()
 }
 
 /// Goes to a page of the app's own window, once that is there.
-fn open(app: &Driver, path: &str) {
+pub fn open(app: &Driver, path: &str) {
     let script = format!("location.hash = {}", json!(path));
     until("the main window is there", || app.turn_to(MAIN) && app.run(&script).is_ok());
 }
 
 /// The window is read anew, and tells the same.
-fn again(app: &Driver, told: &str) {
+pub fn again(app: &Driver, told: &str) {
+    read_anew(app);
+    until("the same is told", || story(app) == told);
+}
+
+/// The window is read anew.
+pub fn read_anew(app: &Driver) {
     app.run("window.before = true").expect("a mark");
     app.run("setTimeout(() => location.reload())").expect("it is read anew");
     until("it was read anew", || {
         app.run("return window.before !== true && document.readyState === 'complete'")
             .is_ok_and(|is| is == true)
     });
-    until("the same is told", || story(app) == told);
 }
 
-fn press(app: &Driver, words: &str) {
+/// Presses the button with these words, as soon as it may be pressed.
+pub fn press(app: &Driver, words: &str) {
     let button = format!("//button[normalize-space()='{words}' and not(@aria-disabled)]");
     until(&format!("`{words}` may be pressed"), || app.click(&button).is_ok());
 }
 
 /// Kills the app, as a crash would, and starts the next one.
 fn killed(room: &mut Room, app: Driver) -> Driver {
-    let pid = room.hermit(&["serve"])["pid"].as_u64().expect("the app holds the store").to_string();
-    assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill").success(), "it was there");
-    drop(app);
+    kill(room, app);
     room.app()
 }
 
-/// What a server of a model sends for these words, as they are said, and for a call.
+/// Kills the app, as a crash would.
+pub fn kill(room: &Room, app: Driver) {
+    let pid = room.hermit(&["serve"])["pid"].as_u64().expect("the app holds the store").to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill").success(), "it was there");
+    drop(app);
+}
+
+/// What a server of a model sends for these words, as they are said.
 fn said(words: &str) -> String {
     format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "content": words } }] }))
 }
 
-fn called(tool: &str, arguments: &Value) -> String {
+/// The same for a call, with which it ends.
+pub fn called(tool: &str, arguments: &Value) -> String {
     let function = json!({ "name": tool, "arguments": arguments.to_string() });
     let call = json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
     let delta = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });
@@ -86,14 +100,15 @@ fn called(tool: &str, arguments: &Value) -> String {
 }
 
 /// A model that begins each answer with these words in turn, and says the rest of it when it is told to.
-struct Halting {
+pub struct Halting {
     server: Server,
     turns: Vec<Sender<String>>,
     asked: Arc<AtomicUsize>,
 }
 
 impl Halting {
-    fn begin(beginnings: &[&str]) -> Self {
+    /// A model that begins so.
+    pub fn begin(beginnings: &[&str]) -> Self {
         let (turns, rests): (Vec<_>, Vec<_>) = beginnings
             .iter()
             .map(|words| {
@@ -125,16 +140,18 @@ impl Halting {
         Self { server, turns, asked }
     }
 
-    fn address(&self) -> String {
+    /// Its address, as `--model` takes it.
+    pub fn address(&self) -> String {
         format!("openai:{}#words", self.server.url("/v1"))
     }
 
     /// Lets it say the rest of an answer.
-    fn goes_on(&self, turn: usize, rest: String) {
+    pub fn goes_on(&self, turn: usize, rest: String) {
         self.turns[turn].send(rest).expect("it waits");
     }
 
-    fn asked(&self) -> usize {
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }
@@ -208,7 +225,7 @@ fn a_run_is_told_the_same_by_a_window_read_anew_by_another_and_by_the_next_app_e
 }
 
 /// Types words where they are written, and sends them.
-fn say(app: &Driver, words: &str) {
+pub fn say(app: &Driver, words: &str) {
     until("the words are written", || {
         app.write("//textarea", words).is_ok()
             && app.run("return document.querySelector('textarea').value").is_ok_and(|now| now == words)

@@ -266,6 +266,12 @@ function howFar(what: string, done: number, total: number): string {
   return total > 0 ? `${what}: ${Math.floor((Math.min(done, total) / total) * 100)} %` : what;
 }
 
+/** Whether a page shows this task as one that nobody works on. */
+function isShownInterrupted(client: QueryClient, task: string): boolean {
+  const shown = client.getQueriesData<Answer<"task.show">>({ queryKey: ["task.show"] });
+  return shown.some(([, data]) => data?.row.task_id === task && data.interrupted === true);
+}
+
 function useOpen(all: Drafts, task: string, told: string | null): string {
   useEffect(() => {
     if (told !== null) all.seed(task, told);
@@ -308,12 +314,16 @@ export function useNotices(): void {
     };
     const heard = (notice: Notice) => {
       switch (notice.kind) {
-        case "delta":
-          drafts.add(notice.task_id, notice.text);
+        case "delta": case "reasoning": {
+          const open = notice.kind === "delta" ? drafts : thoughts;
+          // Who speaks is at work: an answer that says otherwise is old.
+          if (open.of(notice.task_id) === "" && isShownInterrupted(client, notice.task_id)) {
+            topics.add("tasks");
+            timer ??= setTimeout(flush, GATHER_MS);
+          }
+          open.add(notice.task_id, notice.text);
           return;
-        case "reasoning":
-          thoughts.add(notice.task_id, notice.text);
-          return;
+        }
         case "output":
           outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
           return;

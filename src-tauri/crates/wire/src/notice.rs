@@ -116,7 +116,8 @@ pub fn topics_of(event_type: &str) -> Vec<Topic> {
         "artifact" => vec![Topic::artifacts],
         "belief" | "memory" | "decision" | "working_state" => vec![Topic::knowledge],
         "action" | "policy" | "witness" | "effect" => vec![Topic::tasks, Topic::gate],
-        "gate" => vec![Topic::gate, Topic::store],
+        // Nobody works on a task that should be at work while a halt is in force.
+        "gate" => vec![Topic::gate, Topic::store, Topic::tasks],
         "key" => vec![Topic::keys],
         _ => vec![Topic::store],
     }

@@ -16,7 +16,7 @@ export function Now({ tasks }: { tasks: readonly TaskRow[] }) {
   if (live.length === 0) return null;
   return (
     <ul className={styles.now} aria-label="At work now">
-      {live.map((row, at) => <li key={row.task_id}>{at < WHOLE && row.run_status === "running" ? <Whole row={row} /> : <Brief row={row} />}</li>)}
+      {live.map((row, at) => <li key={row.task_id}>{at < WHOLE && row.run_status === "running" && row.interrupted !== true ? <Whole row={row} /> : <Brief row={row} />}</li>)}
     </ul>
   );
 }

@@ -44,7 +44,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
 }) {
   const end = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
-  const draft = useDraft(task.row.task_id, task.writing);
+  const draft = useDraft(task.row.task_id, task.interrupted === true ? null : task.writing);
   const [shown, setShown] = useState(TAIL);
   const agent = agentOf(task);
   // Between its first word and its last a playbook says only what it proposes, which stands there as what was done.
@@ -86,7 +86,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
             </>
           )}
         </Answer>
-        {live && task.row.run_status === "running" && <Working task={task} draft={draft} doing={story.doing} />}
+        {live && task.row.run_status === "running" && task.interrupted !== true && <Working task={task} draft={draft} doing={story.doing} />}
         {live && <BrokenOff task={task} />}
         {live && <EditGoal task={task} hasBegun={task.attempts.length > 0} />}
         <div ref={end} />

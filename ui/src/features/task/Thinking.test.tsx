@@ -51,6 +51,29 @@ test("who comes while it is thinking sees what was thought before, and each piec
   await log.findByText("First I had better look.");
 });
 
+test("what nobody works on seems to be at nothing, and what it had said of its answer stands there as broken off", async () => {
+  show(scene({ "task.show": { ...running, interrupted: true, thinking: "First I had better look.", writing: "Once upon " } }), `/task/${DONE}`);
+  const kept = await within(await screen.findByRole("log")).findByRole("group", { name: "Broken off" });
+  expect(kept.textContent).toContain("Once upon");
+  expect(kept.textContent).toContain("First I had better look.");
+  expect(document.querySelector("[role=log] [aria-busy=true]")).toBeNull();
+});
+
+test("who speaks is at work again: what was broken off goes, and the words of the answer stand there alone", async () => {
+  let shown: Task = { ...running, interrupted: true, writing: "Once upon " };
+  const host = scene({ "task.show": () => shown });
+  show(host, `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  await log.findByRole("group", { name: "Broken off" });
+  shown = { ...running, writing: "Again" };
+  act(() => host.say({ kind: "delta", task_id: DONE, text: "Again" }));
+  await log.findByText("Again");
+  expect(log.queryByText(/Once upon/)).toBeNull();
+  expect(log.queryByRole("group", { name: "Broken off" })).toBeNull();
+  act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.model_responded", topics: [] }));
+  await waitFor(() => expect(log.queryByText("Again")).toBeNull());
+});
+
 test("what a tool at work prints is read along, and goes when its turn is over", async () => {
   const host = scene({ "task.show": running });
   show(host, `/task/${DONE}`);

@@ -26,11 +26,11 @@ export function Working({ task, draft, doing }: { task: Task; draft: string; doi
   );
 }
 
-/** What the agent had said or reasoned of an answer in whose middle its task was ended: words that were read do not go away. */
+/** What the agent had said or reasoned of an answer in whose middle its task was ended, or its work broke off: words that were read do not go away. */
 export function BrokenOff({ task }: { task: Task }) {
   const [words, thought] = [task.writing ?? "", task.thinking ?? ""];
   const readable = isWords(words) ? words : "";
-  if (task.row.ended_at === null || (readable === "" && thought === "")) return null;
+  if ((task.row.ended_at === null && task.interrupted !== true) || (readable === "" && thought === "")) return null;
   return (
     <div className={styles.message} data-who="agent" role="group" aria-label="Broken off">
       <div className={styles.who}><b>{agentOf(task)}</b><span>stopped in the middle of this answer</span></div>
