@@ -369,6 +369,7 @@ struct Goal {
 impl Goal {
     const TITLE: &'static str = "Sorting";
     const EDITED: &'static str = "sort them by year";
+    const TEXT: &'static str = "//form[.//button[normalize-space()='Save the goal']]//textarea";
     const RESUME: &'static str = "//button[normalize-space()='Resume']";
 
     fn edit(app: &Driver, room: &Room) -> Self {
@@ -377,11 +378,19 @@ impl Goal {
         let run = begin(app, room, (Self::TITLE, "sort them"), &model.address());
         until("it asks", || room.hermit(&["task", "show", &run])["row"]["run_status"] == "awaiting_clarify");
         open_run(app, &run, Self::TITLE);
-        press(app, "Edit the goal");
-        until("the goal is written on", || app.write("//form//textarea", " by year").is_ok());
+        // The page may move under the pointer while its story grows.
+        until("the goal can be written on", || {
+            if !app.has(Self::TEXT) {
+                drop(app.click("//button[normalize-space()='Edit the goal']"));
+            }
+            app.has(Self::TEXT)
+        });
+        until("the goal is written on", || app.write(Self::TEXT, " by year").is_ok());
         until("it stands there", || {
-            app.run("return document.querySelector('form textarea').value")
-                .is_ok_and(|now| now == Self::EDITED)
+            let at = json!(Self::TEXT);
+            let value =
+                format!("return document.evaluate({at}, document, null, 9, null).singleNodeValue.value");
+            app.run(&value).is_ok_and(|now| now == Self::EDITED)
         });
         press(app, "Save the goal");
         story_with(app, "The goal as it is now");

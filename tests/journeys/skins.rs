@@ -2,7 +2,7 @@
 //! conversation, swapped by a command behind a slash, and taken back.
 
 use super::server;
-use super::stage::{APPROVAL, Ran, Stage};
+use super::stage::{APPROVAL, Ran, Stage, verified};
 use super::tool_servers::{asked, card, put, work, yes};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -79,7 +79,9 @@ fn a_skin_of_ones_own_is_signed_put_to_its_person_given_to_a_conversation_swappe
     let sha256 = chosen["sha256"].as_str().expect("a digest").to_owned();
     let (task, context) = told(&stage, "Moor the second ship");
     assert!(context.contains(VOICE) && context.contains(&format!("skin:harbour@{sha256}")), "{context}");
-    stage.prove(&task);
+    let proof = stage.at("moored.zip");
+    stage.hermit(&["proof", "export", &task, "-o", proof.to_str().expect("UTF-8")]).ends(0);
+    verified(&proof, &["--trust", &stage.key("log")]).ends(0);
     // Swapped where one talks; an unknown one is refused and changes nothing.
     stage.hermit(&["conversation", "say", "/skin nobody"]).complains(&["nobody"]);
     let said = stage.hermit(&["conversation", "say", "/skin terse"]).ends(0).json();

@@ -4,7 +4,8 @@ use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
 use model::artifact::{Artifact, ArtifactRef, EvidenceRef, Selector, TrustTier};
 use model::body::{
-    ApprovalRequested, Body, EffectProgressed, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted,
+    ActionRequested, ApprovalRequested, Body, EffectProgressed, GrantIssued, ReceiptIssued, ReceiptsUndone,
+    TrialStarted,
 };
 use model::knowledge::{Belief, MemoryRecord};
 use model::task::{Step, Task};
@@ -197,20 +198,7 @@ impl At<'_> {
     fn take_act(&mut self, body: &Body) {
         match body {
             Body::TrialStarted(b) => self.trial(b),
-            Body::ActionRequested(b) => {
-                self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
-                if b.tool == LOOK {
-                    self.graph.looks.insert(b.action_request_id);
-                }
-                if let Some(attempt) = self.attempt_id {
-                    self.join(attempt, EdgeKind::Owns, b.action_request_id);
-                    let turn = self.turn(attempt);
-                    turn.act = Some(b.action_request_id);
-                    let answer = turn.answer;
-                    self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
-                }
-                self.record(b.action_request_id, &b.request);
-            }
+            Body::ActionRequested(b) => self.requested(b),
             Body::PolicyEvaluated(b) => {
                 self.node(b.policy_result_id, None, b.verdict.as_str());
                 self.join(b.action_request_id, EdgeKind::Judged, b.policy_result_id);
@@ -266,6 +254,21 @@ impl At<'_> {
             Body::ReceiptsUndone(b) => self.undone(b),
             _ => {}
         }
+    }
+
+    fn requested(&mut self, b: &ActionRequested) {
+        self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
+        if b.tool == LOOK {
+            self.graph.looks.insert(b.action_request_id);
+        }
+        if let Some(attempt) = self.attempt_id {
+            self.join(attempt, EdgeKind::Owns, b.action_request_id);
+            let turn = self.turn(attempt);
+            turn.act = Some(b.action_request_id);
+            let answer = turn.answer;
+            self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
+        }
+        self.record(b.action_request_id, &b.request);
     }
 
     fn progressed(&mut self, b: &EffectProgressed) {

@@ -111,6 +111,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
             "models.in_box",
             "models.reads",
             "playbooks.drafts",
+            "schedules.calendar",
         ]
         .map(|name| (name, json!({})))
         .into_iter()
