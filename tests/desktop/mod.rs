@@ -14,5 +14,4 @@ mod locked;
 mod room;
 mod small;
 mod story;
-mod story_again;
 mod waiting;
