@@ -88,7 +88,7 @@ test("each command typed on the page is said to the host, and does there what it
   const options = world.page.getByRole("listbox", { name: "Commands" }).getByRole("option");
   await options.first().waitFor();
   const named = (await options.allInnerTexts()).map((text) => /^\/[a-z]+/.exec(text)?.[0] ?? "");
-  expect(named.toSorted()).toEqual(["/branch", "/compress", "/explain", "/goal", "/help", "/pause", "/resume", "/retry", "/stop", "/undo"]);
+  expect(named.toSorted()).toEqual(["/branch", "/compress", "/explain", "/goal", "/help", "/pause", "/resume", "/retry", "/skin", "/stop", "/undo"]);
   for (const name of named) expect(help).toContain(name);
   await soundPicture(world.page, "slash-help");
 
