@@ -81,7 +81,7 @@ fn a_skin_of_ones_own_is_signed_put_to_its_person_given_to_a_conversation_swappe
     assert!(context.contains(VOICE) && context.contains(&format!("skin:harbour@{sha256}")), "{context}");
     let proof = stage.at("moored.zip");
     stage.hermit(&["proof", "export", &task, "-o", proof.to_str().expect("UTF-8")]).ends(0);
-    verified(&proof, &["--trust", &stage.key("log")]).ends(0);
+    verified(&proof, &["--trust", &stage.key("log"), "--trust", &stage.key("manifest")]).ends(0);
     // Swapped where one talks; an unknown one is refused and changes nothing.
     stage.hermit(&["conversation", "say", "/skin nobody"]).complains(&["nobody"]);
     let said = stage.hermit(&["conversation", "say", "/skin terse"]).ends(0).json();
