@@ -216,7 +216,8 @@ fn a_run_is_told_the_same_by_a_window_read_anew_and_by_another_each_thing_once_a
     model.goes_on(1, called("write", &json!({ "path": "late.md", "content": "late" })));
     let shown = room.hermit(&["task", "show", &task]);
     assert_eq!(shown["row"]["status"], "cancelled");
-    let reads = shown["actions"].as_array().expect("actions").iter().filter(|act| act["summary"] == "read notes.md");
+    let reads =
+        shown["actions"].as_array().expect("actions").iter().filter(|act| act["summary"] == "read notes.md");
     assert_eq!(reads.count(), 1, "{shown}");
     assert!(!room.work().join("late.md").exists());
 }
