@@ -17,7 +17,7 @@ use model::schedule::{
     Bounds, CatchUp, FileChanges, QUIET_MS_USUAL, Rule, Schedule, ScheduleProposer, Trigger, When,
 };
 use model::task::Budget;
-use model::{ArtifactId, Clock as _, Digest, Sensitive, TaskId, WorkspaceId};
+use model::{ArtifactId, Digest, Sensitive, TaskId, WorkspaceId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

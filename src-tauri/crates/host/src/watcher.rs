@@ -197,7 +197,7 @@ impl Routes {
             if !event.need_rescan() && !event.paths.is_empty() && !event.paths.iter().any(concerns) {
                 continue;
             }
-            if is_lost && event.paths.iter().any(|at| *at == watch.folder) {
+            if is_lost && event.paths.contains(&watch.folder) {
                 self.blind.insert(watch.name.clone());
             }
             woken.push((watch.name.clone(), watch.quiet_ms));
