@@ -4,6 +4,7 @@
 use super::stage::{Stage, verified};
 use super::tool_servers::{asked, put, work, yes};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::{Chat, Large};
 
@@ -70,6 +71,13 @@ fn a_task_that_reads_more_than_its_model_holds_goes_on_with_a_summary_that_unfol
     is_shown_in_a_proof(&stage, &task);
 }
 
+/// Where a bundle has the bytes of the summary that an event names.
+fn summary_of(event: &Value, folder: &Path) -> PathBuf {
+    let digest = event["payload"]["summary"]["sha256"].as_str().expect("a digest");
+    let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
+    folder.join("artifacts/sha256").join(&digest[..2]).join(digest)
+}
+
 /// Whoever has nothing but the bundle sees which summary stood for which events: each is under the root that was signed, and the
 /// summary's bytes are those that its event names.
 fn is_shown_in_a_proof(stage: &Stage, task: &str) {
@@ -83,11 +91,8 @@ fn is_shown_in_a_proof(stage: &Stage, task: &str) {
     let made = |event: &(usize, &Value)| event.1["event_type"] == "attempt.context_compacted";
     let mut shown = 0;
     for (at, event) in events.iter().enumerate().filter(made) {
-        let digest = event["payload"]["summary"]["sha256"].as_str().expect("a digest");
-        let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
-        let file = folder.join("artifacts/sha256").join(&digest[..2]).join(digest);
-        let summary: Value =
-            serde_json::from_slice(&std::fs::read(file).expect("its bytes")).expect("a summary");
+        let bytes = std::fs::read(summary_of(event, &folder)).expect("its bytes");
+        let summary: Value = serde_json::from_slice(&bytes).expect("a summary");
         assert_eq!(summary["through"], event["payload"]["through"], "{summary}");
         let lines = summary["lines"].as_array().expect("lines");
         let cited: Vec<&Value> =
@@ -105,9 +110,7 @@ fn is_shown_in_a_proof(stage: &Stage, task: &str) {
     // A summary of which a byte is another is not the one that stood there.
     let changed =
         events.iter().find(|event| event["event_type"] == "attempt.context_compacted").expect("one");
-    let digest = changed["payload"]["summary"]["sha256"].as_str().expect("a digest");
-    let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
-    let file = folder.join("artifacts/sha256").join(&digest[..2]).join(digest);
+    let file = summary_of(changed, &folder);
     let text = std::fs::read_to_string(&file).expect("its bytes");
     std::fs::remove_file(&file).expect("it lies there");
     std::fs::write(&file, text.replace("8443", "9999")).expect("written");
