@@ -173,7 +173,7 @@ fn a_step_may_only_request_what_its_contract_allows() {
     assert_eq!((standing, asked), (completed(), 1), "only the second asked for anything");
 }
 
-#[conforms::conforms("HK-8.2-2")]
+#[conforms::conforms(part = "HK-8.2-2")]
 #[test]
 fn a_step_has_a_kind_which_says_what_it_may_do_and_one_that_awaits_an_approval_waits_for_a_person() {
     let examples = [
