@@ -117,7 +117,9 @@ test("a person chooses a skin by its name and its line, and takes it off", async
 
 test("a skin that nobody trusts any more is told of, and not shown", async () => {
   const gone = row({ state: "untrusted", mark: "✔" });
-  open({ skins: [...ownSkins, gone], chosen: { name: gone.name, sha256: gone.sha256, since: AT, why: "its trust was taken back: a fraud" } });
-  expect((await screen.findByRole("note")).textContent).toBe("Without harbour: its trust was taken back: a fraud");
+  const { host, user } = open({ skins: [...ownSkins, gone], chosen: { name: gone.name, sha256: gone.sha256, since: AT, why: "its trust was taken back: a fraud" } });
+  expect((await screen.findByRole("note")).textContent).toBe("Without harbour: its trust was taken back: a fraud Choose no skin");
+  await user.click(screen.getByRole("button", { name: "Choose no skin" }));
+  expect(host.asked.filter((one) => one.name === "skins.choose").map((one) => one.params)).toEqual([{ conversation: TALK.conversation_id, skin: "none" }]);
   expect((await screen.findByText("Agent")).textContent).toBe("Agent");
 });

@@ -2,6 +2,7 @@
 import { type CSSProperties, createContext, useContext } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { SkinRow } from "~/ipc/generated/skins";
+import { Button } from "~/primitives/Button";
 import { Select } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
@@ -37,7 +38,7 @@ export function SkinChoice({ conversation, of }: { conversation: string; of: Ret
   return (
     <div className={styles.skin}>
       <Select label="Skin" hideLabel title="How Hermit speaks here, from its next turn on" options={options} value={worn?.sha256 ?? "none"} disabled={choose.isPending} onChange={(event) => choose.mutate({ conversation, skin: event.target.value })} />
-      {chosen !== null && chosen.why !== null && <small role="note">Without <Words of={chosen.name} />: <Words of={chosen.why} /></small>}
+      {chosen !== null && chosen.why !== null && <small role="note">Without <Words of={chosen.name} />: <Words of={chosen.why} /> <Button look="link" disabled={choose.isPending} onClick={() => choose.mutate({ conversation, skin: "none" })}>Choose no skin</Button></small>}
       {choose.error !== null && <Failed error={choose.error} />}
     </div>
   );

@@ -104,19 +104,29 @@ fn chosen(context: &Context, skin: String, conversation: Option<String>) -> Came
         // The report of the task was the answer; a person who said no has no skin to choose.
         let listed = context.reading()?.call(&List { conversation: None })?;
         let is_trusted = |one: &SkinRow| one.sha256 == checked.sha256 && one.state != SkinState::Untrusted;
-        if context.out.is_json() || !listed.skins.iter().any(is_trusted) {
+        if !listed.skins.iter().any(is_trusted) {
             return Ok(came);
         }
+        // The report of the task was the one answer that a program reads.
+        let chosen = ask(context, &Choose { conversation, skin: Some(checked.sha256) })?;
+        if !context.out.is_json() {
+            context.out.answer(&chosen, chosen_in_words)?;
+        }
+        return Ok(came);
     }
     choose(context, Choose { conversation, skin: Some(checked.sha256) })
 }
 
-fn choose(context: &Context, ask: Choose) -> Came {
-    let session = context.writing(Signs::No)?;
-    let chosen = session.call(&ask);
-    session.close();
-    context.out.answer(&chosen?, chosen_in_words)?;
+fn choose(context: &Context, wanted: Choose) -> Came {
+    context.out.answer(&ask(context, &wanted)?, chosen_in_words)?;
     Ok(exit::DONE)
+}
+
+fn ask(context: &Context, wanted: &Choose) -> Result<SkinChosen, Error> {
+    let session = context.writing(Signs::No)?;
+    let chosen = session.call(wanted);
+    session.close();
+    chosen
 }
 
 fn text_of(file: &Path) -> Result<String, Error> {

@@ -87,6 +87,10 @@ impl Kernel {
         claim: &str,
         sender: Sender,
     ) -> Result<Belief, Error> {
+        // An empty scope is everywhere: what was erased must not become that.
+        let scope = old.scope.shown().cloned().ok_or_else(|| {
+            Error::Conflict("where this belief holds was erased; remember what holds now by itself".to_owned())
+        })?;
         let new =
             NewArtifact::audit(ArtifactKind::BeliefExtract).class(ArtifactClass::Source).trust(sender.tier());
         let words = tx.object(&json!({ "claim": claim.trim(), "about": old.belief_id }), new)?;
@@ -100,7 +104,7 @@ impl Kernel {
         };
         let claim = Claim {
             claim: claim.to_owned(),
-            scope: old.scope.shown().cloned().unwrap_or_default(),
+            scope,
             confidence: 1000,
             evidence: vec![evidence],
             expires_at: None,

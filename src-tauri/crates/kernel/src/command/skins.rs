@@ -186,9 +186,11 @@ impl Kernel {
     /// The skin of a conversation, where it has one that may be had now: read anew, signature and all. One that was erased, or is
     /// trusted no more, stands in nobody's way.
     pub(crate) fn skin_of(&self, conversation: ConversationId) -> Option<(Skin, Digest)> {
-        let registry = self.skin_registry();
-        let chosen = registry.chosen.get(&conversation)?;
-        self.kept_skin(chosen.sha256, &registry).map(|skin| (skin, chosen.sha256))
+        let (sha256, registry) = {
+            let store = lock(&self.store);
+            (store.skins.chosen.get(&conversation)?.sha256, store.skins.clone())
+        };
+        self.kept_skin(sha256, &registry).map(|skin| (skin, sha256))
     }
 
     /// The skin with these bytes, if it may be had now.
