@@ -324,16 +324,18 @@ export function useNotices(): void {
       void client.invalidateQueries({ predicate: ({ queryKey: [name, params] }) => isStale(name, gathered) || (name === "task.show" && tasks.has((params as { task?: string } | undefined)?.task ?? "")) });
     };
     const soon = () => { timer ??= setTimeout(flush, GATHER_MS); };
+    // Who tells something is at work: an answer that says otherwise is old.
+    const atWork = (task: string) => {
+      if (!isShownInterrupted(client, task)) return;
+      topics.add("tasks");
+      soon();
+    };
     const heard = (notice: Notice) => {
       switch (notice.kind) {
         case "delta": case "reasoning": {
           const open = notice.kind === "delta" ? drafts : thoughts;
           const { task_id, asking, from, text } = notice;
-          // Who speaks is at work: an answer that says otherwise is old.
-          if (open.of(task_id)?.asking !== asking && isShownInterrupted(client, task_id)) {
-            topics.add("tasks");
-            soon();
-          }
+          if (open.of(task_id)?.asking !== asking) atWork(task_id);
           if (open.hear(task_id, { asking, from, text })) {
             behind.add(task_id);
             soon();
@@ -341,10 +343,13 @@ export function useNotices(): void {
           return;
         }
         case "output":
+          atWork(notice.task_id);
           outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
           return;
         case "progress":
-          if (typeof notice.task_id === "string") doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
+          if (typeof notice.task_id !== "string") return;
+          atWork(notice.task_id);
+          doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
           return;
         case "keys":
           topics.add("keys");
