@@ -319,8 +319,7 @@ test("sessions, files, words, cards of tools, approvals, status, diagnostics and
   const card = String((await runs.told(run, "approval.requested"))["approval_id"]);
   await world.page.goto(here);
   await at("Waiting for you").waitFor({ timeout: 30_000 });
-  const told = await still("Now I write.");
-  for (const once of ["I read the notes.", "Now I write."]) expect(times(told, once), once).toBe(1);
+  expect(times(await still("Asks to"), "I read the notes.")).toBe(1);
   // The card of the tool, with what it did; its file; and the conversation that the run belongs to.
   const happened = world.page.getByRole("list", { name: "What happened" });
   await happened.getByText("notes.md", { exact: false }).first().click();
@@ -342,6 +341,7 @@ test("sessions, files, words, cards of tools, approvals, status, diagnostics and
   await world.page.getByRole("region", { name: "Diagnostics" }).getByRole("button", { name: "Show diagnostics" }).waitFor();
   await world.go(`/task/${run}`);
   await log().getByText("The summary is written.").first().waitFor({ timeout: 30_000 });
-  await ends(run, "Done");
+  const told = await ends(run, "Done");
+  for (const once of ["I read the notes.", "Now I write.", "The summary is written."]) expect(times(told, once), once).toBe(1);
   expect(world.complaints).toEqual([]);
 }), 120_000);

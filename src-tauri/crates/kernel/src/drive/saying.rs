@@ -51,9 +51,8 @@ impl<'k> Saying<'k> {
 
 impl Drop for Saying<'_> {
     fn drop(&mut self) {
-        let mine = self.asking;
-        // A later one may have begun.
-        let _ = self.cell.asking.compare_exchange(mine, 0, Ordering::SeqCst, Ordering::SeqCst);
+        // A task is driven once at a time, so this is the one that is there.
+        self.cell.asking.store(0, Ordering::SeqCst);
     }
 }
 
