@@ -238,7 +238,8 @@ impl Serving {
         let mut serving = Self { child, pid: String::new() };
         let mut text = String::new();
         let told: Value = loop {
-            text.push_str(&lines.next().unwrap_or_else(|| panic!("it ended: {text}")));
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
+            text.push_str(&line);
             if let Ok(told) = serde_json::from_str(&text) {
                 break told;
             }

@@ -308,68 +308,93 @@ export function useHears(): boolean {
   return !isOpening || isLate;
 }
 
+/** Asks anew for what may be old, a moment after the first word of it. */
+class Refreshing {
+  readonly #client: QueryClient;
+  readonly #topics = new Set<Topic>();
+  readonly #tasks = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: QueryClient) {
+    this.#client = client;
+  }
+
+  /** Something of these topics happened. */
+  topics(topics: readonly Topic[]): void {
+    for (const topic of topics) this.#topics.add(topic);
+    this.#soon();
+  }
+
+  /** Something that is under way in this task was not heard. */
+  task(task: string): void {
+    this.#tasks.add(task);
+    this.#soon();
+  }
+
+  /** Who tells something is at work: an answer that says otherwise is old. */
+  atWork(task: string): void {
+    if (isShownInterrupted(this.#client, task)) this.topics(["tasks"]);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const [topics, tasks] = [new Set(this.#topics), new Set(this.#tasks)];
+      this.#topics.clear();
+      this.#tasks.clear();
+      const isLacking = (params: unknown) => tasks.has((params as { task?: string } | undefined)?.task ?? "");
+      void this.#client.invalidateQueries({ predicate: ({ queryKey: [name, params] }) => isStale(name, topics) || (name === "task.show" && isLacking(params)) });
+    }, GATHER_MS);
+  }
+}
+
+/** Takes what a notice tells, and has asked anew what it makes old. */
+function hear(notice: Notice, refreshing: Refreshing): void {
+  switch (notice.kind) {
+    case "delta": case "reasoning": {
+      const open = notice.kind === "delta" ? drafts : thoughts;
+      const { task_id, asking, from, text } = notice;
+      if (open.of(task_id)?.asking !== asking) refreshing.atWork(task_id);
+      if (open.hear(task_id, { asking, from, text })) refreshing.task(task_id);
+      return;
+    }
+    case "output":
+      refreshing.atWork(notice.task_id);
+      outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
+      return;
+    case "progress":
+      if (typeof notice.task_id !== "string") return;
+      refreshing.atWork(notice.task_id);
+      doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
+      return;
+    case "keys":
+      refreshing.topics(["keys"]);
+      return;
+    case "event":
+      doings.clear(notice.task_id);
+      if (notice.event_type.startsWith("attempt.") || notice.event_type === "task.status_changed") {
+        drafts.end(notice.task_id);
+        thoughts.end(notice.task_id);
+        outputs.clear(notice.task_id);
+      }
+      refreshing.topics(notice.topics);
+      return;
+    default:
+      notice satisfies never;
+  }
+}
+
 /** Keeps the cache fresh for as long as the app stands. */
 export function useNotices(): void {
   const host = useHost();
   const client = useQueryClient();
   useEffect(() => {
-    const topics = new Set<Topic>();
-    const behind = new Set<string>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const flush = () => {
-      timer = undefined;
-      const [gathered, tasks] = [new Set(topics), new Set(behind)];
-      topics.clear();
-      behind.clear();
-      void client.invalidateQueries({ predicate: ({ queryKey: [name, params] }) => isStale(name, gathered) || (name === "task.show" && tasks.has((params as { task?: string } | undefined)?.task ?? "")) });
-    };
-    const soon = () => { timer ??= setTimeout(flush, GATHER_MS); };
-    // Who tells something is at work: an answer that says otherwise is old.
-    const atWork = (task: string) => {
-      if (!isShownInterrupted(client, task)) return;
-      topics.add("tasks");
-      soon();
-    };
-    const heard = (notice: Notice) => {
-      switch (notice.kind) {
-        case "delta": case "reasoning": {
-          const open = notice.kind === "delta" ? drafts : thoughts;
-          const { task_id, asking, from, text } = notice;
-          if (open.of(task_id)?.asking !== asking) atWork(task_id);
-          if (open.hear(task_id, { asking, from, text })) {
-            behind.add(task_id);
-            soon();
-          }
-          return;
-        }
-        case "output":
-          atWork(notice.task_id);
-          outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
-          return;
-        case "progress":
-          if (typeof notice.task_id !== "string") return;
-          atWork(notice.task_id);
-          doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
-          return;
-        case "keys":
-          topics.add("keys");
-          soon();
-          return;
-        case "event":
-          doings.clear(notice.task_id);
-          if (notice.event_type.startsWith("attempt.") || notice.event_type === "task.status_changed") {
-            drafts.end(notice.task_id);
-            thoughts.end(notice.task_id);
-            outputs.clear(notice.task_id);
-          }
-          for (const topic of notice.topics) topics.add(topic);
-          soon();
-          return;
-        default:
-          notice satisfies never;
-      }
-    };
-    const stop = host.listen(heard, (now) => {
+    const refreshing = new Refreshing(client);
+    const stop = host.listen((notice) => hear(notice, refreshing), (now) => {
       link.set(now);
       // What happened in between was not heard, and what was heard before may be of a host that is gone.
       if (now !== "live" || client.getQueryCache().getAll().length === 0) return;
@@ -378,7 +403,7 @@ export function useNotices(): void {
     });
     return () => {
       stop();
-      clearTimeout(timer);
+      refreshing.end();
       forget();
       link.set("opening");
     };
