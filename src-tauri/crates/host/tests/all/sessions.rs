@@ -104,6 +104,12 @@ fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_as
     let mut stream = bench.stream(&run, "", &[]);
     model.say(1);
     stream.find(|event| event.kind == "token.delta").expect("it speaks");
+    // Another process that shows it, such as a window, is told what the host hears.
+    let attached = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("attached");
+    let shown = attached.call(&wire::task::Show { task: run.clone() }).expect("it is told");
+    let begins = shown.writing.is_some_and(|words| "once".starts_with(&words));
+    assert!(begins && attached.is_attached() && shown.interrupted == Some(false));
+    drop(attached);
     let begun = Instant::now();
     bench.close();
     println!("ended after {:?}", begun.elapsed());
