@@ -47,19 +47,41 @@ pub enum Heard {
     },
 }
 
+/// Whether the store is heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Link {
+    /// Not yet.
+    #[default]
+    Opening,
+    /// What happens from now on is heard.
+    Live,
+    /// Its host went away.
+    Lost,
+}
+
+/// The pages that hear notices, and whether there are any to hear.
+#[derive(Default)]
+struct Hearing {
+    link: Link,
+    pages: BTreeMap<String, Channel<Value>>,
+}
+
 /// The pages that listen, one of a kind for each window: a page that was loaded anew takes the place of the old one.
 #[derive(Default)]
 pub struct Listeners {
-    notices: Mutex<BTreeMap<String, Channel<Value>>>,
+    notices: Mutex<Hearing>,
     heeding: Mutex<BTreeMap<String, Channel<Heard>>>,
     /// Said while no page was there yet.
     waiting: Mutex<Vec<Heard>>,
 }
 
 impl Listeners {
-    /// A page hears notices from now on.
+    /// A page hears notices from now on, and first whether there are any: what it asks behind that lacks nothing.
     pub fn listen(&self, label: &str, channel: Channel<Value>) {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).insert(label.to_owned(), channel);
+        let mut hearing = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = channel.send(told(hearing.link));
+        hearing.pages.insert(label.to_owned(), channel);
     }
 
     /// A page hears what it shall do from now on, and what was said while nobody was there.
@@ -72,7 +94,7 @@ impl Listeners {
 
     /// The window is gone, and its pages with it.
     pub fn forget(&self, label: &str) {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).remove(label);
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).pages.remove(label);
         self.heeding.lock().unwrap_or_else(PoisonError::into_inner).remove(label);
     }
 
@@ -87,9 +109,21 @@ impl Listeners {
     }
 
     fn notice(&self, notice: &Value) {
-        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        notices.retain(|_, channel| channel.send(notice.clone()).is_ok());
+        let mut hearing = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        hearing.pages.retain(|_, channel| channel.send(notice.clone()).is_ok());
     }
+
+    /// The store is heard from now on, or no longer: every page is told, and each that comes later.
+    fn link(&self, link: Link) {
+        let mut hearing = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        hearing.link = link;
+        hearing.pages.retain(|_, channel| channel.send(told(link)).is_ok());
+    }
+}
+
+/// What a page hears of the link.
+fn told(link: Link) -> Value {
+    json!({ "kind": "link", "link": link })
 }
 
 /// Opens the store and listens, on a thread of its own, for as long as the app runs.
@@ -111,10 +145,10 @@ fn listen(app: &AppHandle) {
             std::thread::sleep(AGAIN);
             continue;
         };
-        app.state::<Listeners>().notice(&json!({ "kind": "link", "link": "live" }));
+        app.state::<Listeners>().link(Link::Live);
         look(app);
         follow(app, &notices);
-        app.state::<Listeners>().notice(&json!({ "kind": "link", "link": "lost" }));
+        app.state::<Listeners>().link(Link::Lost);
         // Whoever held the store is gone: this takes it over, or attaches to whoever did.
         if let Err(error) = session.call(&Resume {}) {
             tracing::warn!(%error, "the host is gone, and the store is not open yet");

@@ -1,6 +1,7 @@
 // The acceptance catalogue of the run adapter contract (its Artifact 3) on the pages, in a real browser against the built host:
 // what a run came to is told again after a reload and under the next host, each thing once. What stands elsewhere on the pages
 // (replay, an approval, commands, dictation) is in `contract`, `slash` and `dictation`.
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { conforms } from "./kept";
 import { Runs } from "./runs";
@@ -15,6 +16,15 @@ const ask = (question: string, choices: string[]): Turn => ({ says: [], call: { 
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 interface Shown { goal: string; interrupted: boolean | null; row: { status: string } }
+/** How many processes of this machine were begun with these words, one behind the other. */
+const running = (...words: string[]) => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter((id) => {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, "utf8").includes(words.join("\0"));
+  } catch {
+    // It ended meanwhile.
+    return false;
+  }
+}).length;
 const known = (run: string) => JSON.parse(world.hermit("task", "show", run, "--json")) as Shown;
 
 async function cancel(): Promise<void> {
@@ -132,17 +142,23 @@ test("a run that is cancelled in the middle of a thought keeps on its page what 
 }));
 
 test("a run that is cancelled while its tool is at work ends once, and nothing of the tool comes late", conforms("RA-3-5", async () => {
-  const argv = ["/bin/sh", "-c", "echo begun; sleep 20; echo late; echo late > late.txt"];
-  const { run } = await runs.start("A long command", [{ says: [], call: { tool: "command", arguments: { argv } } }, done("It ran.")]);
+  const argv = ["/bin/sh", "-c", "echo begun; sleep 313; echo late; echo late > late.txt"];
+  const { run, model } = await runs.start("A long command", [{ says: [], call: { tool: "command", arguments: { argv } } }, done("It ran.")]);
   await world.go(`/task/${run}`);
   const prints = world.page.getByRole("group").filter({ hasText: "What it prints" });
   await prints.getByText("begun").first().waitFor({ timeout: 60_000 });
+  await expect.poll(() => running("sleep", "313"), { timeout: 30_000 }).toBe(1);
   await cancel();
-  await ends(run, "Cancelled");
+  const last = await ends(run, "Cancelled");
   expect(await prints.count()).toBe(0);
-  const before = (await runs.journal(run)).map((event) => event.seq);
-  await world.page.waitForTimeout(1_000);
-  expect((await runs.journal(run)).map((event) => event.seq)).toEqual(before);
+  // What would write late is gone, and with it what could come: page, journal and folder stay as they are from here on.
+  await expect.poll(() => running("sleep", "313"), { timeout: 30_000 }).toBe(0);
+  const all = await runs.journal(run);
+  await world.page.reload();
+  await expect.poll(() => runs.shown(), { timeout: 30_000 }).toBe(last);
+  expect(await runs.journal(run)).toEqual(all);
+  expect([all.at(-1)?.type, all.filter((event) => event.terminal).length]).toEqual(["cancelled", 1]);
+  expect(model.asked.length, "nobody goes on with it").toBe(1);
   expect([world.has("late.txt"), known(run).row.status]).toEqual([false, "cancelled"]);
   expect(world.complaints).toEqual([]);
 }));
@@ -282,5 +298,50 @@ test("a run has the folder and the files of the conversation that it was begun i
     await world.page.getByRole("region", { name: "Conversation" }).getByTitle(/:(\d+)\/v1/.exec(name)?.[0] ?? "").first().waitFor({ timeout: 30_000 });
     expect((await runs.told(run, "run.started"))["workspace"]).toBe(world.folder);
   }
+  expect(world.complaints).toEqual([]);
+}), 120_000);
+
+test("sessions, files, words, cards of tools, approvals, status, diagnostics and controls stand on the pages, and the work is their host's alone", conforms("RA-S-2", async () => {
+  const { run, model } = await runs.start("A workbench", [
+    { says: ["I read ", "the notes."], call: { tool: "read", arguments: { path: "notes.md" } } },
+    { says: ["Now I write. "], call: { tool: "write", arguments: { path: "summary.md", content: "milk\n" } } },
+    done("The summary is written."),
+  ]);
+  await world.go(`/task/${run}`);
+  model.say(1);
+  await log().getByText("I read", { exact: false }).waitFor({ timeout: 30_000 });
+  for (const control of ["Pause", "Cancel"]) await button(control).waitFor();
+  await at("Working").waitFor();
+  // No page is there while it reads, speaks on and asks: nothing of it was the page's.
+  const here = world.page.url();
+  await world.page.goto("about:blank");
+  model.say(2);
+  const card = String((await runs.told(run, "approval.requested"))["approval_id"]);
+  await world.page.goto(here);
+  await at("Waiting for you").waitFor({ timeout: 30_000 });
+  expect(times(await still("Asks to"), "I read the notes.")).toBe(1);
+  // The card of the tool, with what it did; its file; and the conversation that the run belongs to.
+  const happened = world.page.getByRole("list", { name: "What happened" });
+  await happened.getByText("notes.md", { exact: false }).first().click();
+  const details = world.page.getByRole("region", { name: "Details", exact: true });
+  await details.getByText("notes.md", { exact: false }).first().waitFor();
+  await details.getByRole("button", { name: "Files", exact: true }).click();
+  await details.getByRole("button", { name: /notes\.md/ }).first().waitFor();
+  await log().getByRole("link", { name: "Its conversation" }).click();
+  await said().getByText("the goal of A workbench").first().waitFor({ timeout: 30_000 });
+  await world.page.getByRole("button", { name: "New conversation" }).waitFor();
+  // The approval is answered where it is read, and its host goes on.
+  await world.go(`/?at=${card}`);
+  await world.page.getByRole("article", { name: "Approval" }).getByText("summary.md", { exact: false }).first().waitFor();
+  await world.approve();
+  await runs.told(run, "done");
+  expect(world.read("summary.md")).toBe("milk\n");
+  await world.go("/settings");
+  await world.page.getByRole("region", { name: "This machine" }).getByText("Sandbox", { exact: true }).waitFor({ timeout: 30_000 });
+  await world.page.getByRole("region", { name: "Diagnostics" }).getByRole("button", { name: "Show diagnostics" }).waitFor();
+  await world.go(`/task/${run}`);
+  await log().getByText("The summary is written.").first().waitFor({ timeout: 30_000 });
+  const told = await ends(run, "Done");
+  for (const once of ["I read the notes.", "Now I write.", "The summary is written."]) expect(times(told, once), once).toBe(1);
   expect(world.complaints).toEqual([]);
 }), 120_000);

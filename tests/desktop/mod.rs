@@ -14,4 +14,5 @@ mod locked;
 mod room;
 mod small;
 mod story;
+mod story_again;
 mod waiting;

@@ -70,7 +70,7 @@ pub fn press(app: &Driver, words: &str) {
 }
 
 /// Kills the app, as a crash would, and starts the next one.
-fn killed(room: &mut Room, app: Driver) -> Driver {
+pub fn killed(room: &mut Room, app: Driver) -> Driver {
     kill(room, app);
     room.app()
 }
@@ -83,7 +83,7 @@ pub fn kill(room: &Room, app: Driver) {
 }
 
 /// What a server of a model sends for these words, as they are said.
-fn said(words: &str) -> String {
+pub fn said(words: &str) -> String {
     format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "content": words } }] }))
 }
 
@@ -109,11 +109,16 @@ pub struct Halting {
 impl Halting {
     /// A model that begins so.
     pub fn begin(beginnings: &[&str]) -> Self {
+        Self::sending(beginnings.iter().map(|words| said(words)).collect())
+    }
+
+    /// The same, by what is sent of each beginning.
+    pub fn sending(beginnings: Vec<String>) -> Self {
         let (turns, rests): (Vec<_>, Vec<_>) = beginnings
-            .iter()
-            .map(|words| {
+            .into_iter()
+            .map(|sent| {
                 let (tell, rest) = channel();
-                (tell, (said(words), Arc::new(Mutex::new(rest))))
+                (tell, (sent, Arc::new(Mutex::new(rest))))
             })
             .unzip();
         let asked = Arc::new(AtomicUsize::new(0));

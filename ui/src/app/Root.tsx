@@ -2,13 +2,14 @@
 import { Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Heard } from "~/host/host";
-import { useHost, useNotices } from "~/ipc/client";
+import { useHears, useHost, useNotices } from "~/ipc/client";
 import { Drop } from "./Drop";
 
 export type Dropped = Extract<Heard, { kind: "dropped" }>;
 
 export function Root() {
   useNotices();
+  const hears = useHears();
   const host = useHost();
   const router = useRouter();
   const navigate = useNavigate();
@@ -35,7 +36,7 @@ export function Root() {
   }), [host, router, navigate]);
   return (
     <>
-      <Outlet />
+      {hears && <Outlet />}
       <Drop over={over} dropped={dropped} away={() => setDropped(null)} />
     </>
   );

@@ -48,10 +48,8 @@ export class TauriHost implements Host {
       else notice(one);
     };
     link("opening");
-    ask<void>("listen", { channel }).then(
-      () => heard && link("live"),
-      () => heard && link("lost"),
-    );
+    // The app says by the channel whether it hears what happens.
+    void ask<void>("listen", { channel }).catch(() => heard && link("lost"));
     return () => {
       heard = false;
     };

@@ -10,10 +10,11 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
+import { createContext, useCallback, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { type Host, type KeyState, type Keyring, type Link, type Making, type Refused, refusal } from "~/host/host";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";
+import { type Said, Sayings, shown, whole } from "./saying";
 import { isStale } from "./topics";
 
 type Params<N extends CommandName> = Commands[N]["params"];
@@ -186,17 +187,13 @@ async function told<T>(asked: Promise<T> | undefined): Promise<T> {
   }
 }
 
-/** What reasoners are writing at this moment, by task; never truth, gone when the answer is recorded. */
+/** Texts that are told at this moment and nowhere kept, by task. */
 class Drafts {
   #texts = new Map<string, string>();
   #listeners = new Set<() => void>();
-  add(task: string, text: string) {
-    this.#texts.set(task, (this.#texts.get(task) ?? "") + text);
-    this.#tell();
-  }
-  /** The same, of which only the last letters are kept. */
+  /** Behind what was there, of which only the last letters are kept. */
   addLast(task: string, text: string, most: number) {
-    this.#texts.set(task, ((this.#texts.get(task) ?? "") + text).slice(-most));
+    this.#texts.set(task, (this.of(task) + text).slice(-most));
     this.#tell();
   }
   /** In the place of what was there. */
@@ -207,11 +204,8 @@ class Drafts {
   clear(task: string) {
     if (this.#texts.delete(task)) this.#tell();
   }
-  /** What the host had of it when it was asked, beside what was heard here since: each piece once. */
-  seed(task: string, told: string) {
-    const whole = joined(told, this.of(task));
-    if (whole === this.of(task)) return;
-    this.#texts.set(task, whole);
+  forget() {
+    this.#texts.clear();
     this.#tell();
   }
   of = (task: string) => this.#texts.get(task) ?? "";
@@ -223,33 +217,42 @@ class Drafts {
     for (const listener of this.#listeners) listener();
   }
 }
-const drafts = new Drafts();
+/** What reasoners are writing at this moment, by task; gone when the answer is recorded. */
+const drafts = new Sayings();
 /** What they reason at this moment, which is no part of what they write. */
-const thoughts = new Drafts();
+const thoughts = new Sayings();
 /** What a tool at work prints or says at this moment; its result holds all of it. */
 const outputs = new Drafts();
 /** How far long work is at this moment, in words. */
 const doings = new Drafts();
+/** What was heard so far may be old: who hears nothing any more, or begins to hear, starts with what the host tells. */
+function forget(): void {
+  for (const one of [drafts, thoughts, outputs, doings]) one.forget();
+}
 /** Letters of it that a page keeps, the last. */
 const OUTPUT_KEPT = 20_000;
 
-/** Two views of the same words as they came, the second of them perhaps begun later, and the first perhaps older. */
-export function joined(told: string, heard: string): string {
-  if (heard.includes(told)) return heard;
-  for (let from = Math.max(0, told.length - heard.length); from < told.length; from += 1) {
-    if (heard.startsWith(told.slice(from))) return told + heard.slice(told.length - from);
-  }
-  return told + heard;
-}
+/** What of a task's answer is under way; of one that nobody works on, nothing is. */
+type UnderWay = Pick<Answer<"task.show">, "interrupted" | "asking" | "writing" | "thinking">;
 
-/** What is being written for a task; `told` is what its host had of it when the page asked. */
-export function useDraft(task: string, told: string | null): string {
-  return useOpen(drafts, task, told);
+/** What is being written for a task: what its host had of it when the page asked, and what was heard since. */
+export function useDraft(task: string, told: UnderWay | undefined): string {
+  return useSaid(drafts, task, saidOf(told, told?.writing, told?.asking?.writing_from));
 }
 
 /** The same of what is reasoned. */
-export function useThought(task: string, told: string | null): string {
-  return useOpen(thoughts, task, told);
+export function useThought(task: string, told: UnderWay | undefined): string {
+  return useSaid(thoughts, task, saidOf(told, told?.thinking, told?.asking?.thinking_from));
+}
+
+function saidOf(told: UnderWay | undefined, text: string | null | undefined, from: number | undefined): Said | null {
+  if (told?.asking == null || told.interrupted === true || text == null) return null;
+  return { asking: told.asking.number, from: from ?? 0, text };
+}
+
+function useSaid(all: Sayings, task: string, told: Said | null): string {
+  const heard = useSyncExternalStore(all.listen, () => all.of(task));
+  return shown(whole(all.still(task, told), heard));
 }
 
 /** What the tool at work has printed, the last of it. */
@@ -272,13 +275,6 @@ function isShownInterrupted(client: QueryClient, task: string): boolean {
   return shown.some(([, data]) => data?.row.task_id === task && data.interrupted === true);
 }
 
-function useOpen(all: Drafts, task: string, told: string | null): string {
-  useEffect(() => {
-    if (told !== null) all.seed(task, told);
-  }, [all, task, told]);
-  return useSyncExternalStore(all.listen, () => all.of(task));
-}
-
 class LinkState {
   #link: Link = "opening";
   #listeners = new Set<() => void>();
@@ -298,65 +294,118 @@ export function useLink(): Link {
   return useSyncExternalStore(link.listen, link.get);
 }
 
+/** How long a page waits to hear what happens before it shows anything. */
+const OPENING_MS = 1000;
+
+/** Whether a page may ask: it hears what happens first, so that nothing falls in between; or cannot hear it by now. */
+export function useHears(): boolean {
+  const isOpening = useLink() === "opening";
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), OPENING_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return !isOpening || isLate;
+}
+
+/** Asks anew for what may be old, a moment after the first word of it. */
+class Refreshing {
+  readonly #client: QueryClient;
+  readonly #topics = new Set<Topic>();
+  readonly #tasks = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: QueryClient) {
+    this.#client = client;
+  }
+
+  /** Something of these topics happened. */
+  topics(topics: readonly Topic[]): void {
+    for (const topic of topics) this.#topics.add(topic);
+    this.#soon();
+  }
+
+  /** Something that is under way in this task was not heard. */
+  task(task: string): void {
+    this.#tasks.add(task);
+    this.#soon();
+  }
+
+  /** Who tells something is at work: an answer that says otherwise is old. */
+  atWork(task: string): void {
+    if (isShownInterrupted(this.#client, task)) this.topics(["tasks"]);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const [topics, tasks] = [new Set(this.#topics), new Set(this.#tasks)];
+      this.#topics.clear();
+      this.#tasks.clear();
+      const isLacking = (params: unknown) => tasks.has((params as { task?: string } | undefined)?.task ?? "");
+      void this.#client.invalidateQueries({ predicate: ({ queryKey: [name, params] }) => isStale(name, topics) || (name === "task.show" && isLacking(params)) });
+    }, GATHER_MS);
+  }
+}
+
+/** Takes what a notice tells, and has asked anew what it makes old. */
+function hear(notice: Notice, refreshing: Refreshing): void {
+  switch (notice.kind) {
+    case "delta": case "reasoning": {
+      const open = notice.kind === "delta" ? drafts : thoughts;
+      const { task_id, asking, from, text } = notice;
+      if (open.of(task_id)?.asking !== asking) refreshing.atWork(task_id);
+      if (open.hear(task_id, { asking, from, text })) refreshing.task(task_id);
+      return;
+    }
+    case "output":
+      refreshing.atWork(notice.task_id);
+      outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
+      return;
+    case "progress":
+      if (typeof notice.task_id !== "string") return;
+      refreshing.atWork(notice.task_id);
+      doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
+      return;
+    case "keys":
+      refreshing.topics(["keys"]);
+      return;
+    case "event":
+      doings.clear(notice.task_id);
+      if (notice.event_type.startsWith("attempt.") || notice.event_type === "task.status_changed") {
+        drafts.end(notice.task_id);
+        thoughts.end(notice.task_id);
+        outputs.clear(notice.task_id);
+      }
+      refreshing.topics(notice.topics);
+      return;
+    default:
+      notice satisfies never;
+  }
+}
+
 /** Keeps the cache fresh for as long as the app stands. */
 export function useNotices(): void {
   const host = useHost();
   const client = useQueryClient();
   useEffect(() => {
-    const topics = new Set<Topic>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let wasLost = false;
-    const flush = () => {
-      timer = undefined;
-      const gathered = new Set(topics);
-      topics.clear();
-      void client.invalidateQueries({ predicate: (query) => isStale(query.queryKey[0], gathered) });
-    };
-    const heard = (notice: Notice) => {
-      switch (notice.kind) {
-        case "delta": case "reasoning": {
-          const open = notice.kind === "delta" ? drafts : thoughts;
-          // Who speaks is at work: an answer that says otherwise is old.
-          if (open.of(notice.task_id) === "" && isShownInterrupted(client, notice.task_id)) {
-            topics.add("tasks");
-            timer ??= setTimeout(flush, GATHER_MS);
-          }
-          open.add(notice.task_id, notice.text);
-          return;
-        }
-        case "output":
-          outputs.addLast(notice.task_id, notice.text, OUTPUT_KEPT);
-          return;
-        case "progress":
-          if (typeof notice.task_id === "string") doings.put(notice.task_id, howFar(notice.what, notice.done, notice.total));
-          return;
-        case "keys":
-          topics.add("keys");
-          timer ??= setTimeout(flush, GATHER_MS);
-          return;
-        case "event":
-          doings.clear(notice.task_id);
-          if (notice.event_type.startsWith("attempt.")) {
-            drafts.clear(notice.task_id);
-            thoughts.clear(notice.task_id);
-            outputs.clear(notice.task_id);
-          }
-          for (const topic of notice.topics) topics.add(topic);
-          timer ??= setTimeout(flush, GATHER_MS);
-          return;
-        default:
-          notice satisfies never;
-      }
-    };
-    const stop = host.listen(heard, (now) => {
+    const refreshing = new Refreshing(client);
+    const stop = host.listen((notice) => hear(notice, refreshing), (now) => {
       link.set(now);
-      // What happened in between was not heard.
-      if (now === "live" && wasLost) void client.invalidateQueries();
-      wasLost = now === "lost";
+      // What happened in between was not heard, and what was heard before may be of a host that is gone.
+      if (now !== "live" || client.getQueryCache().getAll().length === 0) return;
+      forget();
+      void client.invalidateQueries();
     });
     return () => {
       stop();
-      clearTimeout(timer);
+      refreshing.end();
+      forget();
+      link.set("opening");
     };
   }, [host, client]);
 }

@@ -11,12 +11,18 @@ pub fn notice(notice: &Notice) -> wire::Notice {
             event_type: event_type.clone(),
             topics: wire::topics_of(event_type),
         },
-        Notice::Delta { task_id, text } => {
-            wire::Notice::Delta { task_id: task_id.to_string(), text: text.clone() }
-        }
-        Notice::Reasoning { task_id, text } => {
-            wire::Notice::Reasoning { task_id: task_id.to_string(), text: text.clone() }
-        }
+        Notice::Delta { task_id, asking, from, text } => wire::Notice::Delta {
+            task_id: task_id.to_string(),
+            asking: *asking,
+            from: *from,
+            text: text.clone(),
+        },
+        Notice::Reasoning { task_id, asking, from, text } => wire::Notice::Reasoning {
+            task_id: task_id.to_string(),
+            asking: *asking,
+            from: *from,
+            text: text.clone(),
+        },
         Notice::Progress { task_id, what, done, total } => wire::Notice::Progress {
             task_id: Some(task_id.to_string()),
             what: (*what).to_owned(),

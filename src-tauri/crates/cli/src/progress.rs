@@ -142,8 +142,8 @@ impl Progress {
             Notice::Event { task_id, task_seq, event_type, .. } if task_id == task => {
                 self.event(session, task, *task_seq, event_type)
             }
-            Notice::Delta { task_id, text } if task_id == task => self.said(text),
-            Notice::Reasoning { task_id, text } if task_id == task => self.thinks(text),
+            Notice::Delta { task_id, text, .. } if task_id == task => self.said(text),
+            Notice::Reasoning { task_id, text, .. } if task_id == task => self.thinks(text),
             Notice::Progress { task_id: Some(id), what, total: 0, .. } if id == task => {
                 self.now(capital(&plain(what)), false)
             }

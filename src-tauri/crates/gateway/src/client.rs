@@ -18,6 +18,8 @@ const CONNECT: Duration = Duration::from_secs(2);
 const GREETED: Duration = Duration::from_secs(30);
 /// How long an answer may take: a summary waits for a model, a copy for a disk.
 const ANSWERED: Duration = Duration::from_secs(3_600);
+/// How long one waits that the store itself answers where the host does not.
+const LOOKED: Duration = Duration::from_secs(5);
 /// Notices that wait for whoever listens here.
 const BEHIND_MAX: usize = 4_096;
 
@@ -89,6 +91,14 @@ impl Client {
     /// As [`Client::call`].
     pub fn ask(&self, name: &str, params: &Value) -> Result<Value, wire::Error> {
         self.ask_within(name, params, ANSWERED)
+    }
+
+    /// Asks for what can be read without the host as well, which is not waited for long.
+    ///
+    /// # Errors
+    /// As [`Client::call`], but within seconds.
+    pub fn look(&self, name: &str, params: &Value) -> Result<Value, wire::Error> {
+        self.ask_within(name, params, LOOKED)
     }
 
     fn ask_within(&self, name: &str, params: &Value, limit: Duration) -> Result<Value, wire::Error> {

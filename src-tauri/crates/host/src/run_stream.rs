@@ -54,6 +54,29 @@ struct Still {
     model: Option<String>,
 }
 
+/// A piece of what is said of one asking.
+pub struct Piece {
+    /// The asking that it answers.
+    pub asking: u64,
+    /// How much came before it, in UTF-16 code units.
+    pub from: u64,
+    /// Its words.
+    pub text: String,
+}
+
+impl Piece {
+    /// Takes in what follows at once, up to so many bytes; gives back what does not.
+    pub fn join(&mut self, more: Self, bytes_max: usize) -> Option<Self> {
+        let end = self.from.saturating_add(self.text.encode_utf16().count() as u64);
+        let follows = (more.asking, more.from) == (self.asking, end);
+        if !follows || self.text.len().saturating_add(more.text.len()) > bytes_max {
+            return Some(more);
+        }
+        self.text.push_str(&more.text);
+        None
+    }
+}
+
 /// Writes the run stream of one store.
 pub struct RunStreamWriter {
     kernel: Arc<Kernel>,
@@ -208,13 +231,13 @@ impl RunStreamWriter {
     }
 
     /// A piece of text that a reasoner wrote, behind what was mirrored last.
-    pub fn delta(&mut self, task: TaskId, text: &str, at: UnixMs) -> Result<(), Trouble> {
-        self.tell(task, |mirror| mirror.delta(text, at))
+    pub fn delta(&mut self, task: TaskId, piece: &Piece, at: UnixMs) -> Result<(), Trouble> {
+        self.tell(task, |mirror| mirror.delta(&piece.text, piece.asking, piece.from, at))
     }
 
     /// A piece of a reasoner's reasoning, which is no part of its answer.
-    pub fn reasoning(&mut self, task: TaskId, text: &str, at: UnixMs) -> Result<(), Trouble> {
-        self.tell(task, |mirror| mirror.thought(text, at))
+    pub fn reasoning(&mut self, task: TaskId, piece: &Piece, at: UnixMs) -> Result<(), Trouble> {
+        self.tell(task, |mirror| mirror.thought(&piece.text, piece.asking, piece.from, at))
     }
 
     /// Long work went on.

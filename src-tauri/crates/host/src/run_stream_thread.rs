@@ -3,7 +3,7 @@
 
 use crate::chance::SystemClock;
 use crate::logs::OrLogged as _;
-use crate::run_stream::{RunStreamWriter, Trouble};
+use crate::run_stream::{Piece, RunStreamWriter, Trouble};
 use crate::{Error, OsEntropy};
 use kernel::Kernel;
 use kernel::ports::Notice;
@@ -36,12 +36,12 @@ enum Word {
     },
     Delta {
         task: TaskId,
-        text: String,
+        piece: Piece,
         at: UnixMs,
     },
     Reasoning {
         task: TaskId,
-        text: String,
+        piece: Piece,
         at: UnixMs,
     },
     Progress {
@@ -83,8 +83,14 @@ impl Feed {
                 let erases = event_type == "disclosure.erased";
                 Word::Event { task: *task_id, seq: *task_seq, erases }
             }
-            Notice::Delta { task_id, text } => Word::Delta { task: *task_id, text: text.clone(), at },
-            Notice::Reasoning { task_id, text } => Word::Reasoning { task: *task_id, text: text.clone(), at },
+            Notice::Delta { task_id, asking, from, text } => {
+                let piece = Piece { asking: *asking, from: *from, text: text.clone() };
+                Word::Delta { task: *task_id, piece, at }
+            }
+            Notice::Reasoning { task_id, asking, from, text } => {
+                let piece = Piece { asking: *asking, from: *from, text: text.clone() };
+                Word::Reasoning { task: *task_id, piece, at }
+            }
             Notice::Progress { task_id, what, done, total } => {
                 Word::Progress { task: *task_id, what, done: *done, total: *total, at }
             }
@@ -235,8 +241,8 @@ impl Keeper {
                 self.stream_writer.advance(task, seq)?;
                 if erases { self.stream_writer.heed() } else { Ok(()) }
             }
-            Word::Delta { task, text, at } => self.stream_writer.delta(task, &text, at),
-            Word::Reasoning { task, text, at } => self.stream_writer.reasoning(task, &text, at),
+            Word::Delta { task, piece, at } => self.stream_writer.delta(task, &piece, at),
+            Word::Reasoning { task, piece, at } => self.stream_writer.reasoning(task, &piece, at),
             Word::Progress { task, what, done, total, at } => {
                 self.stream_writer.progress(task, what, done, total, at)
             }
@@ -287,11 +293,17 @@ fn joined(words: impl Iterator<Item = Word>) -> Vec<Word> {
                 *seq = (*seq).max(s);
                 *erases |= e;
             }
-            (Some(Word::Delta { task, text, .. }), Word::Delta { task: t, text: more, .. })
-            | (Some(Word::Reasoning { task, text, .. }), Word::Reasoning { task: t, text: more, .. })
-                if *task == t && text.len() + more.len() <= DELTA_BYTES_MAX =>
+            (Some(Word::Delta { task, piece, .. }), Word::Delta { task: t, piece: more, at })
+                if *task == t =>
             {
-                text.push_str(&more);
+                let rest = piece.join(more, DELTA_BYTES_MAX);
+                all.extend(rest.map(|piece| Word::Delta { task: t, piece, at }));
+            }
+            (Some(Word::Reasoning { task, piece, .. }), Word::Reasoning { task: t, piece: more, at })
+                if *task == t =>
+            {
+                let rest = piece.join(more, DELTA_BYTES_MAX);
+                all.extend(rest.map(|piece| Word::Reasoning { task: t, piece, at }));
             }
             (
                 Some(Word::Output { task, act, stream, text, .. }),

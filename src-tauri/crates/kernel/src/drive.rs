@@ -39,6 +39,7 @@ mod recover;
 mod refuse;
 mod rules;
 mod sampled;
+mod saying;
 mod seen;
 mod several;
 mod skills;

@@ -18,7 +18,7 @@ use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId, Uni
 use seal::Digest;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Everything the kernel asks of the outside.
@@ -57,6 +57,8 @@ pub(crate) struct Cell {
     pub(crate) driving: AtomicBool,
     /// A person wants it to stop what it waits for.
     pub(crate) stop: AtomicBool,
+    /// The asking whose answer comes in at this moment; 0 for none.
+    pub(crate) asking: AtomicU64,
     /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
     pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
     /// What a person said to servers of tools that wait for it, by the question.
@@ -106,6 +108,8 @@ pub struct Kernel {
     pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
     /// What schedules wait for that is no time: what is to be looked at, and when.
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
+    /// How many askings this process has begun.
+    pub(crate) askings: AtomicU64,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.
@@ -179,6 +183,12 @@ impl Kernel {
         self.folders.is_waiting(task_id)
     }
 
+    /// The asking whose answer comes in at this moment, in this process: what another left behind is under way nowhere.
+    pub fn asking(&self, task_id: TaskId) -> Option<u64> {
+        let cell = lock(&self.tasks).get(&task_id).map(Arc::clone)?;
+        Some(cell.asking.load(Ordering::SeqCst)).filter(|asking| *asking > 0)
+    }
+
     pub(crate) fn sources(&self) -> Sources<'_> {
         Sources {
             clock: &*self.ports.clock,
@@ -202,6 +212,7 @@ impl Kernel {
             state: Mutex::new(state),
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            asking: AtomicU64::new(0),
             tried: Mutex::new(None),
             said: Mutex::default(),
             asked_in: Mutex::default(),

@@ -100,6 +100,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         promised: Mutex::default(),
         slots_held: Mutex::default(),
         looks: Mutex::default(),
+        askings: std::sync::atomic::AtomicU64::new(0),
         folders: Arc::default(),
         began,
     })

@@ -413,6 +413,10 @@ pub enum Notice {
     Delta {
         /// The task it thinks for.
         task_id: TaskId,
+        /// The asking that it answers: a number that grows with each, also from one host to the next.
+        asking: u64,
+        /// How much of its text came before, in UTF-16 code units, as pages count.
+        from: u64,
         /// The piece.
         text: String,
     },
@@ -420,6 +424,10 @@ pub enum Notice {
     Reasoning {
         /// The task it thinks for.
         task_id: TaskId,
+        /// The asking that it answers, as above.
+        asking: u64,
+        /// How much of its reasoning came before, counted in the same way.
+        from: u64,
         /// The piece.
         text: String,
     },

@@ -77,6 +77,8 @@ pub struct RunFold {
     session_id: Option<ConversationId>,
     said: Option<Lifecycle>,
     segment: String,
+    /// The asking whose pieces came last; 0 where none came of this segment.
+    asking: u64,
     reasoning: String,
     tools: BTreeMap<ActionRequestId, Tool>,
     busy: Option<ActionRequestId>,
@@ -101,6 +103,7 @@ impl RunFold {
             session_id: None,
             said: None,
             segment: format!("{run_id}/0"),
+            asking: 0,
             reasoning: String::new(),
             tools: BTreeMap::new(),
             busy: None,
@@ -145,19 +148,42 @@ impl RunFold {
         drafts
     }
 
-    /// A piece of the text a reasoner writes (the kernel's `Notice::Delta`).
-    pub fn delta(&self, text: &str, at: UnixMs) -> Draft {
-        let payload = json!({ "segment_id": self.segment, "delta": text, "content_type": "text/plain" });
+    /// A piece of the text a reasoner writes (the kernel's `Notice::Delta`). `asking` and `from` are the notice's: what is
+    /// asked again, as after a crash, is answered in a segment of its own.
+    pub fn delta(&mut self, text: &str, asking: u64, from: u64, at: UnixMs) -> Draft {
+        self.turn_to(asking);
+        let payload = json!({
+            "segment_id": self.segment_id(), "delta": text, "content_type": "text/plain", "asking": asking, "from": from,
+        });
         Draft::new(Family::TokenDelta, at, payload)
     }
 
     /// A piece of a reasoner's reasoning, where a provider tells it apart from its text.
-    pub fn thought(&mut self, text: &str, at: UnixMs) -> Draft {
+    pub fn thought(&mut self, text: &str, asking: u64, from: u64, at: UnixMs) -> Draft {
+        self.turn_to(asking);
         if self.reasoning.len().saturating_add(text.len()) <= REASONING_BYTES_MAX {
             self.reasoning.push_str(text);
         }
-        let payload = json!({ "block_id": self.segment, "delta": text, "visibility": "shown" });
+        let payload = json!({
+            "block_id": self.segment_id(), "delta": text, "visibility": "shown", "asking": asking, "from": from,
+        });
         Draft::new(Family::ReasoningDelta, at, payload)
+    }
+
+    /// What an earlier asking reasoned is no part of what this one does.
+    fn turn_to(&mut self, asking: u64) {
+        if self.asking != asking {
+            self.asking = asking;
+            self.reasoning.clear();
+        }
+    }
+
+    /// The turn, and which asking of it.
+    fn segment_id(&self) -> String {
+        match self.asking {
+            0 => self.segment.clone(),
+            asking => format!("{}/{asking}", self.segment),
+        }
     }
 
     /// Long work goes on (the kernel's `Notice::Progress`): told of the tool at work, else of the run.

@@ -190,14 +190,18 @@ fn words_belong_to_the_turn_that_asked_for_them_and_reasoning_is_told_whole() {
     let mut tale = Tale::new();
     tale.created();
     tale.asked(1);
-    let segment = format!("att_{:032x}/1", 1);
-    let spoken = tale.mirror.delta("Hel", UnixMs(5));
+    let segment = format!("att_{:032x}/1/8", 1);
+    // The one before it was broken off: what it reasoned and said is no part of this one.
+    let broken_off = tale.mirror.thought("one ", 7, 0, UnixMs(5));
+    assert_ne!(broken_off.payload["block_id"], segment.as_str());
+    let spoken = tale.mirror.delta("Hel", 8, 0, UnixMs(5));
     assert_eq!(
         Value::Object(spoken.payload),
-        json!({ "segment_id": segment, "delta": "Hel", "content_type": "text/plain" })
+        json!({ "segment_id": segment, "delta": "Hel", "content_type": "text/plain", "asking": 8, "from": 0 })
     );
-    for piece in ["two ", "files"] {
-        let thought = tale.mirror.thought(piece, UnixMs(5));
+    for (from, piece) in [(0, "two "), (4, "files")] {
+        let thought = tale.mirror.thought(piece, 8, from, UnixMs(5));
+        assert_eq!(part(&thought, &["asking", "from"]), json!({ "asking": 8, "from": from }));
         assert_eq!(part(&thought, &["block_id", "delta"]), json!({ "block_id": segment, "delta": piece }));
     }
     let drafts = tale.answered(1);
@@ -209,7 +213,7 @@ fn words_belong_to_the_turn_that_asked_for_them_and_reasoning_is_told_whole() {
     let sealed = only(drafts, Family::Progress);
     assert_eq!(part(&sealed, &["segment_id", "message"]), json!({ "segment_id": segment, "message": at(4) }));
     tale.asked(2);
-    assert_ne!(tale.mirror.delta("x", UnixMs(6)).payload["segment_id"], segment.as_str());
+    assert_ne!(tale.mirror.delta("x", 9, 0, UnixMs(6)).payload["segment_id"], segment.as_str());
     assert_eq!(tale.answered(2).len(), 1, "no reasoning, no `reasoning.done`");
 }
 

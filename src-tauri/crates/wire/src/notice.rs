@@ -21,6 +21,10 @@ pub enum Notice {
     Delta {
         /// The task it thinks for.
         task_id: String,
+        /// The asking that it answers: a number that grows with each, also from one host to the next.
+        asking: u64,
+        /// How much of its text came before, in UTF-16 code units.
+        from: u64,
         /// The piece.
         text: String,
     },
@@ -28,6 +32,10 @@ pub enum Notice {
     Reasoning {
         /// The task it thinks for.
         task_id: String,
+        /// The asking that it answers.
+        asking: u64,
+        /// How much of its reasoning came before, in UTF-16 code units.
+        from: u64,
         /// The piece.
         text: String,
     },

@@ -30,7 +30,7 @@ function Brief({ row }: { row: TaskRow }) {
 
 function Whole({ row }: { row: TaskRow }) {
   const asked = useAsk("task.show", { task: row.task_id });
-  const draft = useDraft(row.task_id, asked.data?.writing ?? null);
+  const draft = useDraft(row.task_id, asked.data);
   if (asked.data === undefined || asked.data.row.run_status !== "running") return <Brief row={row} />;
   return (
     <>

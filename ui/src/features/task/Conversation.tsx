@@ -44,7 +44,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
 }) {
   const end = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
-  const draft = useDraft(task.row.task_id, task.interrupted === true ? null : task.writing);
+  const draft = useDraft(task.row.task_id, task);
   const [shown, setShown] = useState(TAIL);
   const agent = agentOf(task);
   // Between its first word and its last a playbook says only what it proposes, which stands there as what was done.

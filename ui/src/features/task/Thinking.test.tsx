@@ -12,15 +12,15 @@ test("reasoning stands apart from words, folded, and goes with the answer", asyn
   const { user } = show(host, `/task/${DONE}`);
   const log = within(await screen.findByRole("log"));
   await log.findByText("working");
-  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "First I had better " }));
-  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "look." }));
-  act(() => host.say({ kind: "reasoning", task_id: "task_other", text: "not here" }));
+  act(() => host.say({ kind: "reasoning", task_id: DONE, asking: 7, from: 0, text: "First I had better " }));
+  act(() => host.say({ kind: "reasoning", task_id: DONE, asking: 7, from: 19, text: "look." }));
+  act(() => host.say({ kind: "reasoning", task_id: "task_other", asking: 7, from: 0, text: "not here" }));
   await log.findByText("thinking");
   const folded = log.getByText("What it is thinking");
   expect(folded.closest("details")?.open).toBe(false);
   await user.click(folded);
   expect(log.getByText("First I had better look.").closest("details")).toBe(folded.closest("details"));
-  act(() => host.say({ kind: "delta", task_id: DONE, text: "I read the file." }));
+  act(() => host.say({ kind: "delta", task_id: DONE, asking: 7, from: 0, text: "I read the file." }));
   expect((await log.findByText("I read the file.")).closest("details")).toBeNull();
   expect(log.queryByText("not here")).toBeNull();
   act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.model_responded", topics: [] }));
@@ -43,11 +43,11 @@ test("how far long work is stands there while nothing else is told, and goes wit
 });
 
 test("who comes while it is thinking sees what was thought before, and each piece once", async () => {
-  const host = scene({ "task.show": { ...running, thinking: "First I had better " } });
+  const host = scene({ "task.show": { ...running, thinking: "First I had better ", asking: { number: 7, writing_from: 0, thinking_from: 0 } } });
   const { user } = show(host, `/task/${DONE}`);
   const log = within(await screen.findByRole("log"));
   await user.click(await log.findByText("What it is thinking"));
-  act(() => host.say({ kind: "reasoning", task_id: DONE, text: "look." }));
+  act(() => host.say({ kind: "reasoning", task_id: DONE, asking: 7, from: 19, text: "look." }));
   await log.findByText("First I had better look.");
 });
 
@@ -65,8 +65,8 @@ test("who speaks is at work again: what was broken off goes, and the words of th
   show(host, `/task/${DONE}`);
   const log = within(await screen.findByRole("log"));
   await log.findByRole("group", { name: "Broken off" });
-  shown = { ...running, writing: "Again" };
-  act(() => host.say({ kind: "delta", task_id: DONE, text: "Again" }));
+  shown = { ...running, writing: "Again", asking: { number: 7, writing_from: 0, thinking_from: 0 } };
+  act(() => host.say({ kind: "delta", task_id: DONE, asking: 7, from: 0, text: "Again" }));
   await log.findByText("Again");
   expect(log.queryByText(/Once upon/)).toBeNull();
   expect(log.queryByRole("group", { name: "Broken off" })).toBeNull();

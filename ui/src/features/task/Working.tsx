@@ -12,7 +12,7 @@ export function Working({ task, draft, doing }: { task: Task; draft: string; doi
   const agent = agentOf(task);
   const now = useNow();
   const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
-  const thought = useThought(task.row.task_id, task.thinking ?? null);
+  const thought = useThought(task.row.task_id, task);
   const output = useOutput(task.row.task_id);
   const told = useHowFar(task.row.task_id) || doing;
   const isReadable = isWords(draft);

@@ -40,9 +40,9 @@ export type Notice =
   /** An event was committed. */
   | { kind: "event"; task_id: string; task_seq: number; event_type: string; topics: Topic[] }
   /** A reasoner wrote a piece of text. */
-  | { kind: "delta"; task_id: string; text: string }
+  | { kind: "delta"; task_id: string; asking: number; from: number; text: string }
   /** A reasoner wrote a piece of its reasoning, which is no part of its answer. */
-  | { kind: "reasoning"; task_id: string; text: string }
+  | { kind: "reasoning"; task_id: string; asking: number; from: number; text: string }
   /** Long work went on. */
   | { kind: "progress"; task_id?: string | null; what: string; done: number; total: number }
   /** An act printed something, or the tool of a server said how far it is. */

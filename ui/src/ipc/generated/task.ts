@@ -365,6 +365,8 @@ export interface Task {
   writing: string | null;
   /** What it has reasoned before, of the same answer; never truth, and no part of it. */
   thinking?: string | null;
+  /** The asking that both answer; absent where nothing is told of one. */
+  asking?: Asking | null;
   /** The last event's place. */
   last_seq: number;
   attempts: Attempt[];
@@ -373,6 +375,13 @@ export interface Task {
   follows: string | null;
   /** Tasks derived from it. */
   children: string[];
+}
+
+/** One asking of a proposer, as its notices name it, and where in its answer the words that are told begin. */
+export interface Asking {
+  number: number;
+  writing_from: number;
+  thinking_from: number;
 }
 
 /** What a task waits for. */

@@ -38,7 +38,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let answered = latest.filter(|attempt| attempt.answer_ref.is_some());
     let answer_check =
         answered.map(|a| super::answer_check::of(host, &query, id, a.attempt_id)).transpose()?.flatten();
-    let under_way = crate::runs::under_way(host, &row);
+    let interrupted = is_interrupted(host, &row);
+    let under_way = crate::runs::under_way(host, &row, interrupted == Some(true));
     Ok(Task {
         row: super::task::row(host, &query, &row)?,
         conversation_id: row.conversation_id.to_string(),
@@ -62,7 +63,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
         answer_check,
         waits_for: waits(host, &state)?.or_else(|| asked(&state)),
-        interrupted: is_interrupted(host, &row),
+        interrupted,
+        asking: under_way.asking(),
         writing: under_way.writing.told(),
         thinking: under_way.thinking.told(),
         last_seq: state.seq,

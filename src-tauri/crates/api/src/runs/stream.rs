@@ -6,7 +6,7 @@ use model::TaskId;
 use projections::RunStatus;
 use projections::rows::TaskRow;
 use runstream::{Family, Position, Resumed};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::{Code, Error};
 
@@ -61,39 +61,76 @@ const HALF_SAID_PAGES: u32 = 8;
 /// An answer that is under way, so that a page which is opened meanwhile shows what another one saw come: never truth.
 #[derive(Default)]
 pub(crate) struct UnderWay {
+    /// The asking that it answers, and the segment that it is told in; a stream of an older host names no asking.
+    of: (Option<u64>, String),
     /// Its words.
     pub(crate) writing: Open,
     /// What is reasoned before them.
     pub(crate) thinking: Open,
 }
 
-/// A text that is told in pieces, and what its pieces belong to.
+impl UnderWay {
+    /// Words of two askings are never one text: what another had said is let go.
+    fn turn_to(&mut self, piece: &Map<String, Value>, segment: &str) {
+        let asking = piece.get("asking").and_then(Value::as_u64);
+        let segment = piece.get(segment).and_then(Value::as_str).unwrap_or_default();
+        if (self.of.0, self.of.1.as_str()) != (asking, segment) {
+            *self = Self { of: (asking, segment.to_owned()), ..Self::default() };
+        }
+    }
+
+    /// The asking, where something is told of one.
+    pub(crate) fn asking(&self) -> Option<wire::task::Asking> {
+        let number = self.of.0?;
+        Some(wire::task::Asking {
+            number,
+            writing_from: self.writing.from,
+            thinking_from: self.thinking.from,
+        })
+    }
+}
+
+/// A text that is told in pieces.
 #[derive(Default)]
-pub(crate) struct Open(Value, String);
+pub(crate) struct Open {
+    text: String,
+    /// Where it begins in the answer, and where it ends, in UTF-16 code units.
+    from: u64,
+    end: u64,
+}
 
 impl Open {
-    fn take(&mut self, of: Option<&Value>, piece: Option<&Value>) {
-        let of = of.cloned().unwrap_or_default();
-        if of != self.0 {
-            *self = Self(of, String::new());
+    fn take(&mut self, piece: &Map<String, Value>) {
+        let text = piece.get("delta").and_then(Value::as_str).unwrap_or_default();
+        let from = piece.get("from").and_then(Value::as_u64).unwrap_or(self.end);
+        if from != self.end {
+            // Pieces in between were lost, or stand before what is read here.
+            *self = Self { text: String::new(), from, end: from };
         }
-        self.1 += piece.and_then(Value::as_str).unwrap_or_default();
+        self.text.push_str(text);
+        self.end = self.end.saturating_add(text.encode_utf16().count() as u64);
     }
 
     /// None where nothing was told.
     pub(crate) fn told(self) -> Option<String> {
-        (!self.1.is_empty()).then_some(self.1)
+        (!self.text.is_empty()).then_some(self.text)
     }
 }
 
 /// What is under way of a run's answer, or was when a person or the clock ended the run in its middle (RA-3-6); nothing where
-/// there is none, or where the stream cannot be read.
-pub(crate) fn under_way(host: &dyn Host, row: &TaskRow) -> UnderWay {
+/// there is none, or where the stream cannot be read. Of a run at work that is what this process hears; what another host
+/// left behind is told of one that nobody works on, and of no other.
+pub(crate) fn under_way(host: &dyn Host, row: &TaskRow, is_interrupted: bool) -> UnderWay {
     let told = [RunStatus::Running, RunStatus::Cancelling, RunStatus::Cancelled, RunStatus::Expired];
     if !told.contains(&row.run_status) {
         return UnderWay::default();
     }
-    half_said(host, row).unwrap_or_default()
+    let open = half_said(host, row).unwrap_or_default();
+    let is_at_work = row.run_status == RunStatus::Running && !is_interrupted;
+    match host.kernel() {
+        Ok(kernel) if is_at_work && kernel.asking(row.task_id) != open.of.0 => UnderWay::default(),
+        _ => open,
+    }
 }
 
 fn half_said(host: &dyn Host, row: &TaskRow) -> Option<UnderWay> {
@@ -106,10 +143,15 @@ fn half_said(host: &dyn Host, row: &TaskRow) -> Option<UnderWay> {
     for _ in 0..HALF_SAID_PAGES {
         let page = journal.reader.page(row.task_id, &position, rows).ok()?;
         for event in &page.events {
-            let of = |name: &str| event.payload.get(name);
             match event.family {
-                Family::TokenDelta => open.writing.take(of("segment_id"), of("delta")),
-                Family::ReasoningDelta => open.thinking.take(of("block_id"), of("delta")),
+                Family::TokenDelta => {
+                    open.turn_to(&event.payload, "segment_id");
+                    open.writing.take(&event.payload);
+                }
+                Family::ReasoningDelta => {
+                    open.turn_to(&event.payload, "block_id");
+                    open.thinking.take(&event.payload);
+                }
                 // It is asked, perhaps anew under another host; or its answer is recorded, or there will be none.
                 Family::Progress if matches!(phase(event), Some("reasoning" | "answered")) => {
                     open = UnderWay::default();

@@ -189,7 +189,8 @@ fn without_a_built_ui_the_page_says_how_to_build_it() {
 fn a_listener_is_greeted_and_told_what_happens() {
     let open = open(97);
     let heard = open.client().listen().expect("listening");
-    open.home.tell(&wire::Notice::Delta { task_id: "task_1".to_owned(), text: "hel\nlo".to_owned() });
-    let notice = heard.recv_timeout(std::time::Duration::from_secs(60)).expect("a notice");
-    assert_eq!(notice, wire::Notice::Delta { task_id: "task_1".to_owned(), text: "hel\nlo".to_owned() });
+    let (task_id, text) = ("task_1".to_owned(), "hel\nlo".to_owned());
+    let told = wire::Notice::Delta { task_id, asking: 7, from: 3, text };
+    open.home.tell(&told);
+    assert_eq!(heard.recv_timeout(std::time::Duration::from_secs(60)).expect("a notice"), told);
 }

@@ -104,6 +104,12 @@ fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_as
     let mut stream = bench.stream(&run, "", &[]);
     model.say(1);
     stream.find(|event| event.kind == "token.delta").expect("it speaks");
+    // Another process that shows it, such as a window, is told what the host hears.
+    let attached = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("attached");
+    let shown = attached.call(&wire::task::Show { task: run.clone() }).expect("it is told");
+    let begins = shown.writing.is_some_and(|words| "once".starts_with(&words));
+    assert!(begins && attached.is_attached() && shown.interrupted == Some(false));
+    drop(attached);
     let begun = Instant::now();
     bench.close();
     println!("ended after {:?}", begun.elapsed());
@@ -115,11 +121,25 @@ fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_as
     // What a page shows: the last that is known, and that it is no more than that.
     let task = bench.post("/api/task.show", &json!({ "task": run }));
     assert_eq!((&task["interrupted"], &task["row"]["run_status"]), (&json!(true), &status["status"]));
+    assert_eq!(task["writing"], "once", "it is told as what was broken off");
     let told = bench.events(&run).pop().expect("events");
     assert_eq!((&told["event_id"], &told["terminal"]), (&status["last_event_id"], &json!(false)));
     bench.post("/api/host.resume", &json!({}));
     model.say(50);
     bench.reaches(&run, &["completed"]);
+    // Words of two askings are never one text: each has its segment, and counts from its own beginning.
+    let mut segments = std::collections::BTreeMap::<u64, (String, String)>::new();
+    for event in bench.events(&run).iter().filter(|event| event["type"] == "token.delta") {
+        let text = |name: &str| event["payload"][name].as_str().expect("a text").to_owned();
+        let asking = event["payload"]["asking"].as_u64().expect("a number");
+        let (segment, words) = segments.entry(asking).or_insert((text("segment_id"), String::new()));
+        assert_eq!((&text("segment_id"), &event["payload"]["from"]), (&*segment, &json!(words.len())));
+        words.push_str(&text("delta"));
+    }
+    let told: Vec<(String, String)> = segments.into_values().collect();
+    let words: Vec<&str> = told.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(words, ["once", "once more"]);
+    assert_ne!(told[0].0, told[1].0);
     let reader = bench.reader();
     assert!(reader.task_head(run.parse().expect("an id")).expect("readable").is_some());
 }

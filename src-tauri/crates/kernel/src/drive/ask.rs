@@ -1,5 +1,6 @@
 //! Asking a model with the request that is on record, and what came of it.
 
+use super::saying::Saying;
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::kernel::{Cell, Kernel};
@@ -143,16 +144,9 @@ impl Kernel {
         };
         let mut stream = redact::Stream::new(self.ports.redactor.now());
         let mut thoughts = redact::Stream::new(self.ports.redactor.now());
-        let think = |text: String| {
-            if !text.is_empty() {
-                self.ports.observer.notice(Notice::Reasoning { task_id, text });
-            }
-        };
-        let tell = |text: String| {
-            if !text.is_empty() {
-                self.ports.observer.notice(Notice::Delta { task_id, text });
-            }
-        };
+        let saying = Saying::begin(self, cell, task_id);
+        let think = |text: String| saying.thinks(text);
+        let tell = |text: String| saying.says(text);
         let mut prose = reasoning::answer_text::Prose::default();
         let flowed = cell::Cell::new(false);
         let reads = cell::Cell::new(false);

@@ -4,6 +4,7 @@
 //! tells whoever proposes next from where a new act could go on.
 
 use super::sampled::Asker;
+use super::saying::Saying;
 use crate::Error;
 use crate::kernel::{Cell, Kernel};
 use crate::ports::Notice;
@@ -30,8 +31,8 @@ pub(super) struct Lasting<'k> {
     checkpoints: u32,
     printed: u64,
     items: Option<(u64, u64)>,
-    /// Whether what it prints is told as it comes.
-    aloud: bool,
+    /// What it prints is told as it comes, where it is what a guest says.
+    aloud: Option<Saying<'k>>,
     /// What a tool of a server told last.
     told: String,
     /// Whose server is at work, if one is.
@@ -81,7 +82,7 @@ impl<'k> Lasting<'k> {
     pub(super) fn new(kernel: &'k Kernel, cell: &'k Cell, task_id: TaskId, act: ActionRequestId) -> Self {
         let began = kernel.ports.clock.monotonic_ms();
         let (reports, checkpoints, printed, items) = (0, 0, 0, None);
-        let (reported, aloud, told) = (began, false, String::new());
+        let (reported, aloud, told) = (began, None, String::new());
         Self {
             kernel,
             cell,
@@ -103,7 +104,8 @@ impl<'k> Lasting<'k> {
 
     /// The same, of this act: what a guest prints is told as it comes, and a server may ask a model as a person said.
     pub(super) fn of(mut self, action: &Action) -> Self {
-        self.aloud = matches!(action, Action::Guest(_));
+        let is_guest = matches!(action, Action::Guest(_));
+        self.aloud = is_guest.then(|| Saying::begin(self.kernel, self.cell, self.task_id));
         self.asker = Asker::of(action);
         self
     }
@@ -155,9 +157,11 @@ impl<'k> Lasting<'k> {
         self.printed = self.printed.saturating_add(bytes.len() as u64);
         let Some(letters) = self.letters.get_mut(at) else { return };
         let text = letters.take(bytes);
-        if self.aloud && !text.is_empty() && self.printed <= limits::COMMAND_OUTPUT_BYTES_MAX as u64 {
-            let (task_id, text) = (self.task_id, text);
-            return self.kernel.ports.observer.notice(Notice::Delta { task_id, text });
+        if let Some(saying) = &self.aloud
+            && !text.is_empty()
+            && self.printed <= limits::COMMAND_OUTPUT_BYTES_MAX as u64
+        {
+            return saying.says(text);
         }
         self.tell(stream, text);
     }

@@ -65,12 +65,15 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         Body::ModelRequested(b) => {
             mirror.segment = format!("{}/{}", b.about_attempt_id, b.iteration);
-            mirror.reasoning.clear();
+            mirror.turn_to(0);
             mirror.usage.provider = Some(b.provider.clone());
             mirror.usage.model = Some(b.model.clone());
             vec![step(event, "reasoning", json!(format!("asking {} {}", b.provider, b.model)))]
         }
-        Body::ModelFailed(b) => vec![failed(event, b)],
+        Body::ModelFailed(b) => {
+            mirror.turn_to(0);
+            vec![failed(event, b)]
+        }
         Body::ModelOutputRejected(b) => vec![step(event, "output_rejected", shown(&b.reason))],
         Body::IterationCompleted(b) => vec![step(event, "turn", shown(&b.record.state_summary))],
         Body::RunTerminated(b) => {
@@ -84,12 +87,12 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             let mut drafts = Vec::new();
             if !mirror.reasoning.is_empty() {
                 let text = std::mem::take(&mut mirror.reasoning);
-                let payload = json!({ "block_id": mirror.segment, "text": text, "visibility": "shown" });
+                let payload = json!({ "block_id": mirror.segment_id(), "text": text, "visibility": "shown" });
                 drafts.push(Draft::new(Family::ReasoningDone, at, payload));
             }
             // The whole message is an artifact: whoever holds this needs the deltas no more (C22, C31).
             let mut done = step(event, "answered", json!(b.finish_reason));
-            done.payload.insert("segment_id".to_owned(), json!(mirror.segment));
+            done.payload.insert("segment_id".to_owned(), json!(mirror.segment_id()));
             done.payload.insert("message".to_owned(), json!(b.answer));
             drafts.push(done);
             drafts

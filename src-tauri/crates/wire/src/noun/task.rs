@@ -408,15 +408,20 @@ answers! {
         /// What it has reasoned before, of the same answer; never truth, and no part of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking: Option<String>,
+        /// The asking that both answer; absent where nothing is told of one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asking: Option<Asking>,
         /// The last event's place.
         last_seq: u64,
-        attempts: Vec<Attempt>,
-        actions: Vec<Action>,
+        attempts: Vec<Attempt>, actions: Vec<Action>,
         /// The ended task that it follows, whose outcome it was told.
         follows: Option<String>,
         /// Tasks derived from it.
         children: Vec<String>,
     }
+
+    /// One asking of a proposer, as its notices name it, and where in its answer the words that are told begin.
+    Asking { number: u64, writing_from: u64, thinking_from: u64 }
 
     /// What a task waits for.
     Waits { kind: WaitsFor, /// The approval or question.
@@ -430,10 +435,7 @@ answers! {
 
     /// One proposed action and what became of it.
     Action {
-        action_request_id: String,
-        class: ActionClass,
-        tool: String,
-        summary: Text,
+        action_request_id: String, class: ActionClass, tool: String, summary: Text,
         /// `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`.
         state: ActionState,
         /// What policy said.
