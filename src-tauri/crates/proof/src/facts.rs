@@ -62,8 +62,18 @@ pub(crate) struct DecisionFact {
     pub approval_id: ApprovalId,
     pub decided_by: PrincipalId,
     pub surface: Surface,
-    /// The scope and the key, for a yes.
-    pub granted: Option<(ApprovalScope, Digest)>,
+    /// For a yes.
+    pub granted: Option<Granted>,
+}
+
+/// What `approval.granted` says beside.
+#[derive(Debug, Clone)]
+pub(crate) struct Granted {
+    pub scope: ApprovalScope,
+    /// The key that signed: the approval key, or a passkey.
+    pub keyid: Digest,
+    /// What lets the passkey say yes, where one did.
+    pub enrolment: Option<Digest>,
 }
 
 /// What `grant.standing_used` says.
@@ -152,7 +162,11 @@ impl Facts {
                     approval_id: b.approval_id,
                     decided_by: b.decided_by,
                     surface: b.surface,
-                    granted: Some((b.scope, b.keyid)),
+                    granted: Some(Granted {
+                        scope: b.scope,
+                        keyid: b.keyid,
+                        enrolment: b.passkey.map(|at| at.sha256),
+                    }),
                 };
                 self.decisions.insert(b.envelope.sha256, fact);
             }

@@ -11,7 +11,7 @@ use crate::writeup::{NewArtifact, Scope, Writeup};
 use governance::Refusal;
 use governance::approval::{COUNTER, Passkey, passkey, verify_by_passkey};
 use model::approval::ApprovalStatus;
-use model::artifact::ArtifactKind;
+use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{
     ApprovalGranted, KeyPurpose, PasskeyEnrolled, PasskeyRefused, PasskeyRevoked, PasskeyUsed,
 };
@@ -205,7 +205,7 @@ impl Kernel {
             let why = "the approval key was replaced since this passkey was enrolled; enrol it again";
             return Err(no("passkey_enrolment", why));
         }
-        let passkey = passkey(&self.artifacts.read(&record.enrolment.sha256)?, self.reader.log_id(), &key)?;
+        let passkey = self.enrolled_passkey(&record.enrolment, &key)?;
         if passkey.credential.key.keyid() != record.passkey {
             return Err(unknown());
         }
@@ -228,7 +228,17 @@ impl Kernel {
         }
     }
 
-    fn approval_key(&self) -> Result<(Digest, PublicKey), Error> {
+    /// What lets a passkey say yes, read and verified anew.
+    pub(crate) fn enrolled_passkey(
+        &self,
+        enrolment: &ArtifactRef,
+        key: &PublicKey,
+    ) -> Result<Passkey, Error> {
+        Ok(passkey(&self.artifacts.read(&enrolment.sha256)?, self.reader.log_id(), key)?)
+    }
+
+    /// The approval key in force.
+    pub(crate) fn approval_key(&self) -> Result<(Digest, PublicKey), Error> {
         lock(&self.store).keys.get(&KeyPurpose::Approval).copied().ok_or(Error::KeyLocked("approval"))
     }
 

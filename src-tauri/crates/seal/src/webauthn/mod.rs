@@ -285,6 +285,14 @@ pub fn base64url_decode(text: &str) -> Result<Vec<u8>, Error> {
         .map_err(|e| Error::malformed("base64url", format!("its base64url is refused: {e}")))
 }
 
+/// What an authenticator said of the person and of itself, whom the passkey is for checked.
+///
+/// # Errors
+/// A [`Fault`] whose code names the first check that failed.
+pub fn said(authenticator_data: &[u8], rp_id: &str) -> Result<Said, Fault> {
+    authenticator(authenticator_data, rp_id).map(|(said, ..)| said)
+}
+
 /// What the browser says must be this ceremony, this challenge, this origin, in no frame of another page.
 fn client_data(bytes: &[u8], ceremony: &str, challenge: &[u8], origin: &str) -> Result<(), Fault> {
     if bytes.len() > CLIENT_DATA_MAX {
