@@ -147,51 +147,36 @@ pub fn cases() -> Vec<Case> {
             "key that signed the decision",
             Bend { granted: &|g| g.passkey = None, ..Bend::default() },
         ),
-        case(
-            "another payload than was signed",
-            5,
-            "something else than this decision",
-            Bend { signed: &|s| s.payload.push(b' '), ..Bend::default() },
-        ),
-        case(
-            "as if it were a grant",
-            5,
-            "its payload is",
-            Bend {
-                signed: &|s| s.payload_type = "application/vnd.hermit.standing-grant+json".to_owned(),
-                ..Bend::default()
-            },
-        ),
-        case(
-            "something behind the signature",
-            5,
-            "does not hold",
-            Bend { signed: &|s| s.webauthn.signature.push(0), ..Bend::default() },
-        ),
-        case(
-            "a counter changed after signing",
-            5,
-            "does not hold",
-            Bend { signed: &|s| s.webauthn.authenticator_data[36] ^= 0x10, ..Bend::default() },
-        ),
-        case(
-            "a name twice",
-            5,
-            "json",
-            Bend {
-                signed: &|s| {
-                    let said = String::from_utf8(s.webauthn.client_data_json.clone()).unwrap();
-                    s.webauthn.client_data_json =
-                        said.replacen('{', "{\"type\":\"webauthn.get\",", 1).into_bytes();
-                },
-                ..Bend::default()
-            },
-        ),
     ];
+    cases.extend(changed_after());
     cases.extend(said_otherwise());
     cases.extend(enrolled_otherwise());
     cases.push(copied());
     cases
+}
+
+/// What was changed once it was signed.
+fn changed_after() -> Vec<Case> {
+    let case = |what, word, signed: &dyn Fn(&mut Signed)| {
+        let bend = Bend { signed, ..Bend::default() };
+        Case { what, code: 5, word, world: World::bent(es256(), &bend) }
+    };
+    vec![
+        case("another payload than was signed", "something else than this decision", &|s| {
+            s.payload.push(b' ');
+        }),
+        case("as if it were a grant", "its payload is", &|s| {
+            s.payload_type = "application/vnd.hermit.standing-grant+json".to_owned();
+        }),
+        case("something behind the signature", "does not hold", &|s| s.webauthn.signature.push(0)),
+        case("a counter changed after signing", "does not hold", &|s| {
+            s.webauthn.authenticator_data[36] ^= 0x10;
+        }),
+        case("a name twice", "json", &|s| {
+            let said = String::from_utf8(s.webauthn.client_data_json.clone()).unwrap();
+            s.webauthn.client_data_json = said.replacen('{', "{\"type\":\"webauthn.get\",", 1).into_bytes();
+        }),
+    ]
 }
 
 /// What authenticator and browser say that is no yes, with a signature that holds.
