@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::panic,
     reason = "a test that cannot go on stops where it stands"
 )]
