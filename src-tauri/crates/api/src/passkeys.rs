@@ -281,7 +281,7 @@ fn here<'a>(
 
 fn none_here(origin: &str) -> Error {
     Error::new(Code::NotFound, format!("no such passkey is enrolled for {origin}"))
-        .hint("enrol it on the page of keys, or give the approval passphrase")
+        .hint("add it in the settings of this page, or give the approval passphrase")
 }
 
 fn approval_key(state: &StoreState) -> Result<Digest, Error> {

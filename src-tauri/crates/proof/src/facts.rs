@@ -157,17 +157,10 @@ impl Facts {
                 self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
             }
             Body::ApprovalGranted(b) => {
-                let fact = DecisionFact {
-                    seq,
-                    approval_id: b.approval_id,
-                    decided_by: b.decided_by,
-                    surface: b.surface,
-                    granted: Some(Granted {
-                        scope: b.scope,
-                        keyid: b.keyid,
-                        enrolment: b.passkey.map(|at| at.sha256),
-                    }),
-                };
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                let enrolment = b.passkey.map(|at| at.sha256);
+                let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment });
+                let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
                 self.decisions.insert(b.envelope.sha256, fact);
             }
             Body::ApprovalDenied(b) => {

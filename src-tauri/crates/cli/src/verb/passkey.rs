@@ -17,7 +17,7 @@ pub fn passkey(context: &Context, verb: PasskeyVerb) -> Came {
         PasskeyVerb::Add => {
             let how = [
                 "A passkey is made in a browser, on the page where it will approve:",
-                "  hermit serve        then open the link it prints; choose Keys, and Add a passkey",
+                "  hermit serve        then open the link that it prints, and Settings, Passkeys",
                 "  hermit open         where it is running already",
                 "The page asks for your approval passphrase once. It must be at http://localhost or at a name by HTTPS.",
             ];

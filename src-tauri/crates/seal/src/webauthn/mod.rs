@@ -103,7 +103,8 @@ impl PasskeyKey {
     pub fn from_base64(text: &str) -> Result<Self, Error> {
         let der = encoding::b64_decode(WHAT, text)?;
         if let Some(point) = der.strip_prefix(&P256_SPKI) {
-            let point = point.try_into().map_err(|_| Error::malformed(WHAT, "its point is not 65 bytes"))?;
+            let point: [u8; 65] =
+                point.try_into().map_err(|_| Error::malformed(WHAT, "its point is not 65 bytes"))?;
             return Self::p256(point);
         }
         let pem = format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n");
