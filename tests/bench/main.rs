@@ -26,6 +26,11 @@ mod store;
 #[path = "../../src-tauri/crates/projections/tests/world.rs"]
 mod world;
 
+/// The passkeys of the world that bundles are made of.
+mod authenticator {
+    pub use testkit::Authenticator;
+}
+
 #[allow(dead_code, missing_docs, unused_imports, reason = "shared with the journeys")]
 #[path = "../journeys"]
 mod journeys {

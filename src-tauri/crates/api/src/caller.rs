@@ -10,6 +10,7 @@ use kernel::sender::Sender;
 use ledger::Reader;
 use model::body::KeyPurpose;
 use model::ingress::Channel;
+use model::passkey::PasskeyEnrolment;
 use model::standing::StandingGrant;
 use model::{RelPath, TaskId, UnixMs};
 use projections::Query;
@@ -206,6 +207,10 @@ impl Host for Through<'_> {
 
     fn sign_standing(&self, draft: &StandingGrant, passphrase: &[u8]) -> Result<Vec<u8>, Error> {
         self.host.sign_standing(draft, passphrase)
+    }
+
+    fn sign_passkey(&self, draft: &PasskeyEnrolment, passphrase: &[u8]) -> Result<Vec<u8>, Error> {
+        self.host.sign_passkey(draft, passphrase)
     }
 
     fn sign_decision(&self, matter: Matter, subject: Digest, passphrase: &[u8]) -> Result<Signed, Error> {

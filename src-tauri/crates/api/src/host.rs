@@ -151,6 +151,19 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
     }
 
+    /// Signs that a passkey may say yes for that person, likewise: when and on which surface is the signer's, everything else
+    /// the draft's.
+    ///
+    /// # Errors
+    /// As [`Host::sign_yes`].
+    fn sign_passkey(
+        &self,
+        _draft: &model::passkey::PasskeyEnrolment,
+        _passphrase: &[u8],
+    ) -> Result<Vec<u8>, wire::Error> {
+        Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
     /// Signs what only a person decides, likewise.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod lineages;
 mod money;
 mod notice;
 pub mod page_approval;
+pub mod passkeys;
 pub mod runs;
 mod source;
 mod state_proof;

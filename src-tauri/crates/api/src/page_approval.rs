@@ -178,20 +178,31 @@ pub fn allow(
     passphrase: &[u8],
 ) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
-    let row = waiting(host, named)?;
-    if row.packet_sha256.to_string() != packet_sha256 {
-        return Err(Error::new(Code::Conflict, "what is asked is not what was shown")
-            .hint("look at the card again; nothing was decided"));
-    }
+    let row = as_shown(host, named, packet_sha256)?;
     let packet = host.artifacts()?.read(&row.packet_sha256).wire()?;
     let person = fold::store_state(&host.reader()?)?.principal(PrincipalType::User).wire()?;
     let draft = lasting.map(|choice| chosen(host, &row, choice)).transpose()?;
     let envelope = host.sign_yes(&packet, &person.to_string(), passphrase)?;
     let standing = draft.map(|draft| host.sign_standing(&draft, passphrase)).transpose()?;
-    let answered = kernel
+    let came = kernel
         .decide_approval_for_good(row.task_id, row.approval_id, &envelope, standing.as_deref())
         .wire()?;
-    let (accepted, status, task) = match answered {
+    answered(host, &row, came)
+}
+
+/// The card as it stands, when it waits and its bytes are those that were shown.
+pub(crate) fn as_shown(host: &dyn Host, named: &str, packet_sha256: &str) -> Result<ApprovalRow, Error> {
+    let row = waiting(host, named)?;
+    if row.packet_sha256.to_string() == packet_sha256 {
+        return Ok(row);
+    }
+    Err(Error::new(Code::Conflict, "what is asked is not what was shown")
+        .hint("look at the card again; nothing was decided"))
+}
+
+/// What became of an answer; its task is driven on.
+pub(crate) fn answered(host: &dyn Host, row: &ApprovalRow, came: Answered) -> Result<Decided, Error> {
+    let (accepted, status, task) = match came {
         Answered::Accepted { status, task_id } => (true, status, task_id),
         Answered::NotActive { status, task_id } => (false, status, task_id),
     };

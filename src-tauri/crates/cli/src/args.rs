@@ -7,6 +7,7 @@ mod logs;
 mod mcp;
 mod memory;
 mod models;
+mod passkey;
 mod playbooks;
 mod policy;
 mod rest;
@@ -26,6 +27,7 @@ pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use memory::{BeliefCorrect, MemoryAdd, MemoryList, MemoryVerb};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
+pub use passkey::PasskeyVerb;
 pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
@@ -143,6 +145,9 @@ pub enum Verb {
     /// Keys: make them, list and rotate them, and say whose you trust.
     #[command(subcommand)]
     Keys(KeysVerb),
+    /// Passkeys: approve in a browser with your fingerprint or a security key; list and revoke them.
+    #[command(subcommand)]
+    Passkey(PasskeyVerb),
     /// Opens the keys of the running host for a while, with the passphrase typed here.
     Unlock(UnlockArgs),
     /// Locks the keys of the running host.

@@ -64,6 +64,7 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("secret set", "name", &[Kind::Secret]),
     ("secret rm", "name", &[Kind::Secret]),
     ("keys revoke", "keyid", &[Kind::Key]),
+    ("passkey revoke", "passkey", &[Kind::Passkey]),
     ("rollback", "what", &[Kind::Undoable, Kind::Task]),
     ("proof export", "subject", &[Kind::Task, Kind::Receipt]),
     ("explain", "subject", &[Kind::Receipt, Kind::Artifact, Kind::File]),

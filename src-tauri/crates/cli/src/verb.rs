@@ -25,6 +25,7 @@ mod models_costs;
 mod models_get;
 mod models_reads;
 mod own_rules;
+mod passkey;
 mod playbooks;
 mod policy;
 mod proof;
@@ -79,6 +80,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Checkpoint(verb) => checkpoint::checkpoint(context, verb),
         Verb::Gate(verb) => proof::gate(context, verb),
         Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Passkey(verb) => passkey::passkey(context, verb),
         Verb::Unlock(args) => keys::unlock(context, &args),
         Verb::Lock => keys::lock(context),
         Verb::Models(verb) => models::models(context, verb),

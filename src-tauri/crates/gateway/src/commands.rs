@@ -14,7 +14,7 @@ use std::time::Duration;
 use wire::{Access, Code, Error};
 
 /// What a person waits for with an answer in hand, or needs to stop something: it never waits for other commands.
-const URGENT: [&str; 9] = [
+const URGENT: [&str; 10] = [
     "approvals.list",
     "approvals.show",
     "approvals.packet",
@@ -24,6 +24,7 @@ const URGENT: [&str; 9] = [
     "gate.halt",
     "gate.boot",
     "grants.revoke",
+    "passkeys.revoke",
 ];
 /// How long a stranger may take to send the token of a link.
 const LINK_TIME: Duration = Duration::from_secs(10);

@@ -8,6 +8,7 @@ use acts::ApprovalPacket;
 use kernel::command::person::{Matter, Signed};
 use keychain::ApprovalKey;
 use model::approval::{Choice, Surface};
+use model::passkey::PasskeyEnrolment;
 use model::policy::RiskBand;
 use model::standing::StandingGrant;
 use model::{Clock as _, GrantId, PrincipalId};
@@ -115,6 +116,17 @@ impl ApprovalSession {
         governance::standing::sign(&grant, signer).map_err(|e| signing(e.to_string()))
     }
 
+    /// The signed envelope by which a passkey may say yes: when and on which surface is this seat's, everything else the
+    /// draft's.
+    fn sign_passkey(&self, draft: &PasskeyEnrolment) -> Result<Vec<u8>, Error> {
+        let signing = |why: String| Error::Signing(why);
+        let enrolment =
+            PasskeyEnrolment { surface: self.surface, enrolled_at: SystemClock.now(), ..draft.clone() };
+        let (key, _) =
+            self.open.as_ref().ok_or_else(|| signing("the approval key is not open".to_owned()))?;
+        governance::approval::sign_passkey(&enrolment, key).map_err(|e| signing(e.to_string()))
+    }
+
     fn decided(&self, log_id: &str, matter: Matter, subject: Digest) -> Result<Signed, Error> {
         let closed = || Error::Signing("the approval key is not open".to_owned());
         let (key, _) = self.open.as_ref().ok_or_else(closed)?;
@@ -166,6 +178,15 @@ pub(crate) fn sign_standing_at_page(
     passphrase: &[u8],
 ) -> Result<Vec<u8>, wire::Error> {
     at_page(home, passphrase)?.sign_standing(draft).map_err(Error::to_wire)
+}
+
+/// As [`sign_at_page`], that a passkey may say yes for that person.
+pub(crate) fn sign_passkey_at_page(
+    home: &Home,
+    draft: &PasskeyEnrolment,
+    passphrase: &[u8],
+) -> Result<Vec<u8>, wire::Error> {
+    at_page(home, passphrase)?.sign_passkey(draft).map_err(Error::to_wire)
 }
 
 /// As [`sign_at_page`], what only a person decides in the store `log_id`.

@@ -22,6 +22,7 @@ use kernel::command::person::{Matter, Signed};
 use kernel::ports::Days as _;
 use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
 use ledger::Reader;
+use model::passkey::PasskeyEnrolment;
 use model::standing::StandingGrant;
 use model::{Clock as _, Entropy as _, TaskId, UnixMs, body::KeyPurpose, fault::NoFaults};
 use projections::Query;
@@ -298,19 +299,18 @@ impl api::Host for Local {
         crate::approval_signing::sign_standing_at_page(&self.home, draft, passphrase)
     }
 
+    fn sign_passkey(&self, draft: &PasskeyEnrolment, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
+        crate::approval_signing::sign_passkey_at_page(&self.home, draft, passphrase)
+    }
+
     fn sign_decision(
         &self,
         matter: Matter,
         subject: Digest,
         passphrase: &[u8],
     ) -> Result<Signed, wire::Error> {
-        crate::approval_signing::decide_at_page(
-            &self.home,
-            self.reader()?.log_id(),
-            matter,
-            subject,
-            passphrase,
-        )
+        let reader = self.reader()?;
+        crate::approval_signing::decide_at_page(&self.home, reader.log_id(), matter, subject, passphrase)
     }
 
     fn make_room(&self) -> bool {

@@ -33,6 +33,7 @@ mod named;
 pub mod partial_approval;
 mod partial_claims;
 mod partial_hunks;
+mod passkeys;
 pub mod person;
 pub mod pin;
 pub mod plan;

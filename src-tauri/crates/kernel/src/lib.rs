@@ -33,6 +33,7 @@ pub mod logins;
 mod meaning;
 pub mod next;
 mod open;
+pub mod passkey_registry;
 pub mod playbook_registry;
 pub mod ports;
 mod query;

@@ -323,6 +323,7 @@ impl TaskState {
                     risk_band: b.risk_band,
                     nonce: b.nonce.clone(),
                     envelope: None,
+                    passkey: None,
                     scope: None,
                     feedback: None,
                 };
@@ -332,6 +333,7 @@ impl TaskState {
                 let record = self.resolve(b.approval_id, ApprovalStatus::Granted, at)?;
                 record.approval.resolved_by = Some(b.decided_by);
                 record.envelope = Some(b.envelope.clone());
+                record.passkey.clone_from(&b.passkey);
                 record.scope = Some(b.scope.clone());
             }
             Body::ApprovalDenied(b) => {

@@ -5,6 +5,7 @@ use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::logins::Logins;
+use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
 use crate::schedule_registry::ScheduleRegistry;
 use crate::skill_registry::SkillRegistry;
@@ -52,6 +53,8 @@ pub struct StoreState {
     pub conversations: Vec<Conversation>,
     /// Standing grants that were ever given.
     pub standing: BTreeMap<GrantId, StandingRecord>,
+    /// Passkeys that were ever enrolled.
+    pub passkeys: PasskeyRegistry,
     /// Secrets by handle, with where each may go.
     pub secrets: BTreeMap<String, SecretTerms>,
     /// Servers of tools.
@@ -125,6 +128,9 @@ impl StoreState {
                 if let Some(record) = self.standing.get_mut(&b.grant_id) {
                     record.revoked = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
                 }
+            }
+            Body::PasskeyEnrolled(_) | Body::PasskeyUsed(_) | Body::PasskeyRevoked(_) => {
+                self.passkeys.apply(body)
             }
             Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
             Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {

@@ -61,6 +61,7 @@ mod observing;
 mod offered;
 mod overriding;
 mod part;
+mod passkeys;
 mod pictures;
 mod poison;
 mod projects;

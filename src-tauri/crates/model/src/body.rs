@@ -19,6 +19,8 @@ mod nouns;
 #[macro_use]
 mod registry;
 #[macro_use]
+mod passkeys;
+#[macro_use]
 mod schedules;
 #[macro_use]
 mod skins;
@@ -26,15 +28,13 @@ mod skins;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins bodies
+with_schedules! { with_skins with_passkeys bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,
     }
     /// A key was made known.
-    KeyRegistered ("key.registered", 1, Key, |b| b.keyid) {
-        keyid: Digest, purpose: KeyPurpose, public_key: seal::keys::PublicKey, kept_in: String,
-    }
+    KeyRegistered ("key.registered", 1, Key, |b| b.keyid) { keyid: Digest, purpose: KeyPurpose, public_key: seal::keys::PublicKey, kept_in: String }
     /// A key took the place of another; both sign the same text.
     KeyRotated ("key.rotated", 1, Key, |b| b.new_keyid) {
         purpose: KeyPurpose, old_keyid: Digest, new_keyid: Digest, public_key: seal::keys::PublicKey,
@@ -208,7 +208,7 @@ with_schedules! { with_skins bodies
     /// A person said yes; the signed envelope is the artifact.
     ApprovalGranted ("approval.granted", 1, Approval, |b| b.approval_id) {
         approval_id: ApprovalId, decided_by: PrincipalId, surface: Surface, scope: ApprovalScope,
-        envelope: ArtifactRef, keyid: Digest, receipt_id: Option<ReceiptId>,
+        envelope: ArtifactRef, keyid: Digest, receipt_id: Option<ReceiptId>; since passkey: ArtifactRef
     }
     /// A person said no.
     ApprovalDenied ("approval.denied", 1, Approval, |b| b.approval_id) {

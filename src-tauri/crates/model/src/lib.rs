@@ -34,6 +34,7 @@ pub mod launch;
 pub mod limits;
 pub mod login;
 pub mod look;
+pub mod passkey;
 pub mod path;
 pub mod playbook;
 pub mod policy;

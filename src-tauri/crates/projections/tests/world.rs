@@ -330,6 +330,7 @@ impl World {
             envelope: self.some_ref(),
             keyid: Digest::of(b"key"),
             receipt_id: None,
+            passkey: None,
         };
         self.draft(place, body)
     }

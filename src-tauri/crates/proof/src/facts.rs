@@ -62,8 +62,18 @@ pub(crate) struct DecisionFact {
     pub approval_id: ApprovalId,
     pub decided_by: PrincipalId,
     pub surface: Surface,
-    /// The scope and the key, for a yes.
-    pub granted: Option<(ApprovalScope, Digest)>,
+    /// For a yes.
+    pub granted: Option<Granted>,
+}
+
+/// What `approval.granted` says beside.
+#[derive(Debug, Clone)]
+pub(crate) struct Granted {
+    pub scope: ApprovalScope,
+    /// The key that signed: the approval key, or a passkey.
+    pub keyid: Digest,
+    /// What lets the passkey say yes, where one did.
+    pub enrolment: Option<Digest>,
 }
 
 /// What `grant.standing_used` says.
@@ -147,13 +157,10 @@ impl Facts {
                 self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
             }
             Body::ApprovalGranted(b) => {
-                let fact = DecisionFact {
-                    seq,
-                    approval_id: b.approval_id,
-                    decided_by: b.decided_by,
-                    surface: b.surface,
-                    granted: Some((b.scope, b.keyid)),
-                };
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                let enrolment = b.passkey.map(|at| at.sha256);
+                let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment });
+                let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
                 self.decisions.insert(b.envelope.sha256, fact);
             }
             Body::ApprovalDenied(b) => {

@@ -68,6 +68,8 @@ pub struct Counts {
     pub receipts: u64,
     /// Decisions of a person whose signature was checked.
     pub decisions: u64,
+    /// Of these, those that a passkey signed.
+    pub by_passkey: u64,
     /// Standing grants of a person whose signature was checked.
     pub standing: u64,
     /// Entries of the gate.

@@ -8,6 +8,7 @@ mod events;
 mod gate;
 mod heads;
 mod manifest;
+mod passkeys;
 mod receipts;
 mod rotations;
 mod state;
@@ -92,6 +93,8 @@ struct Check<'a> {
     past: Option<Past>,
     /// Hashes of the gate's entries that are here, with whether the entry lets something pass.
     entries: BTreeMap<Digest, bool>,
+    /// Passkeys that said yes, with how far each has counted.
+    passkeys: BTreeMap<Digest, passkeys::Seen>,
     /// Receipts whose signature holds: they bind the receipt key to the log.
     signed_receipts: u64,
     /// Whether a receipt names the manifest key, or one that it followed: that binds the manifest key to the log.
@@ -126,6 +129,7 @@ impl<'a> Check<'a> {
             disclosed: BTreeMap::new(),
             past: None,
             entries: BTreeMap::new(),
+            passkeys: BTreeMap::new(),
             signed_receipts: 0,
             has_named_manifest: false,
             objects: authority::Objects::default(),

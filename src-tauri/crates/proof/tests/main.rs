@@ -9,6 +9,9 @@
     reason = "a test that cannot go on stops where it stands; some run the tools of strangers, and are told how much to do"
 )]
 
+#[allow(dead_code, reason = "shared with the test kit")]
+#[path = "../../testkit/src/authenticator.rs"]
+mod authenticator;
 mod bundles;
 mod evidence;
 #[path = "../../seal/tests/foreign/mod.rs"]
@@ -19,6 +22,7 @@ mod limits;
 mod long;
 mod mutants;
 mod nouns;
+mod passkeys;
 mod program;
 mod redaction;
 mod roots;

@@ -6,6 +6,7 @@ pub mod answers;
 pub mod flat;
 pub mod kinds;
 pub mod mutations;
+pub mod passkeys;
 mod roots;
 pub mod standing;
 pub mod tools;

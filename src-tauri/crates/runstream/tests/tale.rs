@@ -255,6 +255,7 @@ impl Tale {
             envelope: at(8),
             keyid: Digest::ZERO,
             receipt_id: None,
+            passkey: None,
         })
     }
 

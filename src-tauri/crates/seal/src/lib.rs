@@ -22,6 +22,7 @@
 //! 7. An empty tree, an empty chain, a proof of the wrong length prove nothing.
 //! 8. A signature by a key nobody trusts is [`Error::Untrusted`], never a success and never confused with a
 //!    signature that does not hold ([`Error::Signature`]).
+//! 9. A passkey's yes is about one digest, by one key, at one origin, of a person who was verified; all of it is signed.
 //!
 //! **Where to start reading.** [`Digest`], then [`canon`], [`disclose`], [`merkle`], and [`note`] last.
 
@@ -42,6 +43,7 @@ mod scan;
 pub mod sshsig;
 pub mod succession;
 pub mod tlog_proof;
+pub mod webauthn;
 mod write;
 
 pub use digest::{Digest, Hasher};

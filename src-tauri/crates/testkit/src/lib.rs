@@ -11,6 +11,7 @@
 //!
 //! **Where to start reading.** [`World`].
 
+mod authenticator;
 mod authority;
 mod chance;
 mod chat;
@@ -28,6 +29,7 @@ mod tool_servers;
 mod waiting;
 mod world;
 
+pub use authenticator::Authenticator;
 pub use authority::{Authority, got};
 pub use chance::{FakeClock, SeededEntropy};
 pub use chat::{Chat, Large};

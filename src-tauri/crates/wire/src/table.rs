@@ -266,6 +266,8 @@ macro_rules! with_commands {
         "makes the task that asks a person whether a skin is trusted" skins.trust(Trust) -> Submitted, write [];
         "trusts a skin no more" skins.untrust(Untrust) -> SkinUntrusted, write [];
         "gives a conversation a skin, or none, from its next context on" skins.choose(Choose) -> SkinChosen, write [];
+        "lists passkeys, which say yes for a person" passkeys.list(List) -> Passkeys, read [store, keys];
+        "revokes a passkey: it says yes no more" passkeys.revoke(Revoke) -> Passkey, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "tells what a playbook of one's own does and takes, or where it is wrong" playbooks.read(Read) -> Playbook, free [];

@@ -15,6 +15,7 @@ import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
 import type * as lineage from "./lineage";
 import type * as models from "./models";
+import type * as passkeys from "./passkeys";
 import type * as playbooks from "./playbooks";
 import type * as policy from "./policy";
 import type * as proof from "./proof";
@@ -302,6 +303,10 @@ export interface Commands {
   "skins.untrust": { params: skins.Untrust; answer: skins.SkinUntrusted };
   /** gives a conversation a skin, or none, from its next context on */
   "skins.choose": { params: skins.Choose; answer: skins.SkinChosen };
+  /** lists passkeys, which say yes for a person */
+  "passkeys.list": { params: passkeys.List; answer: passkeys.Passkeys };
+  /** revokes a passkey: it says yes no more */
+  "passkeys.revoke": { params: passkeys.Revoke; answer: passkeys.Passkey };
   /** lists agents of other programs that can work as guests, and which of them are here */
   "guests.list": { params: guests.List; answer: guests.Agents };
   /** lists the playbooks at hand */
@@ -537,6 +542,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skins.trust": { access: "write", topics: [] },
   "skins.untrust": { access: "write", topics: [] },
   "skins.choose": { access: "write", topics: [] },
+  "passkeys.list": { access: "read", topics: ["store", "keys"] },
+  "passkeys.revoke": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "playbooks.read": { access: "free", topics: [] },

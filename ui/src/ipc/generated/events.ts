@@ -148,5 +148,9 @@ export const EVENT_NAME = [
   "skin.trusted",
   "skin.untrusted",
   "conversation.skin_chosen",
+  "passkey.enrolled",
+  "passkey.used",
+  "passkey.refused",
+  "passkey.revoked",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -195,7 +195,8 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
   const lines: Node[] = [];
   if (answered) {
     lines.push(h("p", {}, h("strong", {}, yes ? `A person approved it, ${scope},` : "A person denied it"), ` ${where}, `, moment(answered.at), "."));
-    lines.push(h("p", { class: "dim" }, "Signed with the approval key, for exactly the packet that was shown, and no other."));
+    const signer = say(answered.payload, "passkey", "sha256") === undefined ? "the approval key" : "a passkey that the approval key lets say yes";
+    lines.push(h("p", { class: "dim" }, `Signed with ${signer}, for exactly the packet that was shown, and no other.`));
   } else lines.push(h("p", {}, "A person was asked. The answer is not in this bundle."));
   const feedback = say(receipt.decision, "feedback");
   if (feedback !== undefined) lines.push(h("blockquote", {}, ...shown(feedback)));

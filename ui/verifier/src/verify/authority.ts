@@ -8,6 +8,7 @@ import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
 import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Statement, type StandingGrant } from "./generated/nouns.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
+import { Passkeys } from "./passkeys.ts";
 import { at, Stop } from "./read/stop.ts";
 
 type Receipt = Statement["predicate"];
@@ -21,7 +22,12 @@ export class Authority {
   private readonly packets = new Map<string, Shown>();
   private readonly grants = new Map<string, CapabilityGrant>();
 
-  constructor(private readonly check: Check) {}
+  /** Passkeys that said yes. */
+  readonly passkeys: Passkeys;
+
+  constructor(private readonly check: Check) {
+    this.passkeys = new Passkeys(check);
+  }
 
   /** Holds a receipt's digests against the log and against the content that goes along. */
   receipt(place: string, receipt: Receipt): void {
@@ -88,7 +94,9 @@ export class Authority {
 
   /** The decisions of a person: signed by the approval key, for exactly the packet that was asked. */
   decisions(): void {
-    for (const [digest, fact] of sorted(this.check.facts.decisions)) {
+    // In their order: a passkey counts.
+    const inOrder = [...this.check.facts.decisions].sort(([, left], [, right]) => left.seq - right.seq);
+    for (const [digest, fact] of inOrder) {
       const bytes = this.check.artifact(digest);
       if (!bytes) {
         this.check.withholds(`the signed decision on ${fact.approval_id}, only its digest`);
@@ -102,6 +110,10 @@ export class Authority {
 
   private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
     const { granted } = fact;
+    if (granted?.enrolment !== undefined) {
+      this.passkeys.decision(place, fact, granted, bytes, (payload) => this.decided(place, fact, payload));
+      return;
+    }
     const signers = granted ? [granted.keyid] : signersOf(bytes);
     const signed = this.check.rotations.ever("approval").find(({ keyid }) => signers.includes(keyid));
     const key = signed ?? (granted ? undefined : this.check.keys.approval);
@@ -109,7 +121,13 @@ export class Authority {
       this.check.lacks(`the key that signed the decision on ${fact.approval_id} is not in this bundle`);
       return;
     }
-    const decision = at(place, () => approvalDecision(parseCanonical(openEnvelope(bytes, DECISION_TYPE, key))));
+    this.decided(place, fact, at(place, () => openEnvelope(bytes, DECISION_TYPE, key)));
+  }
+
+  /** The decision in these bytes, which a person signed in one way or another: it is the one that the log tells of. */
+  private decided(place: string, fact: DecisionFact, payload: Uint8Array): ApprovalDecision {
+    const { granted } = fact;
+    const decision = at(place, () => approvalDecision(parseCanonical(payload)));
     const said = decision.approval_id === fact.approval_id && decision.decided_by === fact.decided_by && decision.surface === fact.surface;
     if (!said) throw new Stop(place, `it says otherwise than event ${fact.seq}, which records it`);
     const yes = decision.choice !== "deny";
@@ -118,6 +136,7 @@ export class Authority {
     if (yes && !GRANTING_SURFACES.includes(decision.surface)) throw new Stop(place, `a yes cannot come from \`${decision.surface}\``);
     this.answersThePacket(place, decision);
     this.check.counts.decisions += 1;
+    return decision;
   }
 
   /** Standing grants that answered for a person: signed by the approval key, in force when they were used. */

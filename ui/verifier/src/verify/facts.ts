@@ -5,7 +5,15 @@ import type { Of } from "./read/shape.ts";
 
 type Bodies = { [K in keyof typeof BODIES]: Of<(typeof BODIES)[K]> };
 type Issued = Bodies["receipt.issued"];
-type Granted = Bodies["approval.granted"];
+
+/** What `approval.granted` says beside. */
+export interface Granted {
+  scope: Bodies["approval.granted"]["scope"];
+  /** The key that signed: the approval key, or a passkey. */
+  keyid: string;
+  /** What lets the passkey say yes, where one did. */
+  enrolment?: string;
+}
 
 /** What `receipt.issued` says. */
 export interface ReceiptFact extends Issued {
@@ -18,8 +26,8 @@ export interface DecisionFact {
   approval_id: string;
   decided_by: string;
   surface: string;
-  /** The scope and the key, for a yes. */
-  granted?: { scope: Granted["scope"]; keyid: string };
+  /** For a yes. */
+  granted?: Granted;
 }
 
 /** What `grant.standing_used` says, and when. */
@@ -100,8 +108,9 @@ export class Facts {
         return;
       }
       case "approval.granted": {
-        const { approval_id, decided_by, surface, scope, keyid, envelope } = BODIES[type](payload);
-        this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted: { scope, keyid } });
+        const { approval_id, decided_by, surface, scope, keyid, envelope, passkey } = BODIES[type](payload);
+        const granted: Granted = passkey ? { scope, keyid, enrolment: passkey.sha256 } : { scope, keyid };
+        this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted });
         return;
       }
       case "approval.denied": {

@@ -17,6 +17,8 @@ export interface Counts {
   events: number;
   receipts: number;
   decisions: number;
+  /** Of these, those that a passkey signed. */
+  by_passkey: number;
   /** Standing grants of a person whose signature was checked. */
   standing: number;
   gate_entries: number;
@@ -50,7 +52,7 @@ export type Report = Verdict & {
 };
 
 export function noCounts(): Counts {
-  return { files: 0, bytes: 0, events: 0, receipts: 0, decisions: 0, standing: 0, gate_entries: 0, disclosed: 0, redacted: 0, artifacts: 0, artifacts_left_out: 0 };
+  return { files: 0, bytes: 0, events: 0, receipts: 0, decisions: 0, by_passkey: 0, standing: 0, gate_entries: 0, disclosed: 0, redacted: 0, artifacts: 0, artifacts_left_out: 0 };
 }
 
 /** Exit code of the command: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete. */

@@ -152,10 +152,12 @@ function proven(check: Check): string[] {
     said.push(`${counts.gate_entries} ${counts.gate_entries === 1 ? "entry of the gate stands" : "entries of the gate stand"} in the gate's signed tree`);
   }
   said.push(...check.roots.map(rootInWords));
-  if (counts.decisions > 0) {
-    const made = counts.decisions === 1 ? "1 decision of a person is" : `${counts.decisions} decisions of a person are`;
+  const byKey = counts.decisions - counts.by_passkey;
+  if (byKey > 0) {
+    const made = byKey === 1 ? "1 decision of a person is" : `${byKey} decisions of a person are`;
     said.push(`${made} signed by the approval key, for exactly the packet, scope and nonce that were asked`);
   }
+  said.push(...check.authority.passkeys.inWords());
   if (counts.standing > 0) {
     const given = counts.standing === 1 ? "1 standing grant of a person is" : `${counts.standing} standing grants of a person are`;
     said.push(`${given} signed by the approval key, and in force at every use of it that is here`);
@@ -205,6 +207,7 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
     rewritten(check, seen),
   ];
   if (check.counts.decisions + check.counts.standing > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
+  if (check.counts.by_passkey > 0) said.push("what kind of authenticator holds a passkey: no statement of its maker was asked for");
   if (check.signed && !vouched) said.push("whose the keys are: they came with the bundle");
   said.push(check.has(l.PROV) ? "README.txt and prov.json: they are made from the rest and bind nobody" : "README.txt: it is made from the rest and binds nobody");
   if (check.facts.claims > 0) {
@@ -230,6 +233,7 @@ function withheld(check: Check, isUnvouched: boolean): string[] {
   const said: string[] = [];
   const others = Math.max(0, (about?.task_size ?? 0) - counts.events);
   if (about && !isWhole(about) && check.signed && others > 0) said.push(`what the task's other ${count(others, "event")} say; that they exist is signed`);
+  if (counts.by_passkey > 0) said.push("whether a passkey was revoked before it signed: the store's own stream says so, and Hermit records no yes of one that was");
   if (counts.redacted > 0) {
     const why = about?.redacted === undefined ? "withheld from this bundle, or erased from the store before" : `withheld (\`--redact ${about.redacted}\`), or erased from the store before`;
     said.push(`${count(counts.redacted, "sensitive value")}: ${why}; each still has its digest in what was signed, so none can be put back changed`);

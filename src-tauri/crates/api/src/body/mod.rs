@@ -25,6 +25,7 @@ mod memory_contexts;
 mod memory_then;
 pub(crate) mod models;
 mod own_rules;
+pub(crate) mod passkeys;
 pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;

@@ -181,6 +181,17 @@ impl Host for Home {
         Ok(self.world.person.sign_standing(&grant))
     }
 
+    fn sign_passkey(
+        &self,
+        draft: &model::passkey::PasskeyEnrolment,
+        passphrase: &[u8],
+    ) -> Result<Vec<u8>, wire::Error> {
+        if passphrase != PASSPHRASE.as_bytes() {
+            return Err(wire::Error::new(wire::Code::KeyLocked, "wrong passphrase"));
+        }
+        Ok(governance::approval::sign_passkey(draft, self.world.person.signer()).expect("signed"))
+    }
+
     fn sign_decision(
         &self,
         matter: kernel::command::person::Matter,

@@ -19,6 +19,7 @@ mod lapsed;
 mod lasting;
 mod memory_contexts;
 mod memory_then;
+mod passkeys;
 mod policies;
 mod proofs;
 mod reads;

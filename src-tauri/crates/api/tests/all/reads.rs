@@ -71,7 +71,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("guests.list", json!({})),
         ("keys.list", json!({})),
-        ("secrets.list", json!({})),
+        ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
     ]
@@ -196,6 +196,7 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("skins.trust", json!({ "text": "{}" })),
         ("skins.untrust", json!({ "skin": "x" })),
         ("skins.choose", json!({ "skin": "terse" })),
+        ("passkeys.revoke", json!({ "passkey": "x" })),
         ("playbooks.try_draft", json!({ "name": "x" })),
         ("playbooks.adopt", json!({ "name": "x" })),
         ("playbooks.turn_off", json!({ "name": "x" })),

@@ -63,6 +63,8 @@ pub enum Kind {
     Secret,
     /// A key that was followed by another.
     Key,
+    /// A passkey that may approve.
+    Passkey,
     /// A file.
     File,
 }
@@ -258,6 +260,12 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         Kind::Secret => {
             let all = ask.call(&wire::secrets::List {})?.secrets;
             all.into_iter().map(|one| (one.handle, plain(&one.hosts.join(", ")))).collect()
+        }
+        Kind::Passkey => {
+            let all = ask.call(&wire::passkeys::List {})?.passkeys.into_iter();
+            all.filter(|one| one.in_force)
+                .map(|one| (one.passkey_id, plain(&one.name.unwrap_or_default())))
+                .collect()
         }
         Kind::Key => {
             let keys = ask.call(&wire::keys::List { all: true })?.keys.into_iter();

@@ -21,8 +21,14 @@ const ROUNDS: usize = 40;
 fn allowed(world: &World) -> usize {
     let stored = world.kernel().reader().log(0, 1_000_000).unwrap();
     let types = stored.iter().map(|one| one.event().unwrap().event_type);
-    let grave =
-        ["approval.granted", "grant.standing_allowed", "person.decided", "policy.overridden", "key.rotated"];
+    let grave = [
+        "approval.granted",
+        "grant.standing_allowed",
+        "passkey.enrolled",
+        "person.decided",
+        "policy.overridden",
+        "key.rotated",
+    ];
     types.filter(|name| grave.contains(&name.as_str())).count()
 }
 

@@ -71,8 +71,18 @@ pub fn verify(
     })?;
     let payload =
         dsse::verify(&envelope, key).map_err(|e| Refusal::new("decision_signature", e.to_string()))?;
+    checked(&payload, approval, packet_bytes, now)
+}
+
+/// The decision in these bytes, which a person signed in one way or another, once all but the signature holds.
+pub(super) fn checked(
+    payload: &[u8],
+    approval: &Approval,
+    packet_bytes: &[u8],
+    now: UnixMs,
+) -> Result<ApprovalDecision, Refusal> {
     let value =
-        canon::parse_canonical(&payload).map_err(|e| Refusal::new("decision_unreadable", e.to_string()))?;
+        canon::parse_canonical(payload).map_err(|e| Refusal::new("decision_unreadable", e.to_string()))?;
     let decision: ApprovalDecision =
         serde_json::from_value(value).map_err(|e| Refusal::new("decision_unreadable", e.to_string()))?;
     // What serde would drop silently was signed too, so it must be nothing.

@@ -6,6 +6,7 @@ mod cards;
 mod changed;
 mod engine;
 mod grants;
+mod passkeys;
 mod profiles;
 mod risks;
 mod shells;

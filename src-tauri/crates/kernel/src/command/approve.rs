@@ -108,10 +108,11 @@ impl Kernel {
                     envelope: at.clone(),
                     keyid,
                     receipt_id: None,
+                    passkey: None,
                 },
             )),
         }
-        self.resolution_receipt(&mut tx, &approval, &decision, Some(at))?;
+        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), None)?;
         if let Some((grant, signed)) = &standing {
             self.push_standing(tx.writeup(), grant, signed)?;
         }
@@ -161,18 +162,20 @@ impl Kernel {
                 feedback: feedback.map(Sensitive::from),
             },
         );
-        self.resolution_receipt(&mut tx, &approval, &decision, None)?;
+        self.resolution_receipt(&mut tx, &approval, &decision, None, None)?;
         tx.commit()?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
     }
 
-    /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1).
+    /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1). `with`: what a person used who
+    /// did not use the approval key itself.
     pub(super) fn resolution_receipt(
         &self,
         tx: &mut Tx<'_>,
         approval: &Approval,
         decision: &ApprovalDecision,
         envelope: Option<ArtifactRef>,
+        with: Option<&str>,
     ) -> Result<(), Error> {
         let mut receipt = self.blank(tx, ActionClass::ApprovalResolution)?;
         receipt.receipt_class = ReceiptClass::ApprovalResolution;
@@ -185,8 +188,9 @@ impl Kernel {
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
         let answered = if decision.choice == Choice::Deny { "Denied" } else { "Approved" };
+        let with = with.map(|with| format!(", with {with}")).unwrap_or_default();
         receipt.result_summary =
-            Sensitive::from(format!("{answered} by a person, {}", decision.surface.place()));
+            Sensitive::from(format!("{answered} by a person{with}, {}", decision.surface.place()));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }

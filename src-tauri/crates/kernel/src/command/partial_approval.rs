@@ -128,7 +128,7 @@ impl Kernel {
                 feedback: Some(Sensitive::from(words.to_owned())),
             },
         );
-        self.resolution_receipt(tx, approval, &decision, None)
+        self.resolution_receipt(tx, approval, &decision, None, None)
     }
 
     /// The request of the chosen items; of a staged command, the same run with these of its changes.

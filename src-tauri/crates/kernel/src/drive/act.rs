@@ -14,12 +14,12 @@ use crate::tx::{After, Tx};
 use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest, ApprovalPacket};
 use governance::Authorization;
-use governance::approval::verify;
+use governance::approval::{verify, verify_by_passkey};
 use governance::grant::{Approved, MintInput, mint};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
-use model::body::{DecisionRecorded, EffectDispatched, GrantIssued, KeyPurpose, WitnessValidated};
+use model::body::{DecisionRecorded, EffectDispatched, GrantIssued, WitnessValidated};
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::grant::FilesystemScope;
@@ -204,13 +204,19 @@ impl Kernel {
         let Some(envelope) = &record.envelope else { return Ok(None) };
         let envelope = self.artifacts.read(&envelope.sha256)?;
         let packet_bytes = self.artifacts.read(&record.approval.approval_packet_sha256)?;
-        let (_, key) =
-            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let (_, key) = self.approval_key()?;
         let mut asked = record.approval.clone();
         asked.status = ApprovalStatus::Pending;
         // It held when it was given, or it would not be in the log; whether it still does was asked before.
         let given_at = record.approval.resolved_at.unwrap_or(state.latest);
-        let decision = verify(&envelope, &asked, &packet_bytes, &key, given_at)?;
+        let decision = match &record.passkey {
+            Some(enrolment) => {
+                let passkey = self.enrolled_passkey(enrolment, &key)?;
+                // What it had counted was compared then.
+                verify_by_passkey(&envelope, (&asked, packet_bytes.as_slice()), (&passkey, 0), given_at)?.0
+            }
+            None => verify(&envelope, &asked, &packet_bytes, &key, given_at)?,
+        };
         let packet = serde_json::from_slice(&packet_bytes).map_err(|e| Error::Broken(e.to_string()))?;
         Ok(Some(Yes { approval: record.approval.clone(), decision, packet }))
     }

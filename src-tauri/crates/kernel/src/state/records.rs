@@ -44,8 +44,10 @@ pub struct ApprovalRecord {
     pub risk_band: RiskBand,
     /// The packet's nonce.
     pub nonce: String,
-    /// The signed envelope of a yes.
+    /// The signed envelope of a yes, or what a passkey signed.
     pub envelope: Option<ArtifactRef>,
+    /// What lets the passkey say yes that did.
+    pub passkey: Option<ArtifactRef>,
     /// How far the yes reaches.
     pub scope: Option<ApprovalScope>,
     /// Words that came with a no.

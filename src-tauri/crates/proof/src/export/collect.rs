@@ -308,7 +308,7 @@ impl<'a> Collected<'a> {
     fn artifacts(&mut self, options: &Options, receipt: Option<&Receipt>) -> Result<(), Error> {
         let wanted: BTreeSet<Digest> = match receipt {
             None => self.facts.artifacts.keys().copied().collect(),
-            Some(receipt) => digests_of(receipt),
+            Some(receipt) => self.with_enrolments(digests_of(receipt)),
         };
         let envelopes: BTreeSet<Digest> = self.facts.receipts.values().map(|fact| fact.envelope).collect();
         let mut lost = 0_u64;
@@ -337,6 +337,15 @@ impl<'a> Collected<'a> {
             self.left_out.push(format!("{lost} artifacts whose content is no longer kept"));
         }
         Ok(())
+    }
+
+    /// These, and what lets a passkey say yes whose decision is among them.
+    fn with_enrolments(&self, mut digests: BTreeSet<Digest>) -> BTreeSet<Digest> {
+        let decisions = digests.iter().filter_map(|digest| self.facts.decisions.get(digest));
+        let granted = decisions.filter_map(|fact| fact.granted.as_ref()?.enrolment);
+        let enrolments: Vec<Digest> = granted.collect();
+        digests.extend(enrolments);
+        digests
     }
 
     /// Adds what may be read of a value: a file for each disclosure, or a line where one receipt is alone.

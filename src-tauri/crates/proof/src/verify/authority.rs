@@ -135,8 +135,10 @@ impl Check<'_> {
 
     /// The decisions of a person: signed by the approval key, for exactly the packet that was asked.
     pub(super) fn decisions(&mut self) -> Result<(), Stop> {
-        let facts: Vec<(Digest, DecisionFact)> =
+        let mut facts: Vec<(Digest, DecisionFact)> =
             self.facts.decisions.iter().map(|(digest, fact)| (*digest, fact.clone())).collect();
+        // In their order: a passkey counts.
+        facts.sort_by_key(|(_, fact)| fact.seq);
         for (digest, fact) in facts {
             let Some(bytes) = self.artifact(&digest)? else {
                 self.not_shown(format!("the signed decision on {}, only its digest", fact.approval_id));
@@ -150,7 +152,11 @@ impl Check<'_> {
 
     fn decision(&mut self, digest: &Digest, fact: &DecisionFact, bytes: &[u8]) -> Result<(), Stop> {
         let place = Named::Artifact(*digest).path();
-        let event_key = fact.granted.as_ref().map(|(_, keyid)| *keyid);
+        let by_passkey = fact.granted.as_ref().and_then(|granted| granted.enrolment);
+        if let Some(enrolment) = by_passkey {
+            return self.decision_by_passkey(&place, fact, enrolment, bytes);
+        }
+        let event_key = fact.granted.as_ref().map(|granted| granted.keyid);
         let signers = seal::dsse::Envelope::parse(bytes).map(|e| e.signatures).unwrap_or_default();
         let fits = |key: &PublicKey| match event_key {
             Some(keyid) => keyid == key.keyid(),
@@ -164,8 +170,18 @@ impl Check<'_> {
             return Ok(());
         };
         let payload = envelope_of(&place, bytes, DECISION_PAYLOAD_TYPE, &key)?;
+        self.decided(&place, fact, &payload).map(drop)
+    }
+
+    /// The decision in these bytes, which a person signed in one way or another: it is the one that the log tells of.
+    pub(super) fn decided(
+        &mut self,
+        place: &str,
+        fact: &DecisionFact,
+        payload: &[u8],
+    ) -> Result<ApprovalDecision, Stop> {
         let decision: ApprovalDecision =
-            seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+            seal::canon::from_canonical(payload).map_err(|e| Stop::at(place, e))?;
         let said = (decision.approval_id, decision.decided_by, decision.surface);
         if said != (fact.approval_id, fact.decided_by, fact.surface) {
             return Err(Stop::at(
@@ -174,7 +190,7 @@ impl Check<'_> {
             ));
         }
         match (&fact.granted, decision.choice) {
-            (Some((scope, _)), Choice::Once | Choice::Standing) if *scope == decision.scope => {
+            (Some(granted), Choice::Once | Choice::Standing) if granted.scope == decision.scope => {
                 if !decision.surface.may_grant() {
                     return Err(Stop::at(place, format!("a yes cannot come from `{}`", decision.surface)));
                 }
@@ -182,9 +198,9 @@ impl Check<'_> {
             (None, Choice::Deny) => {}
             _ => return Err(Stop::at(place, format!("it answers otherwise than event {} says", fact.seq))),
         }
-        self.answers_the_packet(&place, &decision)?;
+        self.answers_the_packet(place, &decision)?;
         self.counts.decisions += 1;
-        Ok(())
+        Ok(decision)
     }
 
     /// Standing grants that answered for a person: signed by the approval key, in force when they were used.

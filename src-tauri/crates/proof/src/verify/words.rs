@@ -136,12 +136,14 @@ impl Check<'_> {
         });
         self.proven_by_log(proven);
         proven.extend(self.roots.iter().map(super::state::Rooted::in_words));
-        if self.counts.decisions > 0 {
+        let by_key = self.counts.decisions.saturating_sub(self.counts.by_passkey);
+        if by_key > 0 {
             proven.push(format!(
                 "{} signed by the approval key, for exactly the packet, scope and nonce that were asked",
-                are(self.counts.decisions, "decision of a person", "decisions of a person")
+                are(by_key, "decision of a person", "decisions of a person")
             ));
         }
+        proven.extend(self.passkeys.values().map(super::passkeys::Seen::in_words));
         if self.counts.standing > 0 {
             proven.push(format!(
                 "{} signed by the approval key, and in force at every use of it that is here",
@@ -252,6 +254,12 @@ impl Check<'_> {
         {
             asserted.push("whose the approval key is: it is the one that the log names".to_owned());
         }
+        if self.counts.by_passkey > 0 {
+            asserted.push(
+                "what kind of authenticator holds a passkey: no statement of its maker was asked for"
+                    .to_owned(),
+            );
+        }
         if self.signed && !vouched {
             asserted.push("whose the keys are: they came with the bundle".to_owned());
         }
@@ -292,6 +300,12 @@ impl Check<'_> {
                     count(others, "event")
                 ));
             }
+        }
+        if counts.by_passkey > 0 {
+            not_shown.push(
+                "whether a passkey was revoked before it signed: the store's own stream says so, and Hermit records no yes of one that was"
+                    .to_owned(),
+            );
         }
         if counts.redacted > 0 {
             let profile = self.predicate.as_ref().and_then(|p| p.redacted.as_deref());

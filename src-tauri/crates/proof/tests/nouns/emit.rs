@@ -4,7 +4,7 @@ use super::read::{Def, Field, Model, Record, Ty, Variant};
 use std::collections::BTreeSet;
 
 /// What a bundle holds besides bodies of events.
-const RECORDS: [&str; 8] = [
+const RECORDS: [&str; 9] = [
     "Event",
     "Statement",
     "AuditEntry",
@@ -12,6 +12,7 @@ const RECORDS: [&str; 8] = [
     "ApprovalPacket",
     "ApprovalDecision",
     "StandingGrant",
+    "PasskeyEnrolment",
     "CapabilityGrant",
 ];
 

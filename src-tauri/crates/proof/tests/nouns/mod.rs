@@ -21,7 +21,13 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         model.read(&text);
     }
     // What stands in a file of its own below another.
-    for part in ["body/schedules.rs", "schedule/bounds.rs", "schedule/trigger.rs", "body/skins.rs"] {
+    for part in [
+        "body/schedules.rs",
+        "schedule/bounds.rs",
+        "schedule/trigger.rs",
+        "body/skins.rs",
+        "body/passkeys.rs",
+    ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }
     // Of the room `acts` what is stored, and not what is computed of it.
@@ -79,7 +85,7 @@ fn read_bodies() -> Vec<String> {
 }
 
 fn wanted() -> String {
-    use model::{approval, receipt, standing};
+    use model::{approval, passkey, receipt, standing};
     let quoted = |text: &str| format!("\"{text}\"");
     let granting = approval::Surface::ALL.iter().filter(|surface| surface.may_grant());
     let granting: Vec<String> = granting.map(|surface| quoted(surface.as_str())).collect();
@@ -89,6 +95,8 @@ fn wanted() -> String {
         ("DECISION_TYPE", quoted(approval::DECISION_PAYLOAD_TYPE)),
         ("STANDING_TYPE", quoted(standing::STANDING_PAYLOAD_TYPE)),
         ("STANDING_FORMAT", quoted(standing::STANDING_FORMAT)),
+        ("PASSKEY_TYPE", quoted(passkey::PASSKEY_PAYLOAD_TYPE)),
+        ("PASSKEY_FORMAT", quoted(passkey::PASSKEY_FORMAT)),
         ("GRANTING_SURFACES: readonly string[]", format!("[{}]", granting.join(", "))),
     ];
     emit::module(&MODEL, &read_bodies(), &constants)

@@ -135,10 +135,9 @@ impl Model {
             "bodies" => self.take_bodies(all.parse2(tokens).unwrap()),
             "with_schedules" => self.take_bodies(named.parse2(tokens).unwrap()),
             "macro_rules"
-                if found
-                    .ident
-                    .as_ref()
-                    .is_some_and(|name| name == "with_schedules" || name == "with_skins") =>
+                if found.ident.as_ref().is_some_and(|name| {
+                    name == "with_schedules" || name == "with_skins" || name == "with_passkeys"
+                }) =>
             {
                 self.take_bodies(behind.parse2(tokens).unwrap());
             }

@@ -327,6 +327,7 @@ impl World {
             envelope: envelope.clone(),
             keyid: self.keys.approval.public().keyid(),
             receipt_id: None,
+            passkey: None,
         });
         envelope.sha256
     }

@@ -90,6 +90,7 @@ impl World {
                 envelope,
                 keyid,
                 receipt_id,
+                passkey: None,
             });
         }
     }

@@ -16,6 +16,7 @@ pub mod knowledge;
 pub mod ledger;
 pub mod lineage;
 pub mod models;
+pub mod passkeys;
 pub mod playbooks;
 pub mod policy;
 pub mod proof;

@@ -11,6 +11,8 @@ export const RECEIPT_TYPE = "https://hermit.local/receipt/v1";
 export const DECISION_TYPE = "application/vnd.hermit.approval-decision+json";
 export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
+export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
+export const PASSKEY_FORMAT = "hermit-passkey/1";
 export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
 
 export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin");
@@ -209,6 +211,7 @@ export const standingScope = tagged("kind", {
 });
 export const givenAt = object({ approval_id: id("apr"), packet_sha256: digest }, "closed");
 export const standingGrant = object({ format: string, log_id: string, grant_id: id("grt"), cover: cover, scope: standingScope, after_untrusted: boolean, issued_at: integer, expires_at: integer, max_uses: u32, given_at: nullable(givenAt), override_reason: nullable(string), surface: surface, decided_by: id("prn") }, "closed");
+export const passkeyEnrolment = object({ format: string, log_id: string, credential_id: string, public_key: string, rp_id: string, origin: string, authenticator_data: string, surface: surface, enrolled_by: id("prn"), enrolled_at: integer }, "closed");
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
@@ -226,6 +229,7 @@ export type PolicyResult = Of<typeof policyResult>;
 export type ApprovalPacket = Of<typeof approvalPacket>;
 export type ApprovalDecision = Of<typeof approvalDecision>;
 export type StandingGrant = Of<typeof standingGrant>;
+export type PasskeyEnrolment = Of<typeof passkeyEnrolment>;
 export type CapabilityGrant = Of<typeof capabilityGrant>;
 
 /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */
@@ -234,7 +238,7 @@ export const BODIES = {
   "artifact.created": object({ artifact: artifact }, "closed"),
   "receipt.issued": object({ receipt_id: id("rcp"), receipt_class: receiptClass, action_class: actionClass, result_code: resultCode, action_request_id: nullable(id("act")), envelope: artifactRef, statement_sha256: digest, reversibility: reversibility, rolls_back: nullable(id("rcp")), verifiability: verifiability, summary: sensitive(string) }, "closed"),
   "approval.requested": object({ approval: approval, action_request_id: id("act"), risk_band: riskBand, nonce: string, summary: sensitive(string) }, "closed"),
-  "approval.granted": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, scope: approvalScope, envelope: artifactRef, keyid: digest, receipt_id: nullable(id("rcp")) }, "closed"),
+  "approval.granted": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, scope: approvalScope, envelope: artifactRef, keyid: digest, receipt_id: nullable(id("rcp")), passkey: nullable(artifactRef) }, "closed"),
   "approval.denied": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, envelope: nullable(artifactRef), feedback: nullable(sensitive(string)) }, "closed"),
   "policy.evaluated": object({ policy_result_id: id("pol"), action_request_id: id("act"), result: artifactRef, verdict: verdict, risk_band: riskBand, policy_set_sha256: digest }, "closed"),
   "action.requested": object({ action_request_id: id("act"), request: artifactRef, action_class: actionClass, tool: string, summary: sensitive(string) }, "closed"),
@@ -394,5 +398,9 @@ export const REGISTRY = [
   "skin.trusted",
   "skin.untrusted",
   "conversation.skin_chosen",
+  "passkey.enrolled",
+  "passkey.used",
+  "passkey.refused",
+  "passkey.revoked",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -1,0 +1,38 @@
+//! A passkey that a person's approval key lets say yes for it (governance.md 2, schedule.md 4).
+
+use crate::approval::Surface;
+use crate::{PrincipalId, UnixMs};
+use serde::{Deserialize, Serialize};
+
+/// DSSE payload type of a [`PasskeyEnrolment`].
+pub const PASSKEY_PAYLOAD_TYPE: &str = "application/vnd.hermit.passkey+json";
+
+/// The `format` of this version.
+pub const PASSKEY_FORMAT: &str = "hermit-passkey/1";
+
+/// What a person's approval key signs so that a passkey can say yes; DSSE payload type [`PASSKEY_PAYLOAD_TYPE`]. Who made
+/// the authenticator is not asked, and a statement of it is not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PasskeyEnrolment {
+    /// [`PASSKEY_FORMAT`].
+    pub format: String,
+    /// The store, by its log.
+    pub log_id: String,
+    /// Its identifier at the authenticator, base64url.
+    pub credential_id: String,
+    /// Its key: base64 of the SPKI DER, as in a PEM file. The SHA-256 of that DER is its name.
+    pub public_key: String,
+    /// The host it is for.
+    pub rp_id: String,
+    /// The one origin at which it may sign.
+    pub origin: String,
+    /// What the authenticator said when it made it, base64url: flags, counter, identifier and key.
+    pub authenticator_data: String,
+    /// Where it was enrolled.
+    pub surface: Surface,
+    /// Whose it is.
+    pub enrolled_by: PrincipalId,
+    /// When.
+    pub enrolled_at: UnixMs,
+}

@@ -1,0 +1,124 @@
+//! A yes that a passkey signed: let by the approval key, of a person who was verified, at its origin, counted on.
+
+use super::Check;
+use super::manifest::envelope_of;
+use crate::container::Stop;
+use crate::facts::DecisionFact;
+use crate::layout::Named;
+use model::approval::{Choice, DECISION_PAYLOAD_TYPE};
+use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment};
+use seal::webauthn::{self, Enrolled, PasskeyKey, Said, Signed};
+use seal::{Digest, PublicKey};
+
+/// What is known of a passkey that said yes.
+pub(super) struct Seen {
+    origin: String,
+    /// What its authenticator said last.
+    said: Said,
+    decisions: u64,
+}
+
+impl Seen {
+    /// What is proven of its decisions, and what the authenticator said of presence, verification and copies.
+    pub(super) fn in_words(&self) -> String {
+        let decisions = match self.decisions {
+            1 => "1 decision of a person is".to_owned(),
+            many => format!("{many} decisions of a person are"),
+        };
+        let copies = match (self.said.is_backup_eligible, self.said.is_backed_up) {
+            (false, _) => "stays on its device",
+            (true, false) => "may be copied to other devices of its owner",
+            (true, true) => "was copied to other devices of its owner",
+        };
+        format!(
+            "{decisions} signed by a passkey that the approval key lets say yes, at {}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey {copies}",
+            self.origin
+        )
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn decision_by_passkey(
+        &mut self,
+        place: &str,
+        fact: &DecisionFact,
+        enrolment: Digest,
+        bytes: &[u8],
+    ) -> Result<(), Stop> {
+        let Some((key, enrolment)) = self.enrolment(fact, enrolment)? else { return Ok(()) };
+        let refused = |why: &dyn std::fmt::Display| Stop::at(place, why);
+        let signed = Signed::parse(bytes).map_err(|e| refused(&e))?;
+        if signed.payload_type != DECISION_PAYLOAD_TYPE {
+            return Err(refused(&format!(
+                "its payload is `{}`, not `{DECISION_PAYLOAD_TYPE}`",
+                signed.payload_type
+            )));
+        }
+        let id = webauthn::base64url_decode(&enrolment.credential_id).map_err(|e| refused(&e))?;
+        let (rp_id, origin) = (enrolment.rp_id.as_str(), enrolment.origin.as_str());
+        let passkey = Enrolled { credential_id: &id, key: &key, rp_id, origin };
+        let said = signed.verify(&passkey).map_err(|fault| refused(&fault))?;
+        let made = webauthn::base64url_decode(&enrolment.authenticator_data).map_err(|e| refused(&e))?;
+        let made = webauthn::said(&made, rp_id).map_err(|fault| refused(&fault))?;
+        let name = key.keyid();
+        let last = self.passkeys.get(&name).map_or(made.counter, |seen| seen.said.counter);
+        if !webauthn::follows(last, said.counter) {
+            return Err(refused(
+                &"the passkey has not counted on since it was last used: there may be a copy of it",
+            ));
+        }
+        let decision = self.decided(place, fact, &signed.payload)?;
+        let fits = decision.choice == Choice::Once
+            && decision.decided_by == enrolment.enrolled_by
+            && enrolment.enrolled_at <= decision.decided_at;
+        if !fits {
+            let why = "a passkey says yes once, for whom it was enrolled, and not before";
+            return Err(Stop::at(place, why));
+        }
+        self.counts.by_passkey += 1;
+        let seen = self.passkeys.entry(name).or_insert(Seen { origin: enrolment.origin, said, decisions: 0 });
+        (seen.said, seen.decisions) = (said, seen.decisions + 1);
+        Ok(())
+    }
+
+    /// What lets the passkey say yes, signed by an approval key of this bundle; none where it is not here.
+    fn enrolment(
+        &mut self,
+        fact: &DecisionFact,
+        digest: Digest,
+    ) -> Result<Option<(PasskeyKey, PasskeyEnrolment)>, Stop> {
+        let Some(bytes) = self.artifact(&digest)? else {
+            let of = fact.approval_id;
+            self.not_shown(format!("what lets the passkey say yes that decided {of}, only its digest"));
+            return Ok(None);
+        };
+        self.named.insert(digest);
+        let place = Named::Artifact(digest).path();
+        let signers = seal::dsse::Envelope::parse(&bytes).map(|e| e.signatures).unwrap_or_default();
+        let signed = |key: &PublicKey| signers.iter().any(|s| s.keyid == key.keyid());
+        let Some(approval_key) = self.ever("approval").into_iter().find(signed) else {
+            self.lacks(format!(
+                "the key that let the passkey decide {} is not in this bundle",
+                fact.approval_id
+            ));
+            return Ok(None);
+        };
+        let payload = envelope_of(&place, &bytes, PASSKEY_PAYLOAD_TYPE, &approval_key)?;
+        let enrolment: PasskeyEnrolment =
+            seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+        if enrolment.format != PASSKEY_FORMAT {
+            return Err(Stop::at(place, format!("it is of another version: `{}`", enrolment.format)));
+        }
+        if self.predicate.as_ref().is_none_or(|predicate| predicate.log_id != enrolment.log_id) {
+            return Err(Stop::at(place, "it was enrolled for another store"));
+        }
+        if !enrolment.surface.may_grant() {
+            return Err(Stop::at(place, format!("a yes cannot come from `{}`", enrolment.surface)));
+        }
+        let key = PasskeyKey::from_base64(&enrolment.public_key).map_err(|e| Stop::at(&place, e))?;
+        if fact.granted.as_ref().is_none_or(|granted| granted.keyid != key.keyid()) {
+            return Err(Stop::at(place, format!("it is not the passkey that event {} names", fact.seq)));
+        }
+        Ok(Some((key, enrolment)))
+    }
+}
