@@ -419,7 +419,7 @@ fn the_goal_of_a_run_is_one_for_the_window_and_for_the_run_api_also_under_the_ne
     assert_eq!(room.hermit(&["task", "show", &task])["goal"], "the goal of Sorting, by year");
 }
 
-#[conforms("RA-3-9")]
+#[conforms(part = "RA-3-9")]
 #[test]
 fn each_command_behind_a_slash_is_typed_in_the_window_and_does_at_its_host_what_it_stands_for() {
     let Some(mut room) = room("commands behind a slash, in the window") else { return };
