@@ -58,6 +58,7 @@ mod guests;
 mod head_pin;
 mod historian;
 mod home;
+mod hooks;
 mod interrupt;
 mod key_control;
 mod key_rotation;

@@ -106,6 +106,8 @@ pub struct Kernel {
     pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
     /// What schedules wait for that is no time: what is to be looked at, and when.
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
+    /// Calls of hooks are taken one at a time.
+    pub(crate) hooks: Mutex<crate::command::hooks::Hooks>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

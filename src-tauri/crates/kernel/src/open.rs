@@ -100,6 +100,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         promised: Mutex::default(),
         slots_held: Mutex::default(),
         looks: Mutex::default(),
+        hooks: Mutex::default(),
         folders: Arc::default(),
         began,
     })

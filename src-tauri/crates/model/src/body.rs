@@ -19,6 +19,8 @@ mod nouns;
 #[macro_use]
 mod registry;
 #[macro_use]
+mod hooks;
+#[macro_use]
 mod schedules;
 #[macro_use]
 mod skins;
@@ -26,7 +28,7 @@ mod skins;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins bodies
+with_schedules! { with_skins with_hooks bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

@@ -232,7 +232,7 @@ const fn part(body: &Body) -> Part {
         | ToolSamplingSet(_) | ToolServerPassedOn(_) | ToolLoginAllowed(_) | ToolLoggedIn(_) | ToolLoggedOut(_) | PolicyRulesChanged(_)
         | SkillTrusted(_) | SkillUntrusted(_) | PlaybookAdopted(_) | PlaybookTurnedOff(_) | HistoryRead(_) | StateRooted(_)
         | LimitReached(_) | ScheduleKept(_) | SchedulePaused(_) | ScheduleResumed(_) | ScheduleRemoved(_) | ScheduleSettled(_) | ScheduleFired(_) | ScheduleNotBegun(_)
-        | SkinTrusted(_) | SkinUntrusted(_) | SkinChosen(_)
+        | SkinTrusted(_) | SkinUntrusted(_) | SkinChosen(_) | ScheduleCalled(_) | ScheduleCallsRefused(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

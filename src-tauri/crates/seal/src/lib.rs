@@ -42,6 +42,7 @@ mod scan;
 pub mod sshsig;
 pub mod succession;
 pub mod tlog_proof;
+pub mod webhook;
 mod write;
 
 pub use digest::{Digest, Hasher};

@@ -46,6 +46,7 @@ mod tests {
     #[test]
     fn every_value_of_schedules_too() {
         spelled!(
+            schedule::CallRefused,
             schedule::CatchUpKind,
             schedule::FileChange,
             schedule::FileChanges,

@@ -103,6 +103,8 @@ crate::names! {
         Ref = "ref",
         /// A run of another schedule, or a task, has ended.
         After = "after",
+        /// A hook is called: a program sends a signed request.
+        Hook = "hook",
     }
 }
 
@@ -157,5 +159,19 @@ crate::names! {
         ScheduleMissing = "schedule_missing",
         /// Something else stands in the way.
         Unreadable = "unreadable",
+    }
+}
+
+crate::names! {
+    /// Why a call of a hook was refused.
+    pub enum CallRefused ("reason why a call was refused") {
+        /// It is not signed with the secret of the hook, or not as a call is.
+        Signature = "signature",
+        /// It was signed earlier or later than it may be.
+        Time = "time",
+        /// Its body is larger than a call may be.
+        TooLarge = "too_large",
+        /// More calls came within a minute, or wait for a run, than may.
+        TooMany = "too_many",
     }
 }

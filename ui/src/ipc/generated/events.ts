@@ -148,5 +148,7 @@ export const EVENT_NAME = [
   "skin.trusted",
   "skin.untrusted",
   "conversation.skin_chosen",
+  "schedule.called",
+  "schedule.calls_refused",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -889,6 +889,8 @@ export const TRIGGER_KIND = [
   "ref",
   /** A run of another schedule, or a task, has ended. */
   "after",
+  /** A hook is called: a program sends a signed request. */
+  "hook",
 ] as const;
 export type TriggerKind = (typeof TRIGGER_KIND)[number];
 
@@ -941,6 +943,19 @@ export const UNSEEN = [
   "unreadable",
 ] as const;
 export type Unseen = (typeof UNSEEN)[number];
+
+/** Why a call of a hook was refused. */
+export const CALL_REFUSED = [
+  /** It is not signed with the secret of the hook, or not as a call is. */
+  "signature",
+  /** It was signed earlier or later than it may be. */
+  "time",
+  /** Its body is larger than a call may be. */
+  "too_large",
+  /** More calls came within a minute, or wait for a run, than may. */
+  "too_many",
+] as const;
+export type CallRefused = (typeof CALL_REFUSED)[number];
 
 /** What a step is for (examples of HK-8.2). */
 export const STEP_KIND = [

@@ -19,7 +19,7 @@ use model::schedule::{
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
-    ScheduleRun, ScheduleTrigger, Schedules, Show,
+    ScheduleHook, ScheduleRun, ScheduleTrigger, Schedules, Show,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -183,6 +183,7 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         ref_name: None,
         of: None,
         end: None,
+        hook: None,
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
@@ -192,6 +193,7 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         Trigger::After { of, end } => {
             ScheduleTrigger { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
         }
+        Trigger::Hook { name } => ScheduleTrigger { kind: TriggerKind::Hook, hook: Some(name), ..none },
     }
 }
 
@@ -292,6 +294,25 @@ fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Er
     Ok(runs)
 }
 
+/// How the hook stands that a schedule waits for.
+fn hook(host: &dyn Host, record: &ScheduleRecord, name: &str) -> Result<ScheduleHook, Error> {
+    let secret = model::schedule::hook_secret(name);
+    let has_secret = match host.kernel() {
+        Ok(kernel) => kernel.secrets().contains_key(&secret),
+        Err(_) => fold::store_state(&host.reader()?)?.secrets.contains_key(&secret),
+    };
+    Ok(ScheduleHook {
+        name: name.to_owned(),
+        path: format!("/v1/hooks/{name}"),
+        secret,
+        has_secret,
+        called: record.slots.called,
+        waiting: u32::try_from(record.slots.calls.len()).unwrap_or(u32::MAX),
+        refused: record.slots.refused,
+        last_refused: record.slots.last_refused,
+    })
+}
+
 fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
     let kept = kept(host, record)?;
     let zone = match &record.when.rule {
@@ -324,6 +345,10 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         zone,
         waits_for: kept.as_ref().and_then(|kept| kept.on.as_ref()).map(waits_for),
         unseen: record.slots.unseen.filter(|_| record.waits_for_event() && record.may_begin()),
+        hook: match kept.as_ref().and_then(|kept| kept.on.as_ref()) {
+            Some(Trigger::Hook { name }) => Some(hook(host, record, name)?),
+            _ => None,
+        },
         goal: kept.as_ref().map_or_else(erased, |kept| kept.goal.clone()),
         folder: kept.as_ref().map_or_else(erased, |kept| kept.folder.clone()),
         worker: kept.as_ref().map_or_else(erased, |kept| match &kept.proposer {

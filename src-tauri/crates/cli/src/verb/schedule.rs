@@ -2,6 +2,7 @@
 
 use super::Came;
 use super::run::{micros, parameters, playbook_file};
+use super::schedule_hook;
 use super::schedule_times::{asks, calendar, reason};
 use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
@@ -33,9 +34,11 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
         }
         ScheduleVerb::Show { schedule } => {
             let found = context.reading()?.call(&Show { name: schedule })?;
-            context.out.answer(&found, shown)?;
+            let address = found.hook.as_ref().and_then(|_| schedule_hook::address(context));
+            context.out.answer(&found, |out, one| shown(out, one, address.as_deref()))?;
             Ok(exit::DONE)
         }
+        ScheduleVerb::Secret { schedule } => schedule_hook::secret(context, schedule),
         ScheduleVerb::Preview { time, zone } => {
             let found = context.free()?.call(&Preview { said: time, zone })?;
             context.out.answer(&found, previewed)?;
@@ -222,7 +225,7 @@ fn bounded(of: &Limits) -> Vec<String> {
     lines.into_iter().flatten().collect()
 }
 
-fn shown(out: &Output, one: &Schedule) {
+fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
     out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), stands(one), plain(&one.said)));
     if let Some(why) = &one.why {
         out.say(Tone::Warn, format!("  {}", plain(why)));
@@ -233,6 +236,9 @@ fn shown(out: &Output, one: &Schedule) {
     }
     if let Some(why) = one.unseen {
         out.say(Tone::Warn, format!("  it cannot be seen now: {}", unseen(why)));
+    }
+    if let Some(hook) = &one.hook {
+        schedule_hook::shown(out, hook, &one.name, address);
     }
     out.line(format!("  {} in {}", plain(&one.worker), plain(&one.folder)));
     for line in one.goal.lines() {
@@ -290,6 +296,7 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
             });
             vec![format!("waits until a run of {} {how}", name(&on.of))]
         }
+        TriggerKind::Hook => vec![format!("waits until the hook {} is called", name(&on.hook))],
     }
 }
 

@@ -219,8 +219,7 @@ impl Kernel {
         let deadline_at = deadline(&schedule, self.ports.clock.now());
         let budget = self.budget_of_run(record, &schedule)?;
         // What changed came from somebody else, and is no word of the goal.
-        let change = record.slots.change_at(at).map(|change| change.artifact_id);
-        let encloses = Encloses { files: change.into_iter().collect(), ..Encloses::default() };
+        let encloses = Encloses { files: self.told_of(record, at)?, ..Encloses::default() };
         let submitted = self.submit_background(
             Initiator::Scheduler,
             BackgroundWork {

@@ -95,7 +95,7 @@ impl Kernel {
             Trigger::Files { globs, .. } => {
                 executors.files_seen(globs).map(|files| SeenState::Files { files })
             }
-            Trigger::After { .. } => return Ok(Err(Unseen::Unreadable)),
+            Trigger::After { .. } | Trigger::Hook { .. } => return Ok(Err(Unseen::Unreadable)),
         };
         let redactor = self.ports.redactor.now();
         Ok(match state {

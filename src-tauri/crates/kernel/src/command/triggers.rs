@@ -63,7 +63,7 @@ pub struct Watch {
 }
 
 /// When it is looked at again where nothing happens before, and what is to be driven to its end.
-type Looked = (UnixMs, Vec<TaskId>);
+pub(super) type Looked = (UnixMs, Vec<TaskId>);
 
 impl Kernel {
     /// What a host watches: the folder of each schedule that waits for files or for a ref of its repository.
@@ -75,8 +75,9 @@ impl Kernel {
                 Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
                 Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
-                // The end of a run is told by whoever drives it, and what cannot be read says so when it is looked at.
-                Ok(Some(Trigger::After { .. }) | None) | Err(_) => return None,
+                // The end of a run is told by whoever drives it, a call by whoever takes it, and what cannot be read says so when it is
+                // looked at.
+                Ok(Some(Trigger::After { .. } | Trigger::Hook { .. }) | None) | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
@@ -220,6 +221,9 @@ impl Kernel {
         if !record.slots.unmade.is_empty() || held.is_some_and(|why| why != PassedOver::FolderMissing) {
             return then(RETRY_MS);
         }
+        if let Trigger::Hook { name } = on {
+            return self.look_at_calls(record, name, (&runs, overlap), now);
+        }
         let before = self.seen_before(record)?;
         let seen = match self.seen_now(on, schedule, before.as_ref())? {
             Ok(seen) => seen,
@@ -280,7 +284,7 @@ impl Kernel {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: Some(unseen) })
+        self.push_seen(record, Seen { state, change: None, unseen: Some(unseen), calls: None })
     }
 
     /// Nothing changed.
@@ -293,11 +297,11 @@ impl Kernel {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: None })
+        self.push_seen(record, Seen { state, change: None, unseen: None, calls: None })
     }
 
     /// Whether a schedule is as it was when a look began: a look takes its time, and a person may have said otherwise meanwhile.
-    fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
+    pub(super) fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
         let now = self.known_schedule(&record.name)?;
         Ok(now.may_begin() && (now.version, now.span) == (record.version, record.span))
     }
@@ -347,9 +351,13 @@ impl Kernel {
         schedule: &Schedule,
     ) -> Result<(), Error> {
         let Some(on) = &schedule.on else { return Ok(()) };
+        // Calls are on record when they come.
+        if matches!(on, Trigger::Hook { .. }) {
+            return Ok(());
+        }
         let seen = match self.seen_now(on, schedule, None)? {
             Ok(Now { state, .. }) => keep_seen(w, record, &state, None)?,
-            Err(unseen) => Seen { state: None, change: None, unseen: Some(unseen) },
+            Err(unseen) => Seen { state: None, change: None, unseen: Some(unseen), calls: None },
         };
         let until = slot_at(record, record.settled());
         push_settled(w, record, Vec::new(), (until, record.slots.passed_over), Some(seen));
@@ -380,66 +388,6 @@ impl Kernel {
         push_settled(w, record, settled, (at, so_far), Some(kept));
         Ok(())
     }
-
-    /// What a schedule waits for is there to be waited for, and it is not, by way of others, its own end.
-    ///
-    /// # Errors
-    /// [`Error::Input`], which says what can be said.
-    pub(super) fn check_trigger(&self, schedule: &Schedule) -> Result<(), Error> {
-        let input = |why: String| Err(Error::Input(why));
-        let Some(on) = &schedule.on else { return Ok(()) };
-        on.check().map_err(Error::Input)?;
-        if let Trigger::Files { globs, .. } = on {
-            effects::check_globs(globs).map_err(|why| Error::Input(why.to_string()))?;
-        }
-        if let Trigger::After { of, .. } = on {
-            self.check_after(&schedule.name, of)?;
-        }
-        match (on, self.seen_now(on, schedule, None)?) {
-            (_, Ok(Now { state: SeenState::Ref { at: None }, .. })) => {
-                input(format!("{}: there is no such branch or tag in {}", on.in_words(), schedule.folder))
-            }
-            (Trigger::After { of, .. }, Ok(Now { state: SeenState::Runs { open, ended }, .. }))
-                if open.is_empty() && !ended.is_empty() && of.parse::<TaskId>().is_ok() =>
-            {
-                input(format!("the task `{of}` has ended already"))
-            }
-            (_, Err(unseen)) => input(format!("{}: {}", on.in_words(), why_unseen(unseen, &schedule.folder))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whoever is waited for is there, and waits for nobody that waits for this one.
-    fn check_after(&self, name: &str, of: &str) -> Result<(), Error> {
-        if let Ok(task) = of.parse::<TaskId>() {
-            let known = self.query()?.task(task).map_err(crate::query::view)?;
-            return known.map(drop).ok_or_else(|| Error::Input(format!("there is no task `{of}`")));
-        }
-        let (registry, mut way) = (self.schedule_registry(), vec![name.to_owned()]);
-        let mut next = Some(of.to_owned());
-        while let Some(at) = next {
-            if way.contains(&at) {
-                way.push(at);
-                let way = way.join("`, which waits for `");
-                return Err(Error::Input(format!("`{way}`: it would begin itself for ever")));
-            }
-            let Some(record) = registry.standing(&at) else {
-                // One further on that was removed since closes no circle.
-                if way.len() > 1 {
-                    return Ok(());
-                }
-                return Err(Error::Input(format!(
-                    "no schedule is named `{at}`: `hermit schedule list` names those that stand"
-                )));
-            };
-            next = match self.trigger_of(record)? {
-                Some(Trigger::After { of, .. }) if of.parse::<TaskId>().is_err() => Some(of),
-                _ => None,
-            };
-            way.push(at);
-        }
-        Ok(())
-    }
 }
 
 /// Whether a look lies further ahead than one is put: its clock was set back since.
@@ -448,12 +396,11 @@ fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
 }
 
 /// The instant of a look as a slot: behind all that is settled.
-fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
+pub(super) fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
     now.max(record.settled().plus_ms(1))
 }
 
-/// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person, and are not trusted.
+/// Keeps what a look saw, and what changed, in the stream of the schedule's slots.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
@@ -463,32 +410,30 @@ fn keep_seen(
     let scope = Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
     let before = std::mem::replace(&mut w.scope, scope);
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
-    let change = change.map(|change| {
-        let trust = match change {
-            SeenChange::Files { .. } => TrustTier::Untrusted,
-            SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
-        };
-        let new = NewArtifact {
-            uri: Some(format!("schedule:{}", record.name)),
-            alias: Some("what-changed.json".to_owned()),
-            ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
-        };
-        w.object(change, new)
-    });
     w.scope = before;
-    Ok(Seen { state: Some(kept?), change: change.transpose()?, unseen: None })
+    let change = change.map(|change| keep_change(w, record, change)).transpose()?;
+    Ok(Seen { state: Some(kept?), change, unseen: None, calls: None })
 }
 
-/// Why something cannot be seen, in words.
-fn why_unseen(unseen: Unseen, folder: &str) -> String {
-    match unseen {
-        Unseen::FolderMissing => format!("the folder {folder} is not there"),
-        Unseen::TooManyFiles => format!(
-            "{folder} holds more than {} such files: name fewer kinds of them, or a folder inside",
-            model::schedule::SEEN_FILES_MAX
-        ),
-        Unseen::NoRepository => format!("{folder} is no git repository whose branches can be read"),
-        Unseen::ScheduleMissing => "there is no such schedule".to_owned(),
-        Unseen::Unreadable => format!("{folder} cannot be read"),
-    }
+/// Keeps what changed, likewise. A task gets it as a file that comes with its goal: what somebody else named, or said in a call, is
+/// no word of the person, and is not trusted.
+pub(super) fn keep_change(
+    w: &mut Writeup<'_>,
+    record: &ScheduleRecord,
+    change: &SeenChange,
+) -> Result<ArtifactRef, Error> {
+    let trust = match change {
+        SeenChange::Files { .. } | SeenChange::Called { .. } => TrustTier::Untrusted,
+        SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+    };
+    let new = NewArtifact {
+        uri: Some(format!("schedule:{}", record.name)),
+        alias: Some("what-changed.json".to_owned()),
+        ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
+    };
+    let scope = Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
+    let before = std::mem::replace(&mut w.scope, scope);
+    let kept = w.object(change, new);
+    w.scope = before;
+    kept
 }

@@ -138,7 +138,7 @@ impl Model {
                 if found
                     .ident
                     .as_ref()
-                    .is_some_and(|name| name == "with_schedules" || name == "with_skins") =>
+                    .is_some_and(|name| name.to_string().starts_with("with_")) =>
             {
                 self.take_bodies(behind.parse2(tokens).unwrap());
             }

@@ -141,6 +141,7 @@ export const trigger = tagged("kind", {
   files: object({ globs: defaulted(array(string)), changes: fileChanges, quiet_ms: u64 }, "closed"),
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
+  hook: object({ name: string }, "closed"),
 });
 export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
@@ -394,5 +395,7 @@ export const REGISTRY = [
   "skin.trusted",
   "skin.untrusted",
   "conversation.skin_chosen",
+  "schedule.called",
+  "schedule.calls_refused",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
