@@ -43,6 +43,7 @@ mod ground;
 mod halting;
 mod helping;
 mod history;
+mod hooks;
 mod ingress;
 mod know_how;
 mod lasting;
