@@ -28,12 +28,14 @@ static GITHUB_EVENT: HeaderName = HeaderName::from_static("x-github-event");
 
 /// How many calls came since a minute began.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Mutex<(i64, u32)>);
+pub(crate) struct Calls {
+    came: Mutex<(i64, u32)>,
+}
 
 impl Calls {
     /// Whether one more is looked at.
     fn takes(&self, now: i64) -> bool {
-        let mut of = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of = self.came.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back begins another minute.
         if !(0..MINUTE_MS).contains(&now.saturating_sub(of.0)) {
             *of = (now, 0);
