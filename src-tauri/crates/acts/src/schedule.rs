@@ -3,7 +3,7 @@
 
 use crate::call::quoted;
 use crate::skill::Told;
-use crate::{Line, LineKind, visible};
+use crate::{Line, LineKind, money, visible};
 use model::ConversationId;
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
@@ -147,11 +147,6 @@ fn spends(of: &Budget) -> String {
         "each run may use {} turns of a model, {} tokens, {minutes} minutes and {cost}, and ends there",
         of.iterations_max, of.tokens_max
     )
-}
-
-/// Millionths of a US dollar, in whole cents.
-fn money(micros: u64) -> String {
-    format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
 /// What bounds its runs beside that: each with what it is called.

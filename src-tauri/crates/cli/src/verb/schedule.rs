@@ -8,8 +8,8 @@ use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::progress::money;
 use crate::text::{plain, time};
+use acts::money;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
