@@ -49,6 +49,8 @@ pub struct Slots {
     seen: Option<(u32, ArtifactRef)>,
     /// Why the newest look saw nothing, if it did not.
     pub unseen: Option<Unseen>,
+    /// In which version nothing can come any more.
+    over_in: Option<u32>,
     /// Of slots that fire and have no task yet, what changed.
     changes: BTreeMap<UnixMs, ArtifactRef>,
     /// Calls of its hook for which no slot stands yet, the oldest first.
@@ -93,6 +95,9 @@ impl Slots {
                 if let Some(seen) = &b.seen {
                     self.seen = seen.state.clone().map(|at| (b.version, at));
                     self.unseen = seen.unseen;
+                    if seen.is_over {
+                        self.over_in = Some(b.version);
+                    }
                     if let Some(newest) = seen.calls {
                         self.settled_calls = newest;
                         self.called = self.called.max(newest);
@@ -272,11 +277,22 @@ impl ScheduleRecord {
     /// How it stands.
     pub fn state(&self) -> ScheduleState {
         match self.said {
-            ScheduleState::Active if self.next() == Ok(None) && !self.waits_for_event() => {
-                ScheduleState::Over
-            }
+            ScheduleState::Active if self.is_over() => ScheduleState::Over,
             said => said,
         }
+    }
+
+    /// Whether no slot can come any more.
+    fn is_over(&self) -> bool {
+        match self.waits_for_event() {
+            true => self.slots.over_in == Some(self.version),
+            false => self.next() == Ok(None),
+        }
+    }
+
+    /// Whether one looks at what it waits for, and that is no time.
+    pub fn is_looked_at(&self) -> bool {
+        self.waits_for_event() && self.may_begin() && !self.is_over()
     }
 
     /// Whether it waits for something that is no time.

@@ -93,3 +93,4 @@ mod unattended;
 mod undoing;
 mod versioning;
 mod views;
+mod waiting;

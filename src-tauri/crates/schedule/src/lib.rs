@@ -22,7 +22,7 @@ mod plain_words;
 mod rule;
 mod seen;
 
-pub use bounds::{delay_ms, hours, within};
+pub use bounds::{delay_ms, hours, opens, within};
 pub use catch_up::settle;
 pub use days::{day_and_time, month};
 pub use plain_words::{parse, said};

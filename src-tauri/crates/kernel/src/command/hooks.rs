@@ -192,7 +192,7 @@ impl Kernel {
             let calls: Vec<HookCall> = record.slots.calls.iter().skip(more).cloned().collect();
             let change = SeenChange::Called { hook: hook.to_owned(), calls, more: more as u64 };
             let change = Some(keep_change(&mut w, record, &change)?);
-            let seen = Seen { state: None, change, unseen: None, calls: Some(newest) };
+            let seen = Seen { change, calls: Some(newest), ..Seen::default() };
             push_settled(&mut w, record, vec![settled], (at, record.slots.passed_over), Some(seen));
             self.commit_once(w)?;
         }

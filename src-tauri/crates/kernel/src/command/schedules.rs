@@ -191,7 +191,7 @@ impl Kernel {
         if let Some(newest) = record.slots.calls.back() {
             let at = slot_at(record, w.now);
             let passed = Settled::PassedOver { first: at, until: at, slots: Some(1), why };
-            let seen = Seen { state: None, change: None, unseen: None, calls: Some(newest.number) };
+            let seen = Seen { calls: Some(newest.number), ..Seen::default() };
             return push_settled(w, record, vec![passed], (at, passed_over), Some(seen));
         }
         let (settled, until) = schedule::settle(&record.when, record.settled(), w.now).unwrap_or_else(|_| {

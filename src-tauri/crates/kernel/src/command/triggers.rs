@@ -24,10 +24,16 @@ use std::path::PathBuf;
 
 /// When one looks again although nothing was noticed, in milliseconds: a notice may be lost.
 pub(super) const LOOK_MS: i64 = 3_600_000;
-/// When one looks again at what cannot be seen, or may begin no run now, in milliseconds.
+/// When one looks again at what cannot be seen, or waits for its task, in milliseconds.
 const RETRY_MS: i64 = 60_000;
 /// When one looks again although nobody said that the run at work rests, in milliseconds.
 const TURN_MS: i64 = 300_000;
+
+/// When one looks again at what changed while a run of a schedule that ends its older runs is in the middle of an act, in
+/// milliseconds: what that left is on no receipt yet.
+const ACTING_MS: i64 = 10_000;
+/// When one looks again at the earliest where no run may begin now, in milliseconds.
+const HELD_MS_MIN: i64 = 1_000;
 
 /// Milliseconds from a notice of git's files until one looks where its refs are.
 const REF_QUIET_MS: u64 = 1_000;
@@ -69,7 +75,7 @@ impl Kernel {
     /// What a host watches: the folder of each schedule that waits for files or for a ref of its repository.
     pub fn watches(&self) -> Vec<Watch> {
         let registry = self.schedule_registry();
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         let watch = |record: &ScheduleRecord| {
             let (quiet_ms, is_of_refs) = match self.trigger_of(record) {
                 Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
@@ -89,7 +95,7 @@ impl Kernel {
     /// Which schedules wait for something that is no time, each in its version: what a host watches changes with these alone.
     pub fn waiting_for_events(&self) -> Vec<(String, u32)> {
         let registry = self.schedule_registry();
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         waits.map(|one| (one.name.clone(), one.version)).collect()
     }
 
@@ -110,7 +116,7 @@ impl Kernel {
     pub fn next_look(&self) -> Option<UnixMs> {
         let (now, registry) = (self.ports.clock.now(), self.schedule_registry());
         let looks = lock(&self.looks);
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         let due = waits.filter_map(|one| match looks.due.get(&one.name) {
             Some(due) => due.map(|at| if is_ahead(at, now) { now } else { at }),
             None => Some(now),
@@ -158,7 +164,7 @@ impl Kernel {
     pub(super) fn wake_looks(&self, task_id: TaskId, scheduled_by: Option<&str>) {
         let registry = self.schedule_registry();
         let now = self.ports.clock.now();
-        for record in registry.0.values().filter(|one| one.waits_for_event() && one.may_begin()) {
+        for record in registry.0.values().filter(|one| one.is_looked_at()) {
             let of_task = task_id.to_string();
             let is_awaited = || match self.trigger_of(record) {
                 Ok(Some(Trigger::After { of, .. })) => Some(of.as_str()) == scheduled_by || of == of_task,
@@ -211,15 +217,8 @@ impl Kernel {
         }
         let overlap = schedule.bounds.overlap;
         let at_work = runs.contains(&Run::AtWork);
-        // What changes while a run is at work is seen when that one rests, with what else there is then.
-        if at_work && matches!(overlap, None | Some(Overlap::Queue)) {
-            return then(TURN_MS);
-        }
-        let beside: &[Run] = if overlap == Some(Overlap::EndOlder) { &[] } else { &runs };
-        let held = self.why_held(record, schedule, beside)?;
-        // Nothing is lost by looking later: what changed until then is one slot.
-        if !record.slots.unmade.is_empty() || held.is_some_and(|why| why != PassedOver::FolderMissing) {
-            return then(RETRY_MS);
+        if let Some(ms) = self.put_off(record, schedule, &runs)? {
+            return then(ms);
         }
         if let Trigger::Hook { name } = on {
             return self.look_at_calls(record, name, (&runs, overlap), now);
@@ -232,12 +231,13 @@ impl Kernel {
                 return then(RETRY_MS);
             }
         };
+        let is_over = ends(on, &seen.state);
         let Some(before) = before else {
-            self.push_found(record, (&seen.state, None), Vec::new())?;
+            self.push_found(record, (&seen.state, None, is_over), Vec::new())?;
             return then(LOOK_MS);
         };
         if before == seen.state {
-            self.is_as_before(record)?;
+            self.is_as_before(record, is_over)?;
             return then(LOOK_MS);
         }
         let seen = match (on, &before) {
@@ -253,6 +253,9 @@ impl Kernel {
         if change.is_none() && self.passes_by(record, (&before, &seen.state), now) {
             return then(if seen.is_whole { LOOK_MS } else { RETRY_MS });
         }
+        if change.is_some() && overlap == Some(Overlap::EndOlder) && self.is_acting(record, &runs) {
+            return then(ACTING_MS);
+        }
         let still_running = at_work && overlap == Some(Overlap::Skip);
         let settled: Vec<Settled> =
             change.iter().map(|_| self.becomes(record, slot_at(record, now), still_running)).collect();
@@ -260,8 +263,34 @@ impl Kernel {
         if overlap == Some(Overlap::EndOlder) && matches!(settled.first(), Some(Settled::Fires(_))) {
             ended = self.end_older(record, &runs)?;
         }
-        self.push_found(record, (&seen.state, change.as_ref()), settled)?;
+        self.push_found(record, (&seen.state, change.as_ref(), is_over), settled)?;
         Ok((now.plus_ms(if seen.is_whole { LOOK_MS } else { RETRY_MS }), ended))
+    }
+
+    /// How long a look is put off, if it is, in milliseconds: until the run at work rests, or one may begin. Nothing is lost by that:
+    /// what changed until then is one slot.
+    fn put_off(
+        &self,
+        record: &ScheduleRecord,
+        schedule: &Schedule,
+        runs: &[Run],
+    ) -> Result<Option<i64>, Error> {
+        let overlap = schedule.bounds.overlap;
+        // What changes while a run is at work is seen when that one rests, with what else there is then.
+        if runs.contains(&Run::AtWork) && matches!(overlap, None | Some(Overlap::Queue)) {
+            return Ok(Some(TURN_MS));
+        }
+        if !record.slots.unmade.is_empty() {
+            return Ok(Some(RETRY_MS));
+        }
+        let beside: &[Run] = if overlap == Some(Overlap::EndOlder) { &[] } else { runs };
+        match self.why_held(record, schedule, beside)? {
+            None | Some(PassedOver::FolderMissing) => Ok(None),
+            Some(why) => {
+                let ms = self.held_ms(record, &schedule.bounds, why)?;
+                Ok(Some(ms.unwrap_or(LOOK_MS).clamp(HELD_MS_MIN, LOOK_MS)))
+            }
+        }
     }
 
     /// What becomes of a change that was seen.
@@ -284,20 +313,20 @@ impl Kernel {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: Some(unseen), calls: None })
+        self.push_seen(record, Seen { state, unseen: Some(unseen), ..Seen::default() })
     }
 
-    /// Nothing changed.
-    fn is_as_before(&self, record: &ScheduleRecord) -> Result<(), Error> {
+    /// Nothing changed. `is_over`: nor can anything any more.
+    fn is_as_before(&self, record: &ScheduleRecord, is_over: bool) -> Result<(), Error> {
         let mut looks = lock(&self.looks);
         looks.unsettled.remove(&record.name);
         looks.compared.insert(record.name.clone());
         drop(looks);
-        if record.slots.unseen.is_none() {
+        if record.slots.unseen.is_none() && !is_over {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: None, calls: None })
+        self.push_seen(record, Seen { state, is_over, ..Seen::default() })
     }
 
     /// Whether a schedule is as it was when a look began: a look takes its time, and a person may have said otherwise meanwhile.
@@ -321,7 +350,7 @@ impl Kernel {
     fn push_found(
         &self,
         record: &ScheduleRecord,
-        (state, change): (&SeenState, Option<&SeenChange>),
+        (state, change, is_over): (&SeenState, Option<&SeenChange>, bool),
         settled: Vec<Settled>,
     ) -> Result<(), Error> {
         if !self.stands_as(record)? {
@@ -334,7 +363,7 @@ impl Kernel {
             Settled::PassedOver { until, .. } => *until,
         });
         let until = slot.unwrap_or_else(|| slot_at(record, w.now));
-        let seen = keep_seen(&mut w, record, state, change)?;
+        let seen = Seen { is_over, ..keep_seen(&mut w, record, state, change)? };
         push_settled(&mut w, record, settled, (until, record.slots.passed_over), Some(seen));
         self.commit_once(w)?;
         let mut looks = lock(&self.looks);
@@ -357,7 +386,7 @@ impl Kernel {
         }
         let seen = match self.seen_now(on, schedule, None)? {
             Ok(Now { state, .. }) => keep_seen(w, record, &state, None)?,
-            Err(unseen) => Seen { state: None, change: None, unseen: Some(unseen), calls: None },
+            Err(unseen) => Seen { unseen: Some(unseen), ..Seen::default() },
         };
         let until = slot_at(record, record.settled());
         push_settled(w, record, Vec::new(), (until, record.slots.passed_over), Some(seen));
@@ -395,6 +424,16 @@ fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
     at > now.plus_ms(LOOK_MS).plus_ms(RETRY_MS)
 }
 
+/// Whether what is seen is all that can come: the task that was waited for has ended.
+fn ends(on: &Trigger, state: &SeenState) -> bool {
+    match (on, state) {
+        (Trigger::After { of, .. }, SeenState::Runs { open, ended }) => {
+            of.parse::<TaskId>().is_ok() && open.is_empty() && !ended.is_empty()
+        }
+        _ => false,
+    }
+}
+
 /// The instant of a look as a slot: behind all that is settled.
 pub(super) fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
     now.max(record.settled().plus_ms(1))
@@ -412,7 +451,7 @@ fn keep_seen(
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
     w.scope = before;
     let change = change.map(|change| keep_change(w, record, change)).transpose()?;
-    Ok(Seen { state: Some(kept?), change, unseen: None, calls: None })
+    Ok(Seen { state: Some(kept?), change, ..Seen::default() })
 }
 
 /// Keeps what changed, likewise. A task gets it as a file that comes with its goal: what somebody else named, or said in a call, is

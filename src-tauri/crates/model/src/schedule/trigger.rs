@@ -148,7 +148,7 @@ fn check_glob(glob: &str) -> Result<(), String> {
 }
 
 /// What a look at what a schedule waits for saw, where that is another than the look before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// What there is, as the next look is compared with it; absent where it is as it was, or could not be seen.
@@ -163,6 +163,9 @@ pub struct Seen {
     /// Of a hook: the number of the newest call that the slot stands for; each until it is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
+    /// Whether nothing can come any more: the task that it waited for has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
 }
 
 /// What there was at a look: the content of [`Seen::state`].
