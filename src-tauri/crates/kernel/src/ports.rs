@@ -52,6 +52,11 @@ pub trait Look: Send + Sync {
     /// Why they cannot be seen.
     fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen>;
 
+    /// The file system that the folder is on, where the system tells.
+    fn device_seen(&self) -> Option<String> {
+        None
+    }
+
     /// The commit that a ref of the folder's repository is at; none where there is no such ref.
     ///
     /// # Errors
@@ -193,6 +198,10 @@ impl Look for effects::Executors {
 
     fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen> {
         self.files_seen(globs)
+    }
+
+    fn device_seen(&self) -> Option<String> {
+        self.device_seen()
     }
 
     fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {

@@ -174,6 +174,10 @@ impl Look for Adapter {
         self.0.files_seen(globs)
     }
 
+    fn device_seen(&self) -> Option<String> {
+        self.0.device_seen()
+    }
+
     fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {
         self.0.ref_seen(name)
     }

@@ -241,7 +241,7 @@ impl Kernel {
             return then(LOOK_MS);
         }
         let seen = match (on, &before) {
-            (Trigger::Files { quiet_ms, .. }, SeenState::Files { files }) => {
+            (Trigger::Files { quiet_ms, .. }, SeenState::Files { files, .. }) => {
                 match self.settled_files(record, *quiet_ms, files, seen) {
                     Ok(seen) => seen,
                     Err(again) => return Ok((again, Vec::new())),

@@ -176,6 +176,9 @@ pub enum SeenState {
     Files {
         /// They.
         files: BTreeMap<RelPath, String>,
+        /// The file system that the folder is on, where the system tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
     },
     /// A ref.
     Ref {
