@@ -7,7 +7,7 @@ use crate::{Line, LineKind, money, visible};
 use model::ConversationId;
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
-    ScheduleProposer, Trigger, When,
+    ScheduleProposer, Trigger, When, condition_in_words,
 };
 use model::task::Budget;
 
@@ -175,6 +175,11 @@ fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
             let text = format!("a run begins between {hours} only, time zone {}", visible(&hours.zone));
             ("hours", text)
         }),
+        (!of.only.is_empty()).then(|| {
+            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
+            let all = all.join(" and ");
+            ("condition", format!("a run begins only {all}, as far as this machine can tell"))
+        }),
         of.day.as_ref().map(|day| ("budget of a day", in_a_day(day))),
     ];
     all.into_iter().flatten().collect()
@@ -304,7 +309,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use model::schedule::Hours;
+    use model::schedule::{Condition, Hours};
 
     /// A schedule as it was kept before runs could be bounded.
     const OF_BEFORE: &str = r#"{"budget":{"cost_micros_max":5000000,"iterations_max":24,"tokens_max":400000,"wall_ms_max":3600000},"folder":"/work","goal":"look","name":"morning","profile":"local_edit_allowed","proposer":{"kind":"playbook","name":"tidy","parameters":{},"text":"t"},"said":"every day at 8","when":{"catch_up":"newest","rule":{"expression":"0 8 * * *","kind":"cron","zone":"UTC"}},"workspace_id":"wsp_0190a1b2c3d47e8f9a0b1c2d00000001"}"#;
@@ -359,6 +364,11 @@ mod tests {
             ),
             (Bounds { ends_after_ms: Some(120_000), ..none() }, none(), "ends after 2 minutes"),
             (Bounds { hours: hours(480), ..none() }, Bounds { hours: hours(540), ..none() }, "08:00-18:00"),
+            (
+                Bounds { only: vec![Condition::Mains, Condition::Network], ..none() },
+                Bounds { only: vec![Condition::Network], ..none() },
+                "only on mains power and when the network is there",
+            ),
             (day(DayBudget { runs_max: one, ..no_day }), none(), "1 runs"),
             (day(DayBudget { iterations_max: Some(7), ..no_day }), none(), "7 turns"),
             (day(DayBudget { tokens_max: Some(9), ..no_day }), none(), "9 tokens"),

@@ -87,6 +87,7 @@ mod session;
 mod skin_signing;
 mod small_artifacts;
 mod state_roots;
+mod surroundings;
 mod task_drivers;
 pub mod trust;
 mod watcher;

@@ -5,7 +5,7 @@ use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
 use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
-use model::schedule::Unseen;
+use model::schedule::{Condition, Unseen};
 use model::task::ModelChoice;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
@@ -295,9 +295,33 @@ pub trait ExecutorSource: Send + Sync {
         model::limits::PARALLEL_READS
     }
 
+    /// How this machine stands now.
+    fn surroundings(&self) -> Surroundings {
+        Surroundings::default()
+    }
+
     /// Skills, and where those that are trusted lie for commands; a source without any finds none.
     fn skills(&self) -> Option<Skills<'_>> {
         None
+    }
+}
+
+/// How this machine stands, as far as anybody can tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Whether it is on mains power.
+    pub on_mains: Option<bool>,
+    /// Whether there is a network.
+    pub has_network: Option<bool>,
+}
+
+impl Surroundings {
+    /// Whether a condition holds.
+    pub const fn is(self, of: Condition) -> Option<bool> {
+        match of {
+            Condition::Mains => self.on_mains,
+            Condition::Network => self.has_network,
+        }
     }
 }
 

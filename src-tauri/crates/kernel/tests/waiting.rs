@@ -2,8 +2,9 @@
 
 use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::completed;
+use kernel::ports::Surroundings;
 use model::TaskId;
-use model::schedule::{Bounds, Schedule, ScheduleState};
+use model::schedule::{Bounds, Condition, PassedOver, Schedule, ScheduleState};
 use testkit::World;
 
 fn waits(world: &World, said: &str) -> Schedule {
@@ -71,4 +72,52 @@ fn one_that_may_begin_no_run_is_looked_at_when_it_may_and_not_each_minute() {
         world.clock.advance(2_000);
     }
     assert_eq!(runs.len(), 1, "nothing was lost");
+}
+
+#[test]
+fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_long_as_it_may_be_late() {
+    let world = World::new(6_823);
+    let mains = |is| {
+        *world.surroundings.lock().unwrap() = Surroundings { on_mains: Some(is), has_network: None };
+    };
+    let over = |run: TaskId| {
+        world.kernel().cancel(run, "enough").unwrap();
+        world.drive(run);
+        world.kernel().run_rested(run).unwrap();
+    };
+    let last = || record(&world).slots.last_passed_over.map(|(_, why)| why);
+    let only = Bounds { only: vec![Condition::Mains, Condition::Network], ..Bounds::default() };
+    let hourly = || Schedule { bounds: only.clone(), ..of(&world, "every 1 hours", "tidy") };
+    keep(&world, hourly(), "keep");
+    world.clock.advance(HOUR);
+    let [run] = looks(&world)[..] else { panic!("what nobody can tell holds nothing back") };
+    over(run);
+    mains(false);
+    world.clock.advance(HOUR);
+    assert_eq!((looks(&world), last()), (vec![], Some(PassedOver::OnBattery)));
+    mains(true);
+    assert_eq!(looks(&world), [], "it was skipped");
+    world.clock.advance(HOUR);
+    let [run] = looks(&world)[..] else { panic!("one run") };
+    over(run);
+
+    let mut late = hourly();
+    late.when.grace_ms = Some(30 * 60_000);
+    keep(&world, late, "change");
+    let passed_over = record(&world).slots.passed_over;
+    mains(false);
+    world.clock.advance(HOUR);
+    assert_eq!(looks(&world), []);
+    assert!(world.kernel().next_slot().unwrap() > now(&world), "it is not asked all the time");
+    assert_eq!(record(&world).slots.passed_over, passed_over, "it may still begin");
+    world.clock.advance(10 * MINUTE);
+    mains(true);
+    let [run] = looks(&world)[..] else { panic!("it is on mains power within the grace") };
+    over(run);
+    mains(false);
+    world.clock.advance(50 * MINUTE);
+    assert_eq!(looks(&world), []);
+    world.clock.advance(31 * MINUTE);
+    mains(true);
+    assert_eq!((looks(&world), last()), (vec![], Some(PassedOver::TooLate)));
 }

@@ -95,6 +95,8 @@ pub struct RealExecutors {
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
     pub parallel_reads: usize,
+    /// How the machine stands.
+    pub surroundings: Arc<std::sync::Mutex<kernel::ports::Surroundings>>,
 }
 
 struct Adapter(Real, Arc<Oracle>);
@@ -138,6 +140,10 @@ impl ExecutorSource for RealExecutors {
 
     fn parallel_reads(&self) -> usize {
         self.parallel_reads
+    }
+
+    fn surroundings(&self) -> kernel::ports::Surroundings {
+        *self.surroundings.lock().expect("nobody panicked with it")
     }
 
     fn environment(&self, _: &Path) -> serde_json::Value {

@@ -48,6 +48,7 @@ mod tests {
         spelled!(
             schedule::CallRefused,
             schedule::CatchUpKind,
+            schedule::Condition,
             schedule::FileChange,
             schedule::FileChanges,
             schedule::Overlap,

@@ -57,6 +57,20 @@ crate::names! {
         DaySpent = "day_spent",
         /// They came due outside the hours in which its runs may begin.
         OutsideHours = "outside_hours",
+        /// This machine ran on its battery.
+        OnBattery = "on_battery",
+        /// There was no network.
+        NoNetwork = "no_network",
+    }
+}
+
+crate::names! {
+    /// What must be so for a run to begin.
+    pub enum Condition ("condition") {
+        /// This machine is on mains power.
+        Mains = "mains",
+        /// There is a network.
+        Network = "network",
     }
 }
 

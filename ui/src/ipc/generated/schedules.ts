@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
-import type { ApprovalStatus, CallRefused, CatchUpKind, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
+import type { ApprovalStatus, CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -27,6 +27,8 @@ export interface Limits {
   day_cost_micros_max?: number | null;
   /** Minutes of work, as well. */
   day_minutes_max?: number | null;
+  /** What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so. */
+  only?: Condition[];
 }
 
 /** Nothing to say. */

@@ -847,8 +847,21 @@ export const PASSED_OVER = [
   "day_spent",
   /** They came due outside the hours in which its runs may begin. */
   "outside_hours",
+  /** This machine ran on its battery. */
+  "on_battery",
+  /** There was no network. */
+  "no_network",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
+
+/** What must be so for a run to begin. */
+export const CONDITION = [
+  /** This machine is on mains power. */
+  "mains",
+  /** There is a network. */
+  "network",
+] as const;
+export type Condition = (typeof CONDITION)[number];
 
 /** What becomes of a slot that comes due while a run before it is not over. */
 export const OVERLAP = [

@@ -15,7 +15,8 @@ use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::{
-    Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind, When,
+    Bounds, CatchUp, Condition, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind,
+    When,
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
@@ -39,7 +40,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (said, _) = schedule::conditions(&p.said);
+    let (rule, on) = schedule::said(said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let next = next(&rule, &zone, host.now())?;
     if next.is_empty() && on.is_none() {
         return Err(usage("that time has gone by: write one that is still to come"));
@@ -50,7 +52,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (said, only) = schedule::conditions(&p.said);
+    let (rule, on) = schedule::said(said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let on = chosen(on, &p.globs, p.quiet_seconds)?;
     let kernel = host.kernel()?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
@@ -79,7 +82,7 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         profile: opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed),
         budget: budget(p.budget)?,
         conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
-        bounds: bounds(&p.limits, &zone)?,
+        bounds: bounds(&p.limits, &zone, only)?,
         on,
         quiet: p.quiet,
     };
@@ -228,8 +231,14 @@ fn minutes(ms: u64) -> Option<u32> {
     u32::try_from(ms / 60_000).ok()
 }
 
-/// What a person bounds; `zone`: by whose clock the hours are read.
-fn bounds(of: &Limits, zone: &str) -> Result<Bounds, Error> {
+/// What a person bounds; `zone`: by whose clock the hours are read. `only`: conditions that stood in the words.
+fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, Error> {
+    for one in &of.only {
+        if !only.contains(one) {
+            only.push(*one);
+        }
+    }
+
     let day = DayBudget {
         runs_max: of.day_runs_max,
         iterations_max: of.day_iterations_max,
@@ -244,6 +253,7 @@ fn bounds(of: &Limits, zone: &str) -> Result<Bounds, Error> {
         ends_after_ms: of.ends_after_minutes.map(ms),
         day: (day != DayBudget::default()).then_some(day),
         hours: hours.map_err(|why| usage(why.to_string()))?,
+        only,
     })
 }
 
@@ -262,6 +272,7 @@ fn limits(when: &When, bounds: Option<&Bounds>) -> Limits {
         day_tokens_max: day.tokens_max,
         day_cost_micros_max: day.cost_micros_max,
         day_minutes_max: day.wall_ms_max.and_then(|ms| u64::try_from(ms).ok()).and_then(minutes),
+        only: of.only.clone(),
     }
 }
 

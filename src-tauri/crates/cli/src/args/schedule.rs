@@ -163,6 +163,10 @@ pub struct ScheduleLimits {
     /// The hours in which a run begins, such as 8-18, 8:30-17:45 or 22-6.
     #[arg(long, value_name = "FROM-UNTIL")]
     pub hours: Option<String>,
+    /// What must be so for a run to begin: `mains` (mains power) or `network`; repeat it for both. What this machine cannot tell
+    /// counts as so.
+    #[arg(long, value_name = "mains|network")]
+    pub only: Vec<String>,
     /// Runs that begin in a day.
     #[arg(long, value_name = "N")]
     pub day_runs: Option<u32>,

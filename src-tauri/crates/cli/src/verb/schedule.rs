@@ -10,6 +10,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use acts::money;
+use model::schedule::condition_in_words;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
@@ -17,7 +18,9 @@ use wire::schedules::{
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
-use words::schedule::{CatchUpKind, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen};
+use words::schedule::{
+    CatchUpKind, Condition, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen,
+};
 
 /// `hermit schedule`.
 pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
@@ -142,6 +145,14 @@ fn limits(args: ScheduleLimits) -> Result<Limits, Error> {
         day_tokens_max: args.day_tokens,
         day_cost_micros_max: args.day_cost.map(micros).transpose()?,
         day_minutes_max: args.day_minutes,
+        only: args.only.iter().map(|text| condition(text)).collect::<Result<_, _>>()?,
+    })
+}
+
+fn condition(text: &str) -> Result<Condition, Error> {
+    text.parse().map_err(|_| {
+        Error::new(Code::Usage, format!("`{text}` is no condition"))
+            .hint("write `--only mains` or `--only network`")
     })
 }
 
@@ -220,6 +231,10 @@ fn bounded(of: &Limits) -> Vec<String> {
         of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
         of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
         of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
+        (!of.only.is_empty()).then(|| {
+            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
+            format!("begins only {}, as far as this machine can tell", all.join(" and "))
+        }),
         (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
     ];
     lines.into_iter().flatten().collect()

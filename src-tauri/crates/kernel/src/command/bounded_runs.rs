@@ -16,6 +16,8 @@ use projections::rows::TaskRow;
 /// Why a run is ended that a newer one takes the place of.
 pub(crate) const OVERTAKEN: &str = "a newer run of its schedule takes its place";
 const HOUR_MS: u64 = 3_600_000;
+/// When one looks again whether a condition has come to hold, in milliseconds.
+const CONDITION_MS: i64 = 300_000;
 /// Events of a schedule's stream that are read at once, the newest first.
 const PAGE: u64 = 200;
 
@@ -58,6 +60,12 @@ impl Kernel {
             && !schedule::within(hours, now).map_err(|why| Error::Input(why.to_string()))?
         {
             return Ok(Some(PassedOver::OutsideHours));
+        }
+        if !bounds.only.is_empty() {
+            let around = self.ports.executors.surroundings();
+            if let Some(why) = schedule::unmet(&bounds.only, |one| around.is(one)) {
+                return Ok(Some(why));
+            }
         }
         if let Some(most) = bounds.per_hour_max {
             let begun = self.begun_within_the_hour(record, now)?.len();
@@ -102,6 +110,7 @@ impl Kernel {
                 begun.get(most - 1).map(|at| UnixMs(at.0.saturating_add_unsigned(HOUR_MS)))
             }
             PassedOver::DaySpent => Some(self.ports.days.day_of(now).map_err(Error::Gate)?.ends),
+            PassedOver::OnBattery | PassedOver::NoNetwork => Some(now.plus_ms(CONDITION_MS)),
             _ => None,
         };
         Ok(until.map(|until| until.0.saturating_sub(now.0)))

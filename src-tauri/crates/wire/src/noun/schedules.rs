@@ -9,7 +9,7 @@ use crate::task::{Budget, Reasoner};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
-    CallRefused, CatchUpKind, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
+    CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
 };
 use words::task::RunStatus;
 
@@ -37,6 +37,9 @@ pub struct Limits {
     pub day_cost_micros_max: Option<u64>,
     /// Minutes of work, as well.
     pub day_minutes_max: Option<u32>,
+    /// What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so.
+    #[serde(default)]
+    pub only: Vec<Condition>,
 }
 
 params! {
