@@ -7,13 +7,11 @@
 use crate::Error;
 use crate::event::EntityType;
 pub use crate::task::Boundary;
-use seal::Digest;
-use seal::disclose::Sensitive;
+use seal::{Digest, disclose::Sensitive};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-pub use words::act::TrialOutcome;
-pub use words::store::{KeyPurpose, ProjectSource};
+pub use words::{act::TrialOutcome, store::KeyPurpose, store::ProjectSource};
 
 mod nouns;
 #[macro_use]

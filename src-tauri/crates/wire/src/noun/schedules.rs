@@ -9,7 +9,8 @@ use crate::task::{Budget, Reasoner};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
-    CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
+    CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState,
+    TriggerKind, Unseen,
 };
 use words::task::RunStatus;
 
