@@ -389,6 +389,10 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_it_waits_for_is_on_the_card_and_so_is_its_change() {
         let waits = |on: Trigger| {
             let mut schedule = of_before();
             (schedule.when.rule, schedule.on) = (Rule::Event, Some(on));
