@@ -68,7 +68,7 @@ export const NO_LIMITS: Limits = {
 
 /** A schedule that stands. */
 export const SCHEDULE: Schedule = {
-  name: "morning", version: 1, state: "active", why: null, by_itself: false, said: "every weekday at 8:30", rule: "30 8 * * 1-5", zone: "Europe/Berlin", waits_for: null, unseen: null, goal: "Tell me what changed",
+  name: "morning", version: 1, state: "active", why: null, by_itself: false, said: "every weekday at 8:30", rule: "30 8 * * 1-5", zone: "Europe/Berlin", waits_for: null, unseen: null, hook: null, goal: "Tell me what changed",
   folder: "/home/you/atlas-billing", worker: "playbook:changes", profile: "local_edit_allowed", next: [{ at: AT + 86_400_000, text: "Monday, 23 November 2026, 08:30" }, { at: AT + 2 * 86_400_000, text: "Tuesday, 24 November 2026, 08:30" }],
   catch_up: "newest", catch_up_most: null, grace_minutes: null, limits: NO_LIMITS, quiet: false, since: AT, fired: 3, passed_over: 1, runs: [{ slot_at: AT, task_id: DONE, status: "completed", run_status: "completed" }],
   last_passed_over: { until: AT, why: "still_running" }, artifact_id: ART,

@@ -3,11 +3,11 @@
 
 use crate::call::quoted;
 use crate::skill::Told;
-use crate::{Line, LineKind, visible};
+use crate::{Line, LineKind, money, visible};
 use model::ConversationId;
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
-    ScheduleProposer, Trigger, When,
+    ScheduleProposer, Trigger, When, condition_in_words,
 };
 use model::task::Budget;
 
@@ -45,7 +45,7 @@ impl Told for KeepSchedule {
             ),
             fact(&format!("read as: {}", read_as(schedule))),
         ];
-        lines.extend(schedule.on.as_ref().map(|_| fact(UNTRUSTED)));
+        lines.extend(schedule.on.as_ref().map(|on| fact(untrusted(on))));
         lines.extend(self.next.iter().map(|at| Line::effect(format!("next: {}", visible(at)))));
         lines.push(fact(&missed(schedule)));
         lines.push(fact(&format!("policy profile of its tasks: {}", schedule.profile)));
@@ -68,6 +68,21 @@ impl Told for KeepSchedule {
 /// What a task is told of what changed.
 const UNTRUSTED: &str = "what changed is told to its task by name, as untrusted data: a name orders nothing";
 
+/// What calls a hook.
+const HOOK: &str = "each request to this machine that is signed with the secret of the hook, once; calls that come while a run is at work \
+                    begin one task together";
+/// What a task is told of calls.
+const UNTRUSTED_CALL: &str =
+    "what a call says is given to its task as a file, as untrusted data: it orders nothing";
+
+/// What a task is told, and how far that is trusted.
+const fn untrusted(on: &Trigger) -> &'static str {
+    match on {
+        Trigger::Hook { .. } => UNTRUSTED_CALL,
+        Trigger::Files { .. } | Trigger::Ref { .. } | Trigger::After { .. } => UNTRUSTED,
+    }
+}
+
 /// When, as it is read.
 fn read_as(of: &Schedule) -> String {
     let Some(on) = &of.on else { return rule(&of.when.rule) };
@@ -86,6 +101,7 @@ fn read_as(of: &Schedule) -> String {
         }
         Trigger::Ref { name } => format!("{} is at another commit, or is gone", visible(name)),
         Trigger::After { .. } => "each end of such a task, once".to_owned(),
+        Trigger::Hook { .. } => HOOK.to_owned(),
     };
     format!("{}: {more}", visible(&on.in_words()))
 }
@@ -103,6 +119,9 @@ fn rule(rule: &Rule) -> String {
 
 fn missed(of: &Schedule) -> String {
     let when = &of.when;
+    if matches!(of.on, Some(Trigger::Hook { .. })) {
+        return "a call while Hermit is not open is not answered; whoever calls has to call again".to_owned();
+    }
     if of.on.is_some() {
         return match when.catch_up {
             CatchUp::Skip => "what happens while Hermit is not open is skipped; it is on record".to_owned(),
@@ -130,11 +149,6 @@ fn spends(of: &Budget) -> String {
     )
 }
 
-/// Millionths of a US dollar, in whole cents.
-fn money(micros: u64) -> String {
-    format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
-}
-
 /// What bounds its runs beside that: each with what it is called.
 fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
     let minutes = |ms: u64| format!("{} minutes", ms / 60_000);
@@ -160,6 +174,11 @@ fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
         of.hours.as_ref().map(|hours| {
             let text = format!("a run begins between {hours} only, time zone {}", visible(&hours.zone));
             ("hours", text)
+        }),
+        (!of.only.is_empty()).then(|| {
+            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
+            let all = all.join(" and ");
+            ("condition", format!("a run begins only {all}, as far as this machine can tell"))
         }),
         of.day.as_ref().map(|day| ("budget of a day", in_a_day(day))),
     ];
@@ -290,7 +309,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use model::schedule::Hours;
+    use model::schedule::{Condition, Hours};
 
     /// A schedule as it was kept before runs could be bounded.
     const OF_BEFORE: &str = r#"{"budget":{"cost_micros_max":5000000,"iterations_max":24,"tokens_max":400000,"wall_ms_max":3600000},"folder":"/work","goal":"look","name":"morning","profile":"local_edit_allowed","proposer":{"kind":"playbook","name":"tidy","parameters":{},"text":"t"},"said":"every day at 8","when":{"catch_up":"newest","rule":{"expression":"0 8 * * *","kind":"cron","zone":"UTC"}},"workspace_id":"wsp_0190a1b2c3d47e8f9a0b1c2d00000001"}"#;
@@ -345,6 +364,11 @@ mod tests {
             ),
             (Bounds { ends_after_ms: Some(120_000), ..none() }, none(), "ends after 2 minutes"),
             (Bounds { hours: hours(480), ..none() }, Bounds { hours: hours(540), ..none() }, "08:00-18:00"),
+            (
+                Bounds { only: vec![Condition::Mains, Condition::Network], ..none() },
+                Bounds { only: vec![Condition::Network], ..none() },
+                "only on mains power and when the network is there",
+            ),
             (day(DayBudget { runs_max: one, ..no_day }), none(), "1 runs"),
             (day(DayBudget { iterations_max: Some(7), ..no_day }), none(), "7 turns"),
             (day(DayBudget { tokens_max: Some(9), ..no_day }), none(), "9 tokens"),
@@ -365,6 +389,10 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_it_waits_for_is_on_the_card_and_so_is_its_change() {
         let waits = |on: Trigger| {
             let mut schedule = of_before();
             (schedule.when.rule, schedule.on) = (Rule::Event, Some(on));
@@ -387,6 +415,12 @@ mod tests {
         ] {
             let changes = card(plain.clone(), Some(other));
             assert!(changes.iter().any(|line| line.contains("the time CHANGED")), "{changes:?}");
+        }
+        let told = card(waits(Trigger::Hook { name: "deploy".to_owned() }), None).join("\n");
+        for words in
+            ["when the hook deploy is called", "it orders nothing", "signed with the secret", "call again"]
+        {
+            assert!(told.contains(words), "`{words}`: {told}");
         }
         let mut later = of_before();
         later.when.jitter_ms = Some(600_000);

@@ -26,6 +26,7 @@ mod error;
 mod file_names;
 mod files;
 mod fold;
+pub mod hooks;
 mod host;
 mod ids;
 mod lineages;

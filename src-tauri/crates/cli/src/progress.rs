@@ -3,7 +3,7 @@
 use crate::output::{Row, Tone};
 use crate::printed::printed;
 use crate::text::{capital, plain};
-use acts::doing;
+use acts::{doing, money};
 use host::Session;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -372,11 +372,6 @@ fn went_on(event_type: &str, body: &Value) -> String {
             format!("{} did not answer; {}{away} is asked from now on", name("from_model"), name("to_model"))
         }
     }
-}
-
-/// Micro-units of a currency.
-pub fn money(micros: u64) -> String {
-    format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
 }
 
 /// What is done while this proposer is asked.

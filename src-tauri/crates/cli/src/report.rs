@@ -86,7 +86,7 @@ fn spent(task: &Task) -> String {
         parts.push(format!("{} tokens", grouped(task.row.tokens_used)));
     }
     if task.row.cost_micros > 0 {
-        parts.push(format!("cost {}", crate::progress::money(task.row.cost_micros)));
+        parts.push(format!("cost {}", acts::money(task.row.cost_micros)));
     }
     format!("({})", parts.join(", "))
 }

@@ -33,6 +33,7 @@ mod receipts;
 mod rollback;
 mod run;
 mod schedule;
+mod schedule_hook;
 mod schedule_times;
 mod secret;
 mod serve;

@@ -118,6 +118,12 @@ impl Executors {
         Ok(found)
     }
 
+    /// The file system that the folder is on.
+    pub fn device_seen(&self) -> Option<String> {
+        let mut descent = Descent::of(&self.workspace);
+        descent.folder(&RelPath::ROOT).ok().map(|folder| folder.device().to_string())
+    }
+
     /// The commit that a ref is at; none where there is no such ref.
     ///
     /// # Errors

@@ -66,6 +66,20 @@ pub(crate) async fn params_within(request: Request, most: usize) -> Result<Value
     }
 }
 
+/// The bytes of a body, as they come. Of one that is too large no more is read.
+pub(crate) async fn bytes_within(request: Request, most: usize) -> Result<Vec<u8>, Error> {
+    let mut frames = request.into_body().into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|e| Error::new(Code::Usage, format!("the body broke off: {e}")))?;
+        if bytes.len().saturating_add(frame.len()) > most {
+            return Err(Error::new(Code::TooLarge, format!("the body is larger than {most} bytes")));
+        }
+        bytes.extend_from_slice(&frame);
+    }
+    Ok(bytes)
+}
+
 /// A body that brings a passphrase. Its bytes are wiped when it was read, and nothing but its own fields is made of them.
 pub(crate) async fn with_passphrase<T: DeserializeOwned>(about: &str, request: Request) -> Result<T, Error> {
     let mut frames = request.into_body().into_data_stream();

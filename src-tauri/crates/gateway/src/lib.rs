@@ -23,9 +23,11 @@
 //!    what is made. It boots, settles and vouches for nothing, and what it says is not recorded as a person's.
 //! 9. Keys are made and opened by a page whose link a person read at a terminal, and by no other; wrong passphrases make
 //!    everybody wait.
-//! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB; what a person waits
-//!     for has seats of its own.
+//! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB, that of a call of a
+//!     hook 64 KiB within ten seconds more; what a person waits for has seats of its own.
 //! 11. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
+//! 12. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
+//!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data.
 //!
 //! # The HTTP shape
 //!
@@ -53,6 +55,7 @@
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
 //! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export` or `store.backup`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
+//! | `POST /v1/hooks/{name}` | whatever its sender signs, with `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks has them, or `x-github-delivery` and `x-hub-signature-256` | `{"duplicate"}`, 202 when it was taken, 200 when it had been; 403 for what is refused, 413 beyond 64 KiB, 429 when too many come; needs no token |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |
@@ -87,6 +90,7 @@ mod commands;
 mod connections;
 mod files;
 mod guard;
+mod hooks;
 mod notices;
 mod page_approval;
 mod page_keys;

@@ -75,6 +75,12 @@ pub trait Keeper: Send + Sync {
     /// # Errors
     /// When they cannot be wiped.
     fn lock(self: Arc<Self>) -> Result<(), Error>;
+
+    /// The secret that calls of a hook are signed with, where there is one.
+    ///
+    /// # Errors
+    /// [`Code::KeyLocked`] while the vault is locked, whatever hook is meant.
+    fn hook_secret(&self, hook: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error>;
 }
 
 /// How they stand, and whether this page may make or open them.

@@ -9,8 +9,8 @@ use crate::page_approval::Seats;
 use crate::pages::{Pages, page};
 use crate::sessions::Given;
 use crate::{
-    Draw, Error, Keeper, Token, commands, files, notices, page_approval, page_keys, person_commands, runs,
-    standing_grants,
+    Draw, Error, Keeper, Token, commands, files, hooks, notices, page_approval, page_keys, person_commands,
+    runs, standing_grants,
 };
 use api::Host;
 use axum::Extension;
@@ -38,6 +38,8 @@ use wire::Code;
 const COMMANDS_MAX: usize = 16;
 /// Seats that only what a person waits for takes, so that no other commands hold it up.
 const URGENT_MAX: usize = 4;
+/// Seats of calls of hooks: whoever calls has shown no token, and holds nobody up who has.
+const HOOKS_MAX: usize = 2;
 /// A client has this long to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Bytes of a head.
@@ -69,10 +71,12 @@ pub(crate) struct Gateway {
     pub(crate) vault: Seats,
     pub(crate) files: Files,
     pub(crate) agents: Conversations,
+    pub(crate) calls: hooks::Calls,
     address: SocketAddr,
     connections: Connections,
     seats: Semaphore,
     urgent: Semaphore,
+    hooks: Semaphore,
     streams: AtomicUsize,
     /// Streams end by themselves, or stopping would wait for them.
     stopping: AtomicBool,
@@ -83,6 +87,7 @@ pub(crate) struct Gateway {
 pub(crate) enum Lane {
     Usual,
     Urgent,
+    Hook,
 }
 
 /// A link for a browser, which works once.
@@ -153,6 +158,7 @@ impl Gateway {
         let seats = match seat {
             Lane::Usual => &self.seats,
             Lane::Urgent => &self.urgent,
+            Lane::Hook => &self.hooks,
         };
         let _seat = seats.acquire().await.map_err(stopping)?;
         tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {
@@ -227,16 +233,18 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         agents: Conversations::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.token, options.draw),
         pages: Pages::new(options.pages),
+        calls: hooks::Calls::default(),
         address,
         connections: Connections::new(),
         seats: Semaphore::new(COMMANDS_MAX),
         urgent: Semaphore::new(URGENT_MAX),
+        hooks: Semaphore::new(HOOKS_MAX),
         streams: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(2 * COMMANDS_MAX + URGENT_MAX + 2 * STREAMS_MAX)
+        .max_blocking_threads(2 * COMMANDS_MAX + URGENT_MAX + HOOKS_MAX + 2 * STREAMS_MAX)
         .thread_name("gateway")
         .enable_io()
         .enable_time()
@@ -313,7 +321,9 @@ async fn visited(
 }
 
 fn routes(gateway: Arc<Gateway>) -> Router {
-    let open = Router::new().route("/api/session", post(commands::open_session));
+    let open = Router::new()
+        .route("/api/session", post(commands::open_session))
+        .route("/v1/hooks/{name}", post(hooks::call));
     let closed = Router::new()
         .route("/api/session", get(commands::session).delete(commands::end_session))
         .route("/api/session/link", post(commands::link))
@@ -359,10 +369,12 @@ async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, nex
 
 /// Only what was meant for this gateway, be it a file that needs no token.
 async fn meant(State(gateway): State<Arc<Gateway>>, request: Request, next: Next) -> Response {
-    let exchanges = request.uri().path() == "/api/session" && request.method() == Method::POST;
+    let path = request.uri().path();
+    let shows_nothing =
+        (path == "/api/session" || path.starts_with("/v1/hooks/")) && request.method() == Method::POST;
     let mut answer = match gateway.guard.is_meant(request.headers()) {
-        // Whoever opens a session has nothing yet to show but that no other page sends it here.
-        Ok(()) if exchanges && !gateway.guard.is_same_origin(request.headers()) => {
+        // Whoever opens a session, or calls a hook, has no token to show, but that no other page sends it here.
+        Ok(()) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
             refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
         }
         Ok(()) => next.run(request).await,

@@ -161,6 +161,10 @@ impl ExecutorSource for LocalExecutors {
         self.parallel_reads.load(Ordering::SeqCst)
     }
 
+    fn surroundings(&self) -> kernel::ports::Surroundings {
+        crate::surroundings::now()
+    }
+
     fn environment(&self, root: &Path) -> serde_json::Value {
         let walls = self.walls();
         let variables: serde_json::Map<String, serde_json::Value> = VARIABLES

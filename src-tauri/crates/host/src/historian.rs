@@ -1,11 +1,12 @@
 //! The historian of a store that is open: when everything has been at rest for a while, it looks at what ended
 //! (memory.md 4). Where it is to look, and what comes of it, is the kernel's business.
 
-use crate::clock::Due;
+use crate::clock::{Bell, Due};
 use crate::task_drivers::TaskDrivers;
 use kernel::Kernel;
 use model::UnixMs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -13,8 +14,6 @@ use std::thread::JoinHandle;
 const QUIET_MS: i64 = 2 * 60 * 1000;
 /// Looks of one time; what is left then comes with the next.
 const LOOKS_MAX: usize = 8;
-/// How often the clock asks whether one that looks has done so.
-const LOOKING_MS: i64 = 1_000;
 
 /// What it has seen of the log.
 #[derive(Default)]
@@ -29,18 +28,20 @@ struct Seen {
 /// else is due does not wait for that.
 pub struct Historian {
     looks: Arc<Looks>,
+    /// Rung when it has looked.
+    bell: Bell,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Historian {
     /// Has seen nothing yet.
-    pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>) -> Self {
-        Self { looks: Arc::new(Looks { kernel, drives, seen: Mutex::default() }), thread: Mutex::default() }
+    pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>, bell: Bell) -> Self {
+        let (seen, is_at_work) = (Mutex::default(), AtomicBool::new(false));
+        Self { looks: Arc::new(Looks { kernel, drives, seen, is_at_work }), bell, thread: Mutex::default() }
     }
 
     fn is_looking(&self) -> bool {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        self.looks.is_at_work.load(Ordering::SeqCst)
     }
 }
 
@@ -56,6 +57,7 @@ struct Looks {
     kernel: Arc<Kernel>,
     drives: Arc<TaskDrivers>,
     seen: Mutex<Seen>,
+    is_at_work: AtomicBool,
 }
 
 impl Looks {
@@ -115,8 +117,9 @@ impl Looks {
 impl Due for Historian {
     fn next_due(&self, after: UnixMs) -> Option<UnixMs> {
         let now = self.looks.kernel.ports().clock.now();
+        // It rings when it has looked.
         if self.is_looking() {
-            return Some(after.max(now).plus_ms(LOOKING_MS));
+            return None;
         }
         // An instant that is over is due: the clock asks for those behind it.
         self.looks.due(now).map(|at| at.max(after.plus_ms(1)))
@@ -127,14 +130,21 @@ impl Due for Historian {
         if self.is_looking() || self.looks.due(now).is_none_or(|at| at > now) {
             return;
         }
-        let looks = Arc::clone(&self.looks);
-        let begun = std::thread::Builder::new().name("historian".to_owned()).spawn(move || looks.look());
+        let (looks, bell) = (Arc::clone(&self.looks), self.bell.clone());
+        looks.is_at_work.store(true, Ordering::SeqCst);
+        let run = move || {
+            looks.look();
+            looks.is_at_work.store(false, Ordering::SeqCst);
+            bell.ring();
+        };
+        let begun = std::thread::Builder::new().name("historian".to_owned()).spawn(run);
         match begun {
             // The one before has ended.
             Ok(begun) => drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).replace(begun)),
             Err(error) => {
                 tracing::warn!(%error, "the historian has no thread, and looks on the clock's");
                 self.looks.look();
+                self.looks.is_at_work.store(false, Ordering::SeqCst);
             }
         }
     }

@@ -58,4 +58,8 @@ impl gateway::Keeper for Local {
     fn lock(self: Arc<Self>) -> Result<(), wire::Error> {
         to_page(self.home(), Local::lock(&self, "a person locked them"))
     }
+
+    fn hook_secret(&self, hook: &str) -> Result<Option<Zeroizing<Vec<u8>>>, wire::Error> {
+        self.hook_key(hook)
+    }
 }

@@ -197,7 +197,7 @@ impl Routes {
             if !event.need_rescan() && !event.paths.is_empty() && !event.paths.iter().any(concerns) {
                 continue;
             }
-            if is_lost && event.paths.contains(&watch.folder) {
+            if is_lost && roots(watch).iter().any(|root| event.paths.contains(root)) {
                 self.blind.insert(watch.name.clone());
             }
             woken.push((watch.name.clone(), watch.quiet_ms));
@@ -215,6 +215,15 @@ impl Routes {
 fn changes(event: &Event) -> bool {
     event.need_rescan()
         || !matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write))
+}
+
+/// What is watched for a schedule, there or not: once it is elsewhere or gone, so are its notices.
+fn roots(watch: &Watch) -> Vec<PathBuf> {
+    let git = watch.folder.join(".git");
+    match watch.is_of_refs {
+        true => vec![watch.folder.clone(), git.join("refs"), git],
+        false => vec![watch.folder.clone()],
+    }
 }
 
 /// Where notices come from: of files the folder with all in it, of refs what git keeps them in, without its objects. None where
@@ -236,7 +245,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use notify::event::{CreateKind, Flag, RemoveKind};
+    use notify::event::{CreateKind, Flag, ModifyKind, RemoveKind, RenameMode};
 
     fn watch(name: &str, folder: &str) -> Watch {
         let folder = PathBuf::from(folder);
@@ -265,6 +274,24 @@ mod tests {
         // The folder itself went: whoever waits for it is blind until it is there again.
         assert_eq!(woken(&mut routes, &event(EventKind::Remove(RemoveKind::Folder), "/w/a")), ["a"]);
         assert_eq!(routes.blind, BTreeSet::from(["a".to_owned()]));
+        // So is whoever waits for a ref, once its repository went.
+        routes.watches.push(Watch { is_of_refs: true, ..watch("c", "/w/c") });
+        assert_eq!(
+            woken(&mut routes, &event(EventKind::Remove(RemoveKind::File), "/w/c/.git/index.lock")),
+            ["c"]
+        );
+        assert!(!routes.blind.contains("c"));
+        assert_eq!(
+            woken(&mut routes, &event(EventKind::Remove(RemoveKind::Folder), "/w/c/.git/refs")),
+            ["c"]
+        );
+        assert!(routes.blind.remove("c"));
+        assert_eq!(
+            woken(&mut routes, &event(EventKind::Modify(ModifyKind::Name(RenameMode::From)), "/w/c/.git")),
+            ["c"]
+        );
+        assert!(routes.blind.remove("c"));
+        routes.watches.pop();
         assert_eq!(routes.all_are_blind().len(), 2);
         assert_eq!(routes.blind.len(), 2);
     }

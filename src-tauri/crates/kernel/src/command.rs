@@ -2,6 +2,7 @@
 
 pub mod add_input;
 pub mod approve;
+mod awaited;
 pub mod background;
 pub mod belief;
 pub mod bind;
@@ -24,6 +25,7 @@ mod firing;
 mod follow;
 pub mod halt;
 pub mod historian;
+pub mod hooks;
 pub mod ingest;
 pub mod ingress;
 pub mod keys;

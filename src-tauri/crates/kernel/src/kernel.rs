@@ -110,6 +110,8 @@ pub struct Kernel {
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
     /// How many askings this process has begun.
     pub(crate) askings: AtomicU64,
+    /// Calls of hooks are taken one at a time.
+    pub(crate) hooks: Mutex<crate::command::hooks::Hooks>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.

@@ -95,6 +95,8 @@ pub fn next(state: &TaskState, now: UnixMs) -> Next {
         TaskStatus::Created | TaskStatus::Ready if state.cancel_requested.is_some() => Next::Cancel,
         TaskStatus::Created | TaskStatus::Ready => Next::Begin,
         TaskStatus::Paused if state.cancel_requested.is_some() => Next::Cancel,
+        // It is taken up to be ended: nobody waits for a person whose time is up.
+        TaskStatus::Paused if is_overdue(state, now) => Next::Begin,
         TaskStatus::Paused => Next::Wait(Waiting::Resume),
         TaskStatus::Running | TaskStatus::Blocked => match state.attempt() {
             None => Next::Begin,

@@ -101,6 +101,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         slots_held: Mutex::default(),
         looks: Mutex::default(),
         askings: std::sync::atomic::AtomicU64::new(0),
+        hooks: Mutex::default(),
         folders: Arc::default(),
         began,
     })

@@ -5,7 +5,7 @@ use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
 use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
-use model::schedule::Unseen;
+use model::schedule::{Condition, Unseen};
 use model::task::ModelChoice;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
@@ -51,6 +51,11 @@ pub trait Look: Send + Sync {
     /// # Errors
     /// Why they cannot be seen.
     fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen>;
+
+    /// The file system that the folder is on, where the system tells.
+    fn device_seen(&self) -> Option<String> {
+        None
+    }
 
     /// The commit that a ref of the folder's repository is at; none where there is no such ref.
     ///
@@ -195,6 +200,10 @@ impl Look for effects::Executors {
         self.files_seen(globs)
     }
 
+    fn device_seen(&self) -> Option<String> {
+        self.device_seen()
+    }
+
     fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {
         self.ref_seen(name)
     }
@@ -286,9 +295,33 @@ pub trait ExecutorSource: Send + Sync {
         model::limits::PARALLEL_READS
     }
 
+    /// How this machine stands now.
+    fn surroundings(&self) -> Surroundings {
+        Surroundings::default()
+    }
+
     /// Skills, and where those that are trusted lie for commands; a source without any finds none.
     fn skills(&self) -> Option<Skills<'_>> {
         None
+    }
+}
+
+/// How this machine stands, as far as anybody can tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Whether it is on mains power.
+    pub on_mains: Option<bool>,
+    /// Whether there is a network.
+    pub has_network: Option<bool>,
+}
+
+impl Surroundings {
+    /// Whether a condition holds.
+    pub const fn is(self, of: Condition) -> Option<bool> {
+        match of {
+            Condition::Mains => self.on_mains,
+            Condition::Network => self.has_network,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Error;
 use ledger::Reader;
 use model::artifact::ArtifactRef;
 use model::body::{Body, ScheduleKept};
-use model::schedule::{PassedOver, Rule, ScheduleState, Settled, Unseen, When};
+use model::schedule::{CallRefused, HookCall, PassedOver, Rule, ScheduleState, Settled, Unseen, When};
 use model::{TaskId, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -49,8 +49,20 @@ pub struct Slots {
     seen: Option<(u32, ArtifactRef)>,
     /// Why the newest look saw nothing, if it did not.
     pub unseen: Option<Unseen>,
+    /// In which version nothing can come any more.
+    over_in: Option<u32>,
     /// Of slots that fire and have no task yet, what changed.
     changes: BTreeMap<UnixMs, ArtifactRef>,
+    /// Calls of its hook for which no slot stands yet, the oldest first.
+    pub calls: VecDeque<HookCall>,
+    /// Calls that were taken.
+    pub called: u64,
+    /// The number of the newest for which a slot stands.
+    settled_calls: u64,
+    /// Calls that were refused, as far as that is on record.
+    pub refused: u64,
+    /// Why the newest of those was.
+    pub last_refused: Option<CallRefused>,
 }
 
 impl Slots {
@@ -83,6 +95,14 @@ impl Slots {
                 if let Some(seen) = &b.seen {
                     self.seen = seen.state.clone().map(|at| (b.version, at));
                     self.unseen = seen.unseen;
+                    if seen.is_over {
+                        self.over_in = Some(b.version);
+                    }
+                    if let Some(newest) = seen.calls {
+                        self.settled_calls = newest;
+                        self.called = self.called.max(newest);
+                        self.calls.retain(|call| call.number > newest);
+                    }
                 }
                 for one in &b.settled {
                     match one {
@@ -113,17 +133,37 @@ impl Slots {
                 self.passed_over = b.passed_over;
                 self.last_passed_over = Some((b.slot_at, b.why));
             }
+            Body::ScheduleCalled(b) => {
+                self.called = b.calls;
+                self.calls.push_back(HookCall {
+                    number: b.calls,
+                    called_at: b.called_at,
+                    content: b.content.clone(),
+                });
+            }
+            Body::ScheduleCallsRefused(b) => {
+                (self.refused, self.last_refused) = (b.refused, Some(b.why));
+            }
             _ => {}
         }
     }
 
-    /// Reads the end of a schedule's stream: as much of it as has the newest runs.
+    /// Whether no call that waits for a slot lies before what was read.
+    fn has_each_call(&self) -> bool {
+        match self.calls.front() {
+            Some(oldest) => oldest.number == self.settled_calls.saturating_add(1),
+            None => self.settled.is_some(),
+        }
+    }
+
+    /// Reads the end of a schedule's stream: as much of it as has the newest runs, and the calls that wait.
     fn read(reader: &Reader, stream: TaskId) -> Result<Self, Error> {
         let end = reader.task_head(stream)?.map_or(0, |(seq, _)| seq);
         let mut tail = TAIL;
         loop {
             let slots = Self::read_from(reader, stream, (end.saturating_sub(tail), tail))?;
-            let has_all = slots.runs.len() == RUNS_MAX || slots.fired == slots.runs.len() as u64;
+            let has_all = (slots.runs.len() == RUNS_MAX || slots.fired == slots.runs.len() as u64)
+                && slots.has_each_call();
             // Nothing of a run may have been seen yet, so only the beginning tells that there was none.
             if tail >= end || tail >= TAIL_MAX || (has_all && slots.fired > 0) {
                 return Ok(slots);
@@ -237,11 +277,22 @@ impl ScheduleRecord {
     /// How it stands.
     pub fn state(&self) -> ScheduleState {
         match self.said {
-            ScheduleState::Active if self.next() == Ok(None) && !self.waits_for_event() => {
-                ScheduleState::Over
-            }
+            ScheduleState::Active if self.is_over() => ScheduleState::Over,
             said => said,
         }
+    }
+
+    /// Whether no slot can come any more.
+    fn is_over(&self) -> bool {
+        match self.waits_for_event() {
+            true => self.slots.over_in == Some(self.version),
+            false => self.next() == Ok(None),
+        }
+    }
+
+    /// Whether one looks at what it waits for, and that is no time.
+    pub fn is_looked_at(&self) -> bool {
+        self.waits_for_event() && self.may_begin() && !self.is_over()
     }
 
     /// Whether it waits for something that is no time.
@@ -330,7 +381,14 @@ impl ScheduleRegistry {
 
     /// Whether an event stands in a schedule's own stream.
     pub(crate) const fn is_of_slots(body: &Body) -> bool {
-        matches!(body, Body::ScheduleSettled(_) | Body::ScheduleFired(_) | Body::ScheduleNotBegun(_))
+        matches!(
+            body,
+            Body::ScheduleSettled(_)
+                | Body::ScheduleFired(_)
+                | Body::ScheduleNotBegun(_)
+                | Body::ScheduleCalled(_)
+                | Body::ScheduleCallsRefused(_)
+        )
     }
 
     /// Folds one event of a schedule's own stream.
@@ -339,6 +397,8 @@ impl ScheduleRegistry {
             Body::ScheduleSettled(b) => &b.name,
             Body::ScheduleFired(b) => &b.name,
             Body::ScheduleNotBegun(b) => &b.name,
+            Body::ScheduleCalled(b) => &b.name,
+            Body::ScheduleCallsRefused(b) => &b.name,
             _ => return,
         };
         if let Some(record) = self.0.get_mut(name) {

@@ -221,6 +221,28 @@ fn a_run_past_its_time_ends_as_expired_with_its_receipts_and_reports() {
     assert!(told, "the conversation says so");
 }
 
+#[test]
+fn a_run_that_is_paused_expires_too_and_one_without_an_end_stays_paused() {
+    let world = World::new(6_415);
+    let with = allowed_with_deadline(&world);
+    let without = world.script("paused", vec![write("c.txt", "c"), done("ok")]);
+    world.drive_to_approval(without);
+    for task in [with, without] {
+        world.kernel().pause(task).unwrap();
+        assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
+    }
+    let deadline = state(&world, with).task.deadline_at.unwrap();
+    assert_eq!(world.kernel().next_instant(now(&world)).unwrap(), Some(deadline.plus_ms(1)));
+    assert_eq!(world.kernel().resumable().unwrap(), []);
+    world.clock.advance(HOUR + MINUTE);
+    assert_eq!(world.kernel().resumable().unwrap(), [with]);
+    let DriveOutcome::Ended { reason, .. } = world.drive(with) else { panic!("it ends") };
+    assert_eq!(reason, Some(TerminationReason::Expired));
+    assert_eq!(row(&world, with).run_status, RunStatus::Expired);
+    assert!(world.files().is_empty(), "nothing was begun for that");
+    assert_eq!(state(&world, without).task.status, TaskStatus::Paused);
+}
+
 /// A task of a person that has a deadline an hour from now, and whose first act a person allowed.
 fn allowed_with_deadline(world: &World) -> TaskId {
     world.reasoners.script("write", vec![write("a.txt", "a"), write("b.txt", "b"), done("ok")]);

@@ -82,7 +82,7 @@ fn two_tasks_at_once_cannot_both_take_what_is_left_of_a_day_and_the_next_day_beg
         *world.days.max.lock().unwrap() = Some(aside + aside / 2);
         let said = world.kernel().drive(two).unwrap_err().to_string();
         for words in
-            ["models may cost", "$0.0000 is spent", "set aside for calls under way", "The day ends at ms"]
+            ["models may cost", "$0.00 is spent", "set aside for calls under way", "The day ends at ms"]
         {
             assert!(said.contains(words), "{words}: {said}");
         }

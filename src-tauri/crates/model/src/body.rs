@@ -7,19 +7,19 @@
 use crate::Error;
 use crate::event::EntityType;
 pub use crate::task::Boundary;
-use seal::Digest;
-use seal::disclose::Sensitive;
+use seal::{Digest, disclose::Sensitive};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-pub use words::act::TrialOutcome;
-pub use words::store::{KeyPurpose, ProjectSource};
+pub use words::{act::TrialOutcome, store::KeyPurpose, store::ProjectSource};
 
 mod nouns;
 #[macro_use]
 mod registry;
 #[macro_use]
 mod passkeys;
+#[macro_use]
+mod hooks;
 #[macro_use]
 mod schedules;
 #[macro_use]
@@ -28,7 +28,7 @@ mod skins;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys bodies
+with_schedules! { with_skins with_passkeys with_hooks bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

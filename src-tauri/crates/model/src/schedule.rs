@@ -9,16 +9,17 @@ use crate::{ConversationId, Digest, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use words::schedule::{
-    FileChange, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, Shift, TriggerKind, Unseen,
+    CallRefused, Condition, FileChange, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, Shift,
+    TriggerKind, Unseen,
 };
 
 mod bounds;
 mod trigger;
 
-pub use bounds::{Bounds, DayBudget, Hours};
+pub use bounds::{Bounds, DayBudget, Hours, condition_in_words};
 pub use trigger::{
-    CHANGES_TOLD_MAX, ChangedFile, EndedRun, PER_HOUR_USUAL, QUIET_MS_USUAL, SEEN_FILES_MAX, Seen,
-    SeenChange, SeenState, Trigger,
+    CALL_BYTES_MAX, CHANGES_TOLD_MAX, ChangedFile, EndedRun, HookCall, PER_HOUR_USUAL, QUIET_MS_USUAL,
+    SEEN_FILES_MAX, Seen, SeenChange, SeenState, Trigger, check_hook_name, hook_secret,
 };
 
 /// The longest goal of a schedule, in bytes.

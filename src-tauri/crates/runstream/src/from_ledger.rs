@@ -260,6 +260,7 @@ const fn part(body: &Body) -> Part {
         | LimitReached(_) | ScheduleKept(_) | SchedulePaused(_) | ScheduleResumed(_) | ScheduleRemoved(_) | ScheduleSettled(_) | ScheduleFired(_) | ScheduleNotBegun(_)
         | SkinTrusted(_) | SkinUntrusted(_) | SkinChosen(_)
         | PasskeyEnrolled(_) | PasskeyUsed(_) | PasskeyRefused(_) | PasskeyRevoked(_)
+        | ScheduleCalled(_) | ScheduleCallsRefused(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

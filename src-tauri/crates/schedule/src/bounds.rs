@@ -27,6 +27,21 @@ pub fn within(hours: &Hours, at: UnixMs) -> Result<bool, NotARule> {
     Ok(u16::try_from(minute).is_ok_and(|minute| hours.holds(minute)))
 }
 
+/// When these hours begin, seen from an instant outside of them; none where that is further off than an hour.
+///
+/// # Errors
+/// As [`within`].
+pub fn opens(hours: &Hours, at: UnixMs) -> Result<Option<UnixMs>, NotARule> {
+    let minute = at.0.div_euclid(60_000);
+    for ahead in 1..=60 {
+        let next = UnixMs(minute.saturating_add(ahead).saturating_mul(60_000));
+        if within(hours, next)? {
+            return Ok(Some(next));
+        }
+    }
+    Ok(None)
+}
+
 /// Hours as a person writes them: `8-18`, `8:30-17:45`, `22-6`.
 ///
 /// # Errors
@@ -73,6 +88,20 @@ mod tests {
         assert!(all.iter().min().unwrap() + 300_000 < *all.iter().max().unwrap(), "{all:?}");
         assert_ne!(delay_ms(&ten, "s-1", 1), delay_ms(&ten, "s-1", 2));
         assert_eq!(delay_ms(&when(None), "s-1", 1), 0);
+    }
+
+    #[test]
+    fn hours_begin_within_the_hour_or_further_off() {
+        let of = hours("22-6", "Europe/Berlin").unwrap();
+        let at = |text: &str| UnixMs(text.parse::<Timestamp>().unwrap().as_millisecond());
+        for (now, begins) in [
+            ("2026-01-05T20:59:59.500Z", Some("2026-01-05T21:00:00Z")),
+            ("2026-01-05T20:00:00Z", Some("2026-01-05T21:00:00Z")),
+            ("2026-01-05T19:59:59Z", None),
+            ("2026-01-05T05:00:00Z", None),
+        ] {
+            assert_eq!(opens(&of, at(now)).unwrap(), begins.map(at), "{now}");
+        }
     }
 
     #[test]

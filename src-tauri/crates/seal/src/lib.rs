@@ -44,6 +44,7 @@ pub mod sshsig;
 pub mod succession;
 pub mod tlog_proof;
 pub mod webauthn;
+pub mod webhook;
 mod write;
 
 pub use digest::{Digest, Hasher};

@@ -95,6 +95,8 @@ pub struct RealExecutors {
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
     pub parallel_reads: usize,
+    /// How the machine stands.
+    pub surroundings: Arc<std::sync::Mutex<kernel::ports::Surroundings>>,
 }
 
 struct Adapter(Real, Arc<Oracle>);
@@ -140,6 +142,10 @@ impl ExecutorSource for RealExecutors {
         self.parallel_reads
     }
 
+    fn surroundings(&self) -> kernel::ports::Surroundings {
+        *self.surroundings.lock().expect("nobody panicked with it")
+    }
+
     fn environment(&self, _: &Path) -> serde_json::Value {
         serde_json::json!({ "os": "test", "sandbox_level": self.sandbox.level().as_str() })
     }
@@ -172,6 +178,10 @@ impl Look for Adapter {
 
     fn files_seen(&self, globs: &[String]) -> Result<BTreeMap<RelPath, String>, Unseen> {
         self.0.files_seen(globs)
+    }
+
+    fn device_seen(&self) -> Option<String> {
+        self.0.device_seen()
     }
 
     fn ref_seen(&self, name: &str) -> Result<Option<String>, Unseen> {

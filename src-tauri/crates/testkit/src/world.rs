@@ -76,6 +76,8 @@ pub struct World {
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
     pub parallel_reads: usize,
+    /// How the machine stands; nobody can tell until a test says it.
+    pub surroundings: Arc<Mutex<kernel::ports::Surroundings>>,
     kernel: Option<Kernel>,
 }
 
@@ -140,6 +142,7 @@ impl World {
             servers: Arc::new(effects::NoToolServers),
             oracle: Arc::new(Oracle::default()),
             parallel_reads: model::limits::PARALLEL_READS,
+            surroundings: Arc::default(),
             kernel: None,
         }
     }
@@ -159,6 +162,7 @@ impl World {
                 shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),
                 parallel_reads: self.parallel_reads,
+                surroundings: Arc::clone(&self.surroundings),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
             embedder: Arc::clone(&self.embedder),

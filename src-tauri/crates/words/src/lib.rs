@@ -46,7 +46,9 @@ mod tests {
     #[test]
     fn every_value_of_schedules_too() {
         spelled!(
+            schedule::CallRefused,
             schedule::CatchUpKind,
+            schedule::Condition,
             schedule::FileChange,
             schedule::FileChanges,
             schedule::Overlap,

@@ -57,6 +57,20 @@ crate::names! {
         DaySpent = "day_spent",
         /// They came due outside the hours in which its runs may begin.
         OutsideHours = "outside_hours",
+        /// This machine ran on its battery.
+        OnBattery = "on_battery",
+        /// There was no network.
+        NoNetwork = "no_network",
+    }
+}
+
+crate::names! {
+    /// What must be so for a run to begin.
+    pub enum Condition ("condition") {
+        /// This machine is on mains power.
+        Mains = "mains",
+        /// There is a network.
+        Network = "network",
     }
 }
 
@@ -103,6 +117,8 @@ crate::names! {
         Ref = "ref",
         /// A run of another schedule, or a task, has ended.
         After = "after",
+        /// A hook is called: a program sends a signed request.
+        Hook = "hook",
     }
 }
 
@@ -157,5 +173,19 @@ crate::names! {
         ScheduleMissing = "schedule_missing",
         /// Something else stands in the way.
         Unreadable = "unreadable",
+    }
+}
+
+crate::names! {
+    /// Why a call of a hook was refused.
+    pub enum CallRefused ("reason why a call was refused") {
+        /// It is not signed with the secret of the hook, or not as a call is.
+        Signature = "signature",
+        /// It was signed earlier or later than it may be.
+        Time = "time",
+        /// Its body is larger than a call may be.
+        TooLarge = "too_large",
+        /// More calls came within a minute, or wait for a run, than may.
+        TooMany = "too_many",
     }
 }

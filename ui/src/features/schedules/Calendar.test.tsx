@@ -98,7 +98,7 @@ test("the history of a schedule is told newest first, with reasons", async () =>
 });
 
 test("what waits for files says what it watches, and a new one is asked for with its files and its quiet time", async () => {
-  const files = { kind: "files" as const, globs: ["*.pdf"], changes: "landed" as const, quiet_ms: 2_000, ref_name: null, of: null, end: null };
+  const files = { kind: "files" as const, globs: ["*.pdf"], changes: "landed" as const, quiet_ms: 2_000, ref_name: null, of: null, end: null, hook: null };
   const scans: Schedule = { ...SCHEDULE, name: "scans", said: "when a file lands here", rule: "when a file lands here", waits_for: files, unseen: "folder_missing", next: [] };
   const host = scene({
     "schedules.list": { schedules: [scans] }, "schedules.keep": { task_id: DONE, ingress_id: "ing_1", duplicate: false },
@@ -120,4 +120,21 @@ test("what waits for files says what it watches, and a new one is asked for with
   await person.click(form.getByLabelText(/Report only runs that changed something/));
   await person.click(form.getByRole("button", { name: "Ask me to keep it" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "schedules.keep")?.params).toMatchObject({ globs: ["*.pdf", "scans/**"], quiet_seconds: 10, quiet: true, said: "when a file lands" }));
+});
+
+test("what waits for a hook says where it is called and how a call is signed, and that none is taken without a secret", async () => {
+  const on = { kind: "hook" as const, globs: [], changes: null, quiet_ms: null, ref_name: null, of: null, end: null, hook: "deploy" };
+  const hook = { name: "deploy", path: "/v1/hooks/deploy", secret: "hook.deploy", has_secret: false, called: 3, waiting: 2, refused: 40, last_refused: "time" as const };
+  const said = "when the hook deploy is called";
+  const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, name: "roll-out", said, rule: said, waits_for: on, hook, next: [] }, { ...SCHEDULE, name: "other", said, rule: said, waits_for: on, hook: { ...hook, has_secret: true, refused: 0, last_refused: null }, next: [] }] } });
+  show(host, "/schedules");
+  const card = within(await screen.findByRole("article", { name: "roll-out" }));
+  expect(card.getByText("When the hook deploy is called", { selector: "b *, b" })).toBeTruthy();
+  expect(card.getByText(/No call is taken until it has a secret/)).toBeTruthy();
+  expect(card.getAllByText(/\/v1\/hooks\/deploy/).length).toBeGreaterThan(0);
+  expect(card.getByText("3 calls, 2 of them wait for a run")).toBeTruthy();
+  expect(card.getByText("40 calls; the last one was signed more than 5 minutes before or after it came")).toBeTruthy();
+  expect(card.getByText(/webhook-signature: v1,\$sig/)).toBeTruthy();
+  expect(within(screen.getByRole("article", { name: "other" })).queryByText(/No call is taken/)).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
 });

@@ -13,7 +13,7 @@ const WHY: Readonly<Record<PassedOver, string>> = {
   missed: "Hermit was not open to see it in time", newer: "A newer time was taken instead", too_late: "It was too late", still_running: "The run before was still at work",
   too_many_wait: "Too many runs wait for you", paused: "The schedule was paused", changed: "The schedule was changed or removed first",
   folder_missing: "The folder was not there", not_begun: "Its task could not begin", fired_before: "It had run already",
-  too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs",
+  too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs", on_battery: "This machine ran on its battery", no_network: "There was no network",
 };
 
 /** Why times were passed over. */

@@ -17,6 +17,7 @@ import { Asks } from "./Asks";
 import { Calendar } from "./Calendar";
 import { reason } from "./Entry";
 import { History } from "./History";
+import { Hook } from "./Hook";
 import { boundsOf } from "./limits";
 import { NewSchedule } from "./NewSchedule";
 import styles from "./Schedules.module.css";
@@ -80,6 +81,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
           one.last_passed_over === null ? null : ["Last passed over", <><Time at={one.last_passed_over.until} />: {reason(one.last_passed_over.why)}</>],
           ["Version", <>{one.version}, since <Time at={one.since} /></>],
         ]} />
+        {one.hook !== null && <Hook hook={one.hook} schedule={one.name} />}
         {one.next.length > 1 && <><h3>Next times</h3><ol className={styles.times}>{one.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
         {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}</li>)}</ul></>}
         <div className={styles.more}>

@@ -1,6 +1,6 @@
 // What bounds the runs of a schedule: as a person reads it, and as they write it.
 import type { Limits } from "~/ipc/generated/schedules";
-import type { Overlap } from "~/ipc/generated/words";
+import type { Condition, Overlap } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import { cost, count } from "~/screen/words";
 
@@ -9,6 +9,8 @@ export const OVERLAP: Readonly<Record<Overlap, string>> = {
   queue: "Begin it when that run rests",
   end_older: "End that run, also where it waits for you",
 };
+
+const ONLY: Readonly<Record<Condition, string>> = { mains: "on mains power", network: "when the network is there" };
 
 /** Rows that tell what is bounded. */
 export function boundsOf(of: Limits): [string, string][] {
@@ -23,6 +25,7 @@ export function boundsOf(of: Limits): [string, string][] {
     of.overlap == null ? null : ["While a run is not over", lookUp(OVERLAP, of.overlap, of.overlap)],
     of.jitter_minutes == null ? null : ["Begins later by", `Up to ${count(of.jitter_minutes, "minute")}`],
     of.hours == null ? null : ["Begins between", of.hours],
+    of.only === undefined || of.only.length === 0 ? null : ["Begins only", `${of.only.map((one) => lookUp(ONLY, one, one)).join(" and ")}, as far as this machine can tell`],
     of.per_hour_max == null ? null : ["Within an hour", `At most ${count(of.per_hour_max, "run")}`],
     of.ends_after_minutes == null ? null : ["A run ends after", count(of.ends_after_minutes, "minute")],
     day.length === 0 ? null : ["Its runs of a day use", `At most ${day.join(", ")}`],

@@ -17,12 +17,14 @@ export const unseen = (why: Unseen) => lookUp(UNSEEN, why, why);
 export function waits(on: ScheduleTrigger, folder: string): string {
   if (on.kind === "files") return `Watches ${folder}`;
   if (on.kind === "ref") return `When ${shortRef(on)} moves`;
+  if (on.kind === "hook") return `When the hook ${on.hook ?? ""} is called`;
   return `When a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`;
 }
 
 /** Rows that tell what it watches. */
 export function watches(on: ScheduleTrigger): [string, string][] {
   if (on.kind === "ref") return [["What it watches", `Where ${shortRef(on)} is`]];
+  if (on.kind === "hook") return [];
   if (on.kind === "after") return [["What it watches", `Whether a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`]];
   const which = on.globs.length === 0 ? "all below the folder" : on.globs.join(", ");
   return [

@@ -152,5 +152,7 @@ export const EVENT_NAME = [
   "passkey.used",
   "passkey.refused",
   "passkey.revoked",
+  "schedule.called",
+  "schedule.calls_refused",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
-import type { ApprovalStatus, CatchUpKind, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
+import type { ApprovalStatus, CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -27,6 +27,8 @@ export interface Limits {
   day_cost_micros_max?: number | null;
   /** Minutes of work, as well. */
   day_minutes_max?: number | null;
+  /** What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so. */
+  only?: Condition[];
 }
 
 /** Nothing to say. */
@@ -39,7 +41,7 @@ export interface Show {
 
 /** A time, or what else is waited for, as a person says it. */
 export interface Preview {
-  /** Plain English, such as `every weekday at 8:30`, a cron expression, or what else it waits for, such as `when a file lands here`, `when main moves`, `after morning`. */
+  /** Plain English, such as `every weekday at 8:30`, a cron expression, or what else it waits for, such as `when a file lands here`, `when main moves`, `after morning`, `when the hook deploy is called`. */
   said: string;
   /** The time zone, by its name; that of the host when absent. */
   zone?: string | null;
@@ -150,6 +152,8 @@ export interface Schedule {
   waits_for: ScheduleTrigger | null;
   /** Why that cannot be seen now, where it cannot. */
   unseen: Unseen | null;
+  /** How its hook stands, where it waits for one. */
+  hook: ScheduleHook | null;
   /** What is done each time. */
   goal: string;
   folder: string;
@@ -192,6 +196,27 @@ export interface ScheduleTrigger {
   of: string | null;
   /** Of an end: which. */
   end: RunEnd | null;
+  /** Of a hook: its name. */
+  hook: string | null;
+}
+
+/** How a hook stands that a schedule waits for. */
+export interface ScheduleHook {
+  name: string;
+  /** Where it is called, below the address of the host. */
+  path: string;
+  /** The handle of the secret that calls are signed with. */
+  secret: string;
+  /** Whether there is one: until then no call is taken. */
+  has_secret: boolean;
+  /** Calls that were taken. */
+  called: number;
+  /** Of these, how many wait for a run. */
+  waiting: number;
+  /** Calls that were refused, as far as that is on record: it is put there once an hour at most. */
+  refused: number;
+  /** Why the newest of those was. */
+  last_refused: CallRefused | null;
 }
 
 /** A time at which something is due. */

@@ -847,8 +847,21 @@ export const PASSED_OVER = [
   "day_spent",
   /** They came due outside the hours in which its runs may begin. */
   "outside_hours",
+  /** This machine ran on its battery. */
+  "on_battery",
+  /** There was no network. */
+  "no_network",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
+
+/** What must be so for a run to begin. */
+export const CONDITION = [
+  /** This machine is on mains power. */
+  "mains",
+  /** There is a network. */
+  "network",
+] as const;
+export type Condition = (typeof CONDITION)[number];
 
 /** What becomes of a slot that comes due while a run before it is not over. */
 export const OVERLAP = [
@@ -889,6 +902,8 @@ export const TRIGGER_KIND = [
   "ref",
   /** A run of another schedule, or a task, has ended. */
   "after",
+  /** A hook is called: a program sends a signed request. */
+  "hook",
 ] as const;
 export type TriggerKind = (typeof TRIGGER_KIND)[number];
 
@@ -941,6 +956,19 @@ export const UNSEEN = [
   "unreadable",
 ] as const;
 export type Unseen = (typeof UNSEEN)[number];
+
+/** Why a call of a hook was refused. */
+export const CALL_REFUSED = [
+  /** It is not signed with the secret of the hook, or not as a call is. */
+  "signature",
+  /** It was signed earlier or later than it may be. */
+  "time",
+  /** Its body is larger than a call may be. */
+  "too_large",
+  /** More calls came within a minute, or wait for a run, than may. */
+  "too_many",
+] as const;
+export type CallRefused = (typeof CALL_REFUSED)[number];
 
 /** What a step is for (examples of HK-8.2). */
 export const STEP_KIND = [

@@ -15,11 +15,12 @@ use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::{
-    Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind, When,
+    Bounds, CatchUp, Condition, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind,
+    When,
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
-    ScheduleRun, ScheduleTrigger, Schedules, Show,
+    ScheduleHook, ScheduleRun, ScheduleTrigger, Schedules, Show,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -39,7 +40,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (said, _) = schedule::conditions(&p.said);
+    let (rule, on) = schedule::said(said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let next = next(&rule, &zone, host.now())?;
     if next.is_empty() && on.is_none() {
         return Err(usage("that time has gone by: write one that is still to come"));
@@ -50,7 +52,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let (rule, on) = schedule::said(&p.said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
+    let (said, only) = schedule::conditions(&p.said);
+    let (rule, on) = schedule::said(said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let on = chosen(on, &p.globs, p.quiet_seconds)?;
     let kernel = host.kernel()?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
@@ -79,7 +82,7 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
         profile: opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed),
         budget: budget(p.budget)?,
         conversation_id: p.conversation.as_deref().map(|named| conversation(host, named)).transpose()?,
-        bounds: bounds(&p.limits, &zone)?,
+        bounds: bounds(&p.limits, &zone, only)?,
         on,
         quiet: p.quiet,
     };
@@ -183,6 +186,7 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         ref_name: None,
         of: None,
         end: None,
+        hook: None,
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
@@ -192,6 +196,7 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         Trigger::After { of, end } => {
             ScheduleTrigger { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
         }
+        Trigger::Hook { name } => ScheduleTrigger { kind: TriggerKind::Hook, hook: Some(name), ..none },
     }
 }
 
@@ -226,8 +231,14 @@ fn minutes(ms: u64) -> Option<u32> {
     u32::try_from(ms / 60_000).ok()
 }
 
-/// What a person bounds; `zone`: by whose clock the hours are read.
-fn bounds(of: &Limits, zone: &str) -> Result<Bounds, Error> {
+/// What a person bounds; `zone`: by whose clock the hours are read. `only`: conditions that stood in the words.
+fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, Error> {
+    for one in &of.only {
+        if !only.contains(one) {
+            only.push(*one);
+        }
+    }
+
     let day = DayBudget {
         runs_max: of.day_runs_max,
         iterations_max: of.day_iterations_max,
@@ -242,6 +253,7 @@ fn bounds(of: &Limits, zone: &str) -> Result<Bounds, Error> {
         ends_after_ms: of.ends_after_minutes.map(ms),
         day: (day != DayBudget::default()).then_some(day),
         hours: hours.map_err(|why| usage(why.to_string()))?,
+        only,
     })
 }
 
@@ -260,6 +272,7 @@ fn limits(when: &When, bounds: Option<&Bounds>) -> Limits {
         day_tokens_max: day.tokens_max,
         day_cost_micros_max: day.cost_micros_max,
         day_minutes_max: day.wall_ms_max.and_then(|ms| u64::try_from(ms).ok()).and_then(minutes),
+        only: of.only.clone(),
     }
 }
 
@@ -290,6 +303,25 @@ fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Er
         });
     }
     Ok(runs)
+}
+
+/// How the hook stands that a schedule waits for.
+fn hook(host: &dyn Host, record: &ScheduleRecord, name: &str) -> Result<ScheduleHook, Error> {
+    let secret = model::schedule::hook_secret(name);
+    let has_secret = match host.kernel() {
+        Ok(kernel) => kernel.secrets().contains_key(&secret),
+        Err(_) => fold::store_state(&host.reader()?)?.secrets.contains_key(&secret),
+    };
+    Ok(ScheduleHook {
+        name: name.to_owned(),
+        path: format!("/v1/hooks/{name}"),
+        secret,
+        has_secret,
+        called: record.slots.called,
+        waiting: u32::try_from(record.slots.calls.len()).unwrap_or(u32::MAX),
+        refused: record.slots.refused,
+        last_refused: record.slots.last_refused,
+    })
 }
 
 fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
@@ -324,6 +356,10 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         zone,
         waits_for: kept.as_ref().and_then(|kept| kept.on.as_ref()).map(waits_for),
         unseen: record.slots.unseen.filter(|_| record.waits_for_event() && record.may_begin()),
+        hook: match kept.as_ref().and_then(|kept| kept.on.as_ref()) {
+            Some(Trigger::Hook { name }) => Some(hook(host, record, name)?),
+            _ => None,
+        },
         goal: kept.as_ref().map_or_else(erased, |kept| kept.goal.clone()),
         folder: kept.as_ref().map_or_else(erased, |kept| kept.folder.clone()),
         worker: kept.as_ref().map_or_else(erased, |kept| match &kept.proposer {

@@ -3,8 +3,8 @@
 use super::Came;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::progress::money;
 use crate::text::{plain, time};
+use acts::money;
 use wire::exit;
 use wire::models::{Ceiling, Costs, CostsBy, DayCosts, ModelCosts};
 

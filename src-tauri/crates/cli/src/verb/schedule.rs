@@ -2,13 +2,15 @@
 
 use super::Came;
 use super::run::{micros, parameters, playbook_file};
+use super::schedule_hook;
 use super::schedule_times::{asks, calendar, reason};
 use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::progress::money;
 use crate::text::{plain, time};
+use acts::money;
+use model::schedule::condition_in_words;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
@@ -16,7 +18,9 @@ use wire::schedules::{
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
-use words::schedule::{CatchUpKind, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen};
+use words::schedule::{
+    CatchUpKind, Condition, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen,
+};
 
 /// `hermit schedule`.
 pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
@@ -33,9 +37,11 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
         }
         ScheduleVerb::Show { schedule } => {
             let found = context.reading()?.call(&Show { name: schedule })?;
-            context.out.answer(&found, shown)?;
+            let address = found.hook.as_ref().and_then(|_| schedule_hook::address(context));
+            context.out.answer(&found, |out, one| shown(out, one, address.as_deref()))?;
             Ok(exit::DONE)
         }
+        ScheduleVerb::Secret { schedule } => schedule_hook::secret(context, schedule),
         ScheduleVerb::Preview { time, zone } => {
             let found = context.free()?.call(&Preview { said: time, zone })?;
             context.out.answer(&found, previewed)?;
@@ -139,6 +145,14 @@ fn limits(args: ScheduleLimits) -> Result<Limits, Error> {
         day_tokens_max: args.day_tokens,
         day_cost_micros_max: args.day_cost.map(micros).transpose()?,
         day_minutes_max: args.day_minutes,
+        only: args.only.iter().map(|text| condition(text)).collect::<Result<_, _>>()?,
+    })
+}
+
+fn condition(text: &str) -> Result<Condition, Error> {
+    text.parse().map_err(|_| {
+        Error::new(Code::Usage, format!("`{text}` is no condition"))
+            .hint("write `--only mains` or `--only network`")
     })
 }
 
@@ -217,12 +231,16 @@ fn bounded(of: &Limits) -> Vec<String> {
         of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
         of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
         of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
+        (!of.only.is_empty()).then(|| {
+            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
+            format!("begins only {}, as far as this machine can tell", all.join(" and "))
+        }),
         (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
     ];
     lines.into_iter().flatten().collect()
 }
 
-fn shown(out: &Output, one: &Schedule) {
+fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
     out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), stands(one), plain(&one.said)));
     if let Some(why) = &one.why {
         out.say(Tone::Warn, format!("  {}", plain(why)));
@@ -233,6 +251,9 @@ fn shown(out: &Output, one: &Schedule) {
     }
     if let Some(why) = one.unseen {
         out.say(Tone::Warn, format!("  it cannot be seen now: {}", unseen(why)));
+    }
+    if let Some(hook) = &one.hook {
+        schedule_hook::shown(out, hook, &one.name, address);
     }
     out.line(format!("  {} in {}", plain(&one.worker), plain(&one.folder)));
     for line in one.goal.lines() {
@@ -290,6 +311,7 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
             });
             vec![format!("waits until a run of {} {how}", name(&on.of))]
         }
+        TriggerKind::Hook => vec![format!("waits until the hook {} is called", name(&on.hook))],
     }
 }
 

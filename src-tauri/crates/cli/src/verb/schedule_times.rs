@@ -147,5 +147,7 @@ pub(super) const fn reason(why: PassedOver) -> &'static str {
         PassedOver::TooOften => "as many runs as it may had begun within the hour",
         PassedOver::DaySpent => "what its runs may use in a day was used",
         PassedOver::OutsideHours => "it was outside the hours of its runs",
+        PassedOver::OnBattery => "this machine ran on its battery",
+        PassedOver::NoNetwork => "there was no network",
     }
 }

@@ -16,6 +16,7 @@ mod files;
 #[allow(dead_code, reason = "the reading half of it is for api's own tests")]
 #[path = "../../../api/tests/all/home.rs"]
 mod home;
+mod hooks;
 mod human_only;
 mod keys;
 mod lasting;

@@ -110,7 +110,8 @@ impl Owned {
             Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone()));
         let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots];
         if self.work.reads_history {
-            sources.push(Arc::new(Historian::new(Arc::clone(&self.kernel), Arc::clone(&self.drives))));
+            let (kernel, drives) = (Arc::clone(&self.kernel), Arc::clone(&self.drives));
+            sources.push(Arc::new(Historian::new(kernel, drives, self.bell.clone())));
         }
         sources
     }

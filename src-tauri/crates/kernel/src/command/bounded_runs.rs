@@ -6,15 +6,18 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::query::view;
 use crate::schedule_registry::ScheduleRecord;
+use crate::state::{AttemptState, Stage, TaskState};
 use model::principal::PrincipalType;
 use model::schedule::{Bounds, DayBudget, PassedOver, Schedule, Settled};
 use model::task::Budget;
-use model::{Body, TaskId};
+use model::{Body, TaskId, UnixMs};
 use projections::rows::TaskRow;
 
 /// Why a run is ended that a newer one takes the place of.
 pub(crate) const OVERTAKEN: &str = "a newer run of its schedule takes its place";
 const HOUR_MS: u64 = 3_600_000;
+/// When one looks again whether a condition has come to hold, in milliseconds.
+const CONDITION_MS: i64 = 300_000;
 /// Events of a schedule's stream that are read at once, the newest first.
 const PAGE: u64 = 200;
 
@@ -58,22 +61,74 @@ impl Kernel {
         {
             return Ok(Some(PassedOver::OutsideHours));
         }
-        if let Some(most) = bounds.per_hour_max {
-            let query = self.query()?;
-            let mut begun = 0_u32;
-            for run in &record.slots.runs {
-                let row = query.task(run.task_id).map_err(view)?;
-                // One that began in an hour that a clock ran ahead to does not count for ever.
-                let is_within = row.is_some_and(|row| row.created_at.0.abs_diff(now.0) < HOUR_MS);
-                begun = begun.saturating_add(u32::from(is_within));
+        if !bounds.only.is_empty() {
+            let around = self.ports.executors.surroundings();
+            if let Some(why) = schedule::unmet(&bounds.only, |one| around.is(one)) {
+                return Ok(Some(why));
             }
-            if begun >= most {
+        }
+        if let Some(most) = bounds.per_hour_max {
+            let begun = self.begun_within_the_hour(record, now)?.len();
+            if begun >= most as usize {
                 return Ok(Some(PassedOver::TooOften));
             }
         }
         let Some(day) = &bounds.day else { return Ok(None) };
         let is_spent = left(day, self.spent_today(record)?, Budget::default()).is_none();
         Ok(is_spent.then_some(PassedOver::DaySpent))
+    }
+
+    /// When the runs began that began within the hour, the newest first.
+    fn begun_within_the_hour(&self, record: &ScheduleRecord, now: UnixMs) -> Result<Vec<UnixMs>, Error> {
+        let (query, mut begun) = (self.query()?, Vec::new());
+        for run in &record.slots.runs {
+            let row = query.task(run.task_id).map_err(view)?;
+            // One that began in an hour that a clock ran ahead to does not count for ever.
+            begun.extend(row.map(|row| row.created_at).filter(|at| at.0.abs_diff(now.0) < HOUR_MS));
+        }
+        begun.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(begun)
+    }
+
+    /// In how many milliseconds a run may begin that is held for this reason now; none where whoever drives another one tells, or
+    /// that is further off than an hour.
+    pub(super) fn held_ms(
+        &self,
+        record: &ScheduleRecord,
+        bounds: &Bounds,
+        why: PassedOver,
+    ) -> Result<Option<i64>, Error> {
+        let now = self.ports.clock.now();
+        let until = match why {
+            PassedOver::OutsideHours => {
+                let opens = bounds.hours.as_ref().map(|hours| schedule::opens(hours, now));
+                opens.transpose().map_err(|why| Error::Input(why.to_string()))?.flatten()
+            }
+            PassedOver::TooOften => {
+                let most = bounds.per_hour_max.unwrap_or(1).max(1) as usize;
+                let begun = self.begun_within_the_hour(record, now)?;
+                begun.get(most - 1).map(|at| UnixMs(at.0.saturating_add_unsigned(HOUR_MS)))
+            }
+            PassedOver::DaySpent => Some(self.ports.days.day_of(now).map_err(Error::Gate)?.ends),
+            PassedOver::OnBattery | PassedOver::NoNetwork => Some(now.plus_ms(CONDITION_MS)),
+            _ => None,
+        };
+        Ok(until.map(|until| until.0.saturating_sub(now.0)))
+    }
+
+    /// Whether a run at work, or a part that it gave away, is in the middle of an act: what that leaves is on no receipt yet.
+    pub(super) fn is_acting(&self, record: &ScheduleRecord, runs: &[Run]) -> bool {
+        let at_work = record.slots.runs.iter().zip(runs).filter(|(_, how)| **how == Run::AtWork);
+        let mut waiting: Vec<TaskId> = at_work.map(|(run, _)| run.task_id).collect();
+        while let Some(task) = waiting.pop() {
+            // What cannot be read any more does nothing.
+            let Ok(state) = self.load(task) else { continue };
+            if acts(&state) {
+                return true;
+            }
+            waiting.extend(&state.children);
+        }
+        false
     }
 
     /// What a run that begins now may spend: its own budget, and no more than the day leaves.
@@ -125,6 +180,15 @@ impl Kernel {
 }
 
 const NOTHING: Budget = Budget { iterations_max: 0, tokens_max: 0, wall_ms_max: 0, cost_micros_max: 0 };
+
+/// Whether a task has begun an act that leaves a receipt, and has none of it yet.
+fn acts(state: &TaskState) -> bool {
+    let attempt = state.current.and_then(|attempt| state.attempts.get(&attempt));
+    attempt.and_then(AttemptState::act).is_some_and(|act| {
+        let is_begun = !matches!(act.stage, Stage::Requested | Stage::Judged(_) | Stage::Asked);
+        is_begun && act.leaves_receipt() && act.receipt.is_none()
+    })
+}
 
 /// Of a budget what a day leaves of it; none where something that the day bounds is used up.
 fn left(day: &DayBudget, spent: Spent, own: Budget) -> Option<Budget> {

@@ -83,8 +83,15 @@ impl Kernel {
         for name in names {
             match self.fire(&name, now) {
                 Ok(tasks) => {
-                    lock(&self.slots_held).remove(&name);
                     to_drive.extend(tasks);
+                    // It waits for what must be so for its run to begin.
+                    let waits = |one: ScheduleRecord| one.slots.unmade.is_empty() && one.is_due(now);
+                    let waits = self.known_schedule(&name).is_ok_and(waits);
+                    let mut held = lock(&self.slots_held);
+                    match waits {
+                        true => drop(held.insert(name, now.plus_ms(RETRY_MS))),
+                        false => drop(held.remove(&name)),
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(schedule = name, %error, "what came due of a schedule is not begun yet");
@@ -159,6 +166,9 @@ impl Kernel {
                 Err(error) => return Err(error),
             };
         }
+        if held.is_some_and(|why| may_still_begin(record, &settled, due_until, why)) {
+            return Ok(Vec::new());
+        }
         let settled = match held {
             Some(why) => all_for(settled, why),
             None if is_at_work && overlap == Overlap::Queue => queued_one(settled),
@@ -219,8 +229,7 @@ impl Kernel {
         let deadline_at = deadline(&schedule, self.ports.clock.now());
         let budget = self.budget_of_run(record, &schedule)?;
         // What changed came from somebody else, and is no word of the goal.
-        let change = record.slots.change_at(at).map(|change| change.artifact_id);
-        let encloses = Encloses { files: change.into_iter().collect(), ..Encloses::default() };
+        let encloses = Encloses { files: self.told_of(record, at)?, ..Encloses::default() };
         let submitted = self.submit_background(
             Initiator::Scheduler,
             BackgroundWork {
@@ -337,6 +346,18 @@ impl Kernel {
     fn is_at_work(&self, record: &ScheduleRecord) -> bool {
         self.runs(record).is_ok_and(|runs| runs.contains(&Run::AtWork))
     }
+}
+
+/// Whether what holds a run back may pass while the newest of these slots is not too late yet: a condition, where a grace is said.
+fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, why: PassedOver) -> bool {
+    let grace = record.when.grace_ms.and_then(|ms| i64::try_from(ms).ok());
+    let fires = settled.iter().filter_map(|one| match one {
+        Settled::Fires(slot) => Some(slot.at.0),
+        Settled::PassedOver { .. } => None,
+    });
+    let newest = fires.max();
+    matches!(why, PassedOver::OnBattery | PassedOver::NoNetwork)
+        && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
 }
 
 /// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.

@@ -2,6 +2,7 @@
 
 use super::firing::deadline;
 use super::submit::{Reasoning, Submission, Submitted};
+use super::triggers::slot_at;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::schedule_registry::{ScheduleRecord, ScheduleRegistry, Slots};
@@ -186,6 +187,12 @@ impl Kernel {
         for slot_at in record.slots.unmade.iter().copied() {
             passed_over = passed_over.saturating_add(1);
             push_not_begun(w, record, (slot_at, why), passed_over);
+        }
+        if let Some(newest) = record.slots.calls.back() {
+            let at = slot_at(record, w.now);
+            let passed = Settled::PassedOver { first: at, until: at, slots: Some(1), why };
+            let seen = Seen { calls: Some(newest.number), ..Seen::default() };
+            return push_settled(w, record, vec![passed], (at, passed_over), Some(seen));
         }
         let (settled, until) = schedule::settle(&record.when, record.settled(), w.now).unwrap_or_else(|_| {
             let (first, until) = (record.settled(), w.now.max(record.settled()));

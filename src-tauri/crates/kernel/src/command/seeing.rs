@@ -64,7 +64,9 @@ impl Kernel {
         of: (&SeenState, &SeenState),
         now: UnixMs,
     ) -> bool {
-        let (SeenState::Files { files: before }, SeenState::Files { files }) = of else { return false };
+        let (SeenState::Files { files: before, .. }, SeenState::Files { files, .. }) = of else {
+            return false;
+        };
         let is_late = now.0.saturating_sub(record.settled().0) >= LOOK_MS;
         let Some(at) = record.slots.seen_in(record.version).filter(|_| !is_late) else { return false };
         let is_same = before.keys().eq(files.keys()) && record.slots.unseen.is_none();
@@ -93,9 +95,15 @@ impl Kernel {
         let state = match on {
             Trigger::Ref { name } => executors.ref_seen(name).map(|at| SeenState::Ref { at }),
             Trigger::Files { globs, .. } => {
-                executors.files_seen(globs).map(|files| SeenState::Files { files })
+                let device = executors.device_seen();
+                executors.files_seen(globs).and_then(|files| {
+                    match is_away(before, &files, device.as_deref()) {
+                        true => Err(Unseen::FolderMissing),
+                        false => Ok(SeenState::Files { files, device }),
+                    }
+                })
             }
-            Trigger::After { .. } => return Ok(Err(Unseen::Unreadable)),
+            Trigger::After { .. } | Trigger::Hook { .. } => return Ok(Err(Unseen::Unreadable)),
         };
         let redactor = self.ports.redactor.now();
         Ok(match state {
@@ -161,7 +169,7 @@ impl Kernel {
         before: &Files,
         seen: Now,
     ) -> Result<Now, UnixMs> {
-        let SeenState::Files { files } = &seen.state else { return Ok(seen) };
+        let SeenState::Files { files, device } = &seen.state else { return Ok(seen) };
         let quiet = i64::try_from(quiet_ms).unwrap_or(i64::MAX);
         let now = self.ports.clock.now();
         let version = record.version;
@@ -188,7 +196,8 @@ impl Kernel {
         let steady = schedule::steady(before, &first.files, files);
         looks.unsettled.insert(record.name.clone(), again(now));
         if is_over && now.0.saturating_sub(since.0) >= patience && steady != *before {
-            return Ok(Now { state: SeenState::Files { files: steady }, is_whole: false, ..seen });
+            let state = SeenState::Files { files: steady, device: device.clone() };
+            return Ok(Now { state, is_whole: false, ..seen });
         }
         Err(now.plus_ms(quiet))
     }
@@ -220,8 +229,8 @@ impl Kernel {
             }
             (
                 Trigger::Files { changes, .. },
-                SeenState::Files { files: before },
-                SeenState::Files { files: now },
+                SeenState::Files { files: before, .. },
+                SeenState::Files { files: now, .. },
             ) => {
                 let all = schedule::files_changed(before, now, *changes, |_| false);
                 let own = self.own_files(record, schedule.workspace_id, &all)?;
@@ -290,5 +299,42 @@ impl Kernel {
             }
         }
         left.into_iter().map(|(place, (_, found))| (place, found)).collect()
+    }
+}
+
+/// Whether a folder is away and not empty: nothing is left of what was there, and it is on another file system. That is what the
+/// place looks like where a disk was.
+fn is_away(before: Option<&SeenState>, files: &Files, device: Option<&str>) -> bool {
+    match before {
+        Some(SeenState::Files { files: before, device: Some(was) }) => {
+            files.is_empty() && !before.is_empty() && device.is_some_and(|now| now != was)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn where_a_disk_was_nothing_is_gone_and_in_a_folder_that_somebody_emptied_it_is() {
+        let files = |names: &[&str]| -> Files {
+            names.iter().map(|name| (name.parse().unwrap(), "1.1.1".to_owned())).collect()
+        };
+        let before = |names: &[&str], device: Option<&str>| SeenState::Files {
+            files: files(names),
+            device: device.map(str::to_owned),
+        };
+        let (scans, none) = (before(&["a.pdf"], Some("7")), files(&[]));
+        assert!(is_away(Some(&scans), &none, Some("1")));
+        assert!(!is_away(Some(&scans), &none, Some("7")), "emptied");
+        assert!(!is_away(Some(&scans), &none, None), "nobody can tell");
+        assert!(!is_away(Some(&scans), &files(&["b.pdf"]), Some("1")), "another disk, with files");
+        assert!(!is_away(Some(&before(&[], Some("7"))), &none, Some("1")), "nothing was there");
+        assert!(!is_away(Some(&before(&["a.pdf"], None)), &none, Some("1")), "seen by an older version");
+        assert!(!is_away(None, &none, Some("1")));
     }
 }

@@ -24,10 +24,16 @@ use std::path::PathBuf;
 
 /// When one looks again although nothing was noticed, in milliseconds: a notice may be lost.
 pub(super) const LOOK_MS: i64 = 3_600_000;
-/// When one looks again at what cannot be seen, or may begin no run now, in milliseconds.
+/// When one looks again at what cannot be seen, or waits for its task, in milliseconds.
 const RETRY_MS: i64 = 60_000;
 /// When one looks again although nobody said that the run at work rests, in milliseconds.
 const TURN_MS: i64 = 300_000;
+
+/// When one looks again at what changed while a run of a schedule that ends its older runs is in the middle of an act, in
+/// milliseconds: what that left is on no receipt yet.
+const ACTING_MS: i64 = 10_000;
+/// When one looks again at the earliest where no run may begin now, in milliseconds.
+const HELD_MS_MIN: i64 = 1_000;
 
 /// Milliseconds from a notice of git's files until one looks where its refs are.
 const REF_QUIET_MS: u64 = 1_000;
@@ -63,20 +69,21 @@ pub struct Watch {
 }
 
 /// When it is looked at again where nothing happens before, and what is to be driven to its end.
-type Looked = (UnixMs, Vec<TaskId>);
+pub(super) type Looked = (UnixMs, Vec<TaskId>);
 
 impl Kernel {
     /// What a host watches: the folder of each schedule that waits for files or for a ref of its repository.
     pub fn watches(&self) -> Vec<Watch> {
         let registry = self.schedule_registry();
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         let watch = |record: &ScheduleRecord| {
             let (quiet_ms, is_of_refs) = match self.trigger_of(record) {
                 Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
                 Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
-                // The end of a run is told by whoever drives it, and what cannot be read says so when it is looked at.
-                Ok(Some(Trigger::After { .. }) | None) | Err(_) => return None,
+                // The end of a run is told by whoever drives it, a call by whoever takes it, and what cannot be read says so when it is
+                // looked at.
+                Ok(Some(Trigger::After { .. } | Trigger::Hook { .. }) | None) | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
@@ -88,7 +95,7 @@ impl Kernel {
     /// Which schedules wait for something that is no time, each in its version: what a host watches changes with these alone.
     pub fn waiting_for_events(&self) -> Vec<(String, u32)> {
         let registry = self.schedule_registry();
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         waits.map(|one| (one.name.clone(), one.version)).collect()
     }
 
@@ -109,7 +116,7 @@ impl Kernel {
     pub fn next_look(&self) -> Option<UnixMs> {
         let (now, registry) = (self.ports.clock.now(), self.schedule_registry());
         let looks = lock(&self.looks);
-        let waits = registry.0.values().filter(|one| one.waits_for_event() && one.may_begin());
+        let waits = registry.0.values().filter(|one| one.is_looked_at());
         let due = waits.filter_map(|one| match looks.due.get(&one.name) {
             Some(due) => due.map(|at| if is_ahead(at, now) { now } else { at }),
             None => Some(now),
@@ -157,7 +164,7 @@ impl Kernel {
     pub(super) fn wake_looks(&self, task_id: TaskId, scheduled_by: Option<&str>) {
         let registry = self.schedule_registry();
         let now = self.ports.clock.now();
-        for record in registry.0.values().filter(|one| one.waits_for_event() && one.may_begin()) {
+        for record in registry.0.values().filter(|one| one.is_looked_at()) {
             let of_task = task_id.to_string();
             let is_awaited = || match self.trigger_of(record) {
                 Ok(Some(Trigger::After { of, .. })) => Some(of.as_str()) == scheduled_by || of == of_task,
@@ -210,15 +217,11 @@ impl Kernel {
         }
         let overlap = schedule.bounds.overlap;
         let at_work = runs.contains(&Run::AtWork);
-        // What changes while a run is at work is seen when that one rests, with what else there is then.
-        if at_work && matches!(overlap, None | Some(Overlap::Queue)) {
-            return then(TURN_MS);
+        if let Some(ms) = self.put_off(record, schedule, &runs)? {
+            return then(ms);
         }
-        let beside: &[Run] = if overlap == Some(Overlap::EndOlder) { &[] } else { &runs };
-        let held = self.why_held(record, schedule, beside)?;
-        // Nothing is lost by looking later: what changed until then is one slot.
-        if !record.slots.unmade.is_empty() || held.is_some_and(|why| why != PassedOver::FolderMissing) {
-            return then(RETRY_MS);
+        if let Trigger::Hook { name } = on {
+            return self.look_at_calls(record, name, (&runs, overlap), now);
         }
         let before = self.seen_before(record)?;
         let seen = match self.seen_now(on, schedule, before.as_ref())? {
@@ -228,16 +231,17 @@ impl Kernel {
                 return then(RETRY_MS);
             }
         };
+        let is_over = ends(on, &seen.state);
         let Some(before) = before else {
-            self.push_found(record, (&seen.state, None), Vec::new())?;
+            self.push_found(record, (&seen.state, None, is_over), Vec::new())?;
             return then(LOOK_MS);
         };
         if before == seen.state {
-            self.is_as_before(record)?;
+            self.is_as_before(record, is_over)?;
             return then(LOOK_MS);
         }
         let seen = match (on, &before) {
-            (Trigger::Files { quiet_ms, .. }, SeenState::Files { files }) => {
+            (Trigger::Files { quiet_ms, .. }, SeenState::Files { files, .. }) => {
                 match self.settled_files(record, *quiet_ms, files, seen) {
                     Ok(seen) => seen,
                     Err(again) => return Ok((again, Vec::new())),
@@ -249,6 +253,9 @@ impl Kernel {
         if change.is_none() && self.passes_by(record, (&before, &seen.state), now) {
             return then(if seen.is_whole { LOOK_MS } else { RETRY_MS });
         }
+        if change.is_some() && overlap == Some(Overlap::EndOlder) && self.is_acting(record, &runs) {
+            return then(ACTING_MS);
+        }
         let still_running = at_work && overlap == Some(Overlap::Skip);
         let settled: Vec<Settled> =
             change.iter().map(|_| self.becomes(record, slot_at(record, now), still_running)).collect();
@@ -256,8 +263,34 @@ impl Kernel {
         if overlap == Some(Overlap::EndOlder) && matches!(settled.first(), Some(Settled::Fires(_))) {
             ended = self.end_older(record, &runs)?;
         }
-        self.push_found(record, (&seen.state, change.as_ref()), settled)?;
+        self.push_found(record, (&seen.state, change.as_ref(), is_over), settled)?;
         Ok((now.plus_ms(if seen.is_whole { LOOK_MS } else { RETRY_MS }), ended))
+    }
+
+    /// How long a look is put off, if it is, in milliseconds: until the run at work rests, or one may begin. Nothing is lost by that:
+    /// what changed until then is one slot.
+    fn put_off(
+        &self,
+        record: &ScheduleRecord,
+        schedule: &Schedule,
+        runs: &[Run],
+    ) -> Result<Option<i64>, Error> {
+        let overlap = schedule.bounds.overlap;
+        // What changes while a run is at work is seen when that one rests, with what else there is then.
+        if runs.contains(&Run::AtWork) && matches!(overlap, None | Some(Overlap::Queue)) {
+            return Ok(Some(TURN_MS));
+        }
+        if !record.slots.unmade.is_empty() {
+            return Ok(Some(RETRY_MS));
+        }
+        let beside: &[Run] = if overlap == Some(Overlap::EndOlder) { &[] } else { runs };
+        match self.why_held(record, schedule, beside)? {
+            None | Some(PassedOver::FolderMissing) => Ok(None),
+            Some(why) => {
+                let ms = self.held_ms(record, &schedule.bounds, why)?;
+                Ok(Some(ms.unwrap_or(LOOK_MS).clamp(HELD_MS_MIN, LOOK_MS)))
+            }
+        }
     }
 
     /// What becomes of a change that was seen.
@@ -280,24 +313,24 @@ impl Kernel {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: Some(unseen) })
+        self.push_seen(record, Seen { state, unseen: Some(unseen), ..Seen::default() })
     }
 
-    /// Nothing changed.
-    fn is_as_before(&self, record: &ScheduleRecord) -> Result<(), Error> {
+    /// Nothing changed. `is_over`: nor can anything any more.
+    fn is_as_before(&self, record: &ScheduleRecord, is_over: bool) -> Result<(), Error> {
         let mut looks = lock(&self.looks);
         looks.unsettled.remove(&record.name);
         looks.compared.insert(record.name.clone());
         drop(looks);
-        if record.slots.unseen.is_none() {
+        if record.slots.unseen.is_none() && !is_over {
             return Ok(());
         }
         let state = record.slots.seen_in(record.version).cloned();
-        self.push_seen(record, Seen { state, change: None, unseen: None })
+        self.push_seen(record, Seen { state, is_over, ..Seen::default() })
     }
 
     /// Whether a schedule is as it was when a look began: a look takes its time, and a person may have said otherwise meanwhile.
-    fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
+    pub(super) fn stands_as(&self, record: &ScheduleRecord) -> Result<bool, Error> {
         let now = self.known_schedule(&record.name)?;
         Ok(now.may_begin() && (now.version, now.span) == (record.version, record.span))
     }
@@ -317,7 +350,7 @@ impl Kernel {
     fn push_found(
         &self,
         record: &ScheduleRecord,
-        (state, change): (&SeenState, Option<&SeenChange>),
+        (state, change, is_over): (&SeenState, Option<&SeenChange>, bool),
         settled: Vec<Settled>,
     ) -> Result<(), Error> {
         if !self.stands_as(record)? {
@@ -330,7 +363,7 @@ impl Kernel {
             Settled::PassedOver { until, .. } => *until,
         });
         let until = slot.unwrap_or_else(|| slot_at(record, w.now));
-        let seen = keep_seen(&mut w, record, state, change)?;
+        let seen = Seen { is_over, ..keep_seen(&mut w, record, state, change)? };
         push_settled(&mut w, record, settled, (until, record.slots.passed_over), Some(seen));
         self.commit_once(w)?;
         let mut looks = lock(&self.looks);
@@ -347,9 +380,13 @@ impl Kernel {
         schedule: &Schedule,
     ) -> Result<(), Error> {
         let Some(on) = &schedule.on else { return Ok(()) };
+        // Calls are on record when they come.
+        if matches!(on, Trigger::Hook { .. }) {
+            return Ok(());
+        }
         let seen = match self.seen_now(on, schedule, None)? {
             Ok(Now { state, .. }) => keep_seen(w, record, &state, None)?,
-            Err(unseen) => Seen { state: None, change: None, unseen: Some(unseen) },
+            Err(unseen) => Seen { unseen: Some(unseen), ..Seen::default() },
         };
         let until = slot_at(record, record.settled());
         push_settled(w, record, Vec::new(), (until, record.slots.passed_over), Some(seen));
@@ -380,66 +417,6 @@ impl Kernel {
         push_settled(w, record, settled, (at, so_far), Some(kept));
         Ok(())
     }
-
-    /// What a schedule waits for is there to be waited for, and it is not, by way of others, its own end.
-    ///
-    /// # Errors
-    /// [`Error::Input`], which says what can be said.
-    pub(super) fn check_trigger(&self, schedule: &Schedule) -> Result<(), Error> {
-        let input = |why: String| Err(Error::Input(why));
-        let Some(on) = &schedule.on else { return Ok(()) };
-        on.check().map_err(Error::Input)?;
-        if let Trigger::Files { globs, .. } = on {
-            effects::check_globs(globs).map_err(|why| Error::Input(why.to_string()))?;
-        }
-        if let Trigger::After { of, .. } = on {
-            self.check_after(&schedule.name, of)?;
-        }
-        match (on, self.seen_now(on, schedule, None)?) {
-            (_, Ok(Now { state: SeenState::Ref { at: None }, .. })) => {
-                input(format!("{}: there is no such branch or tag in {}", on.in_words(), schedule.folder))
-            }
-            (Trigger::After { of, .. }, Ok(Now { state: SeenState::Runs { open, ended }, .. }))
-                if open.is_empty() && !ended.is_empty() && of.parse::<TaskId>().is_ok() =>
-            {
-                input(format!("the task `{of}` has ended already"))
-            }
-            (_, Err(unseen)) => input(format!("{}: {}", on.in_words(), why_unseen(unseen, &schedule.folder))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whoever is waited for is there, and waits for nobody that waits for this one.
-    fn check_after(&self, name: &str, of: &str) -> Result<(), Error> {
-        if let Ok(task) = of.parse::<TaskId>() {
-            let known = self.query()?.task(task).map_err(crate::query::view)?;
-            return known.map(drop).ok_or_else(|| Error::Input(format!("there is no task `{of}`")));
-        }
-        let (registry, mut way) = (self.schedule_registry(), vec![name.to_owned()]);
-        let mut next = Some(of.to_owned());
-        while let Some(at) = next {
-            if way.contains(&at) {
-                way.push(at);
-                let way = way.join("`, which waits for `");
-                return Err(Error::Input(format!("`{way}`: it would begin itself for ever")));
-            }
-            let Some(record) = registry.standing(&at) else {
-                // One further on that was removed since closes no circle.
-                if way.len() > 1 {
-                    return Ok(());
-                }
-                return Err(Error::Input(format!(
-                    "no schedule is named `{at}`: `hermit schedule list` names those that stand"
-                )));
-            };
-            next = match self.trigger_of(record)? {
-                Some(Trigger::After { of, .. }) if of.parse::<TaskId>().is_err() => Some(of),
-                _ => None,
-            };
-            way.push(at);
-        }
-        Ok(())
-    }
 }
 
 /// Whether a look lies further ahead than one is put: its clock was set back since.
@@ -447,13 +424,22 @@ fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
     at > now.plus_ms(LOOK_MS).plus_ms(RETRY_MS)
 }
 
+/// Whether what is seen is all that can come: the task that was waited for has ended.
+fn ends(on: &Trigger, state: &SeenState) -> bool {
+    match (on, state) {
+        (Trigger::After { of, .. }, SeenState::Runs { open, ended }) => {
+            of.parse::<TaskId>().is_ok() && open.is_empty() && !ended.is_empty()
+        }
+        _ => false,
+    }
+}
+
 /// The instant of a look as a slot: behind all that is settled.
-fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
+pub(super) fn slot_at(record: &ScheduleRecord, now: UnixMs) -> UnixMs {
     now.max(record.settled().plus_ms(1))
 }
 
-/// Keeps what a look saw, and what changed, in the stream of the schedule's slots. A task gets what changed as a file that comes
-/// with its goal: names that somebody else gave are no words of the person, and are not trusted.
+/// Keeps what a look saw, and what changed, in the stream of the schedule's slots.
 fn keep_seen(
     w: &mut Writeup<'_>,
     record: &ScheduleRecord,
@@ -463,32 +449,30 @@ fn keep_seen(
     let scope = Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
     let before = std::mem::replace(&mut w.scope, scope);
     let kept = w.object(state, NewArtifact::audit(ArtifactKind::WorkspaceSnapshot));
-    let change = change.map(|change| {
-        let trust = match change {
-            SeenChange::Files { .. } => TrustTier::Untrusted,
-            SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
-        };
-        let new = NewArtifact {
-            uri: Some(format!("schedule:{}", record.name)),
-            alias: Some("what-changed.json".to_owned()),
-            ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
-        };
-        w.object(change, new)
-    });
     w.scope = before;
-    Ok(Seen { state: Some(kept?), change: change.transpose()?, unseen: None })
+    let change = change.map(|change| keep_change(w, record, change)).transpose()?;
+    Ok(Seen { state: Some(kept?), change, ..Seen::default() })
 }
 
-/// Why something cannot be seen, in words.
-fn why_unseen(unseen: Unseen, folder: &str) -> String {
-    match unseen {
-        Unseen::FolderMissing => format!("the folder {folder} is not there"),
-        Unseen::TooManyFiles => format!(
-            "{folder} holds more than {} such files: name fewer kinds of them, or a folder inside",
-            model::schedule::SEEN_FILES_MAX
-        ),
-        Unseen::NoRepository => format!("{folder} is no git repository whose branches can be read"),
-        Unseen::ScheduleMissing => "there is no such schedule".to_owned(),
-        Unseen::Unreadable => format!("{folder} cannot be read"),
-    }
+/// Keeps what changed, likewise. A task gets it as a file that comes with its goal: what somebody else named, or said in a call, is
+/// no word of the person, and is not trusted.
+pub(super) fn keep_change(
+    w: &mut Writeup<'_>,
+    record: &ScheduleRecord,
+    change: &SeenChange,
+) -> Result<ArtifactRef, Error> {
+    let trust = match change {
+        SeenChange::Files { .. } | SeenChange::Called { .. } => TrustTier::Untrusted,
+        SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+    };
+    let new = NewArtifact {
+        uri: Some(format!("schedule:{}", record.name)),
+        alias: Some("what-changed.json".to_owned()),
+        ..NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source).trust(trust)
+    };
+    let scope = Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
+    let before = std::mem::replace(&mut w.scope, scope);
+    let kept = w.object(change, new);
+    w.scope = before;
+    kept
 }

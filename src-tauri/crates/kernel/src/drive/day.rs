@@ -6,6 +6,7 @@ use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::tx::Tx;
+use acts::money;
 use model::TaskId;
 use model::fault::Point;
 use model::task::TaskStatus;
@@ -67,9 +68,4 @@ impl Kernel {
              wait, then `hermit task resume {id}`"
         ))))
     }
-}
-
-/// Money, as a person reads it.
-pub(super) fn money(micros: u64) -> String {
-    format!("${:.4}", micros as f64 / 1e6)
 }

@@ -3,7 +3,6 @@
 
 use super::Then;
 use super::children::parent;
-use super::day::money;
 use super::stopped::stopped;
 use crate::Error;
 use crate::command::add_input::Words;
@@ -11,6 +10,7 @@ use crate::decide::{Spending, at_limit, limit_met};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::{TaskState, Turn};
 use crate::tx::Tx;
+use acts::money;
 use governance::Refusal;
 use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, LimitRaised, LimitReached};
@@ -216,7 +216,7 @@ fn question(limit: Limit, (allowed, used, needs): (u64, u64, u64), asker: Asker)
 /// So much of tokens or money, as it can be said back: never more than it is.
 fn amount(limit: Limit, many: u64) -> String {
     match limit {
-        Limit::Cost => money(many / 100 * 100),
+        Limit::Cost => money(many),
         _ => format!("{many} tokens"),
     }
 }

@@ -15,7 +15,7 @@ pub(super) use crate::policy::{RiskBand, Verdict};
 pub(super) use crate::principal::Principal;
 pub(super) use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 pub(super) use crate::sampling::SamplingTerms;
-pub(super) use crate::schedule::{PassedOver, Seen, Settled, When};
+pub(super) use crate::schedule::{CallRefused, PassedOver, Seen, Settled, When};
 pub(super) use crate::secret::SecretPlace;
 pub(super) use crate::standing::StandingScope;
 pub(super) use crate::state_root::StateRoot;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
-use words::schedule::Overlap;
+use words::schedule::{Condition, Overlap};
 
 /// Runs that may begin within an hour, where that is bounded.
 const PER_HOUR: RangeInclusive<u32> = 1..=20;
@@ -30,6 +30,17 @@ pub struct Bounds {
     /// The hours in which a run begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Hours>,
+    /// What must be so for a run to begin; what nobody can tell counts as so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<Condition>,
+}
+
+/// A condition as a person reads it, in the words by which it can be said.
+pub const fn condition_in_words(of: Condition) -> &'static str {
+    match of {
+        Condition::Mains => "on mains power",
+        Condition::Network => "when the network is there",
+    }
 }
 
 /// What the runs of a schedule may use together in a day of the person; what is absent is not bounded.
@@ -98,6 +109,10 @@ impl Bounds {
                 return Err("a budget of a day says how much of something".to_owned());
             }
         }
+        if self.only.iter().enumerate().any(|(at, one)| self.only.iter().take(at).any(|before| before == one))
+        {
+            return Err("a condition is said once".to_owned());
+        }
         self.hours.as_ref().map_or(Ok(()), Hours::check)
     }
 }
@@ -158,6 +173,7 @@ mod tests {
             (Bounds { per_hour_max: Some(21), ..none() }, "within an hour"),
             (Bounds { ends_after_ms: Some(59_999), ..none() }, "a minute to seven days"),
             (Bounds { ends_after_ms: Some(8 * 86_400_000), ..none() }, "a minute to seven days"),
+            (Bounds { only: vec![Condition::Mains, Condition::Mains], ..none() }, "said once"),
             (day(DayBudget::default()), "how much of something"),
             (day(DayBudget { wall_ms_max: Some(0), ..DayBudget::default() }), "more than 0"),
         ] {

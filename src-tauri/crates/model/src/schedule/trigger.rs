@@ -8,7 +8,7 @@ use crate::artifact::ArtifactRef;
 use crate::skill::check_skill_name;
 use crate::task::TaskStatus;
 use crate::vcs::is_ref;
-use crate::{RelPath, TaskId};
+use crate::{RelPath, TaskId, UnixMs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -28,6 +28,28 @@ pub const SEEN_FILES_MAX: usize = 20_000;
 pub const CHANGES_TOLD_MAX: usize = 200;
 /// Runs that such a schedule begins within an hour where nothing is said.
 pub const PER_HOUR_USUAL: u32 = 12;
+/// The longest name of a hook: that of its secret has room for it.
+const HOOK_NAME_MAX: usize = 48;
+/// Bytes of the body of a call.
+pub const CALL_BYTES_MAX: usize = 64 * 1024;
+
+/// The handle of the secret that calls of a hook are signed with.
+pub fn hook_secret(hook: &str) -> String {
+    format!("hook.{hook}")
+}
+
+/// Whether a text can be the name of a hook.
+///
+/// # Errors
+/// In words.
+pub fn check_hook_name(name: &str) -> Result<(), String> {
+    match check_skill_name(name) {
+        Ok(()) if name.len() <= HOOK_NAME_MAX => Ok(()),
+        _ => Err(format!(
+            "a hook is named with 1 to {HOOK_NAME_MAX} of a-z, 0-9 and single `-` between them, such as deploy"
+        )),
+    }
+}
 
 /// What a schedule waits for that is no time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +78,11 @@ pub enum Trigger {
         /// How.
         end: RunEnd,
     },
+    /// A hook is called: a program sends a signed request.
+    Hook {
+        /// Its name, as its address has it.
+        name: String,
+    },
 }
 
 impl Trigger {
@@ -79,6 +106,7 @@ impl Trigger {
             )),
             Self::After { of, .. } if of.parse::<TaskId>().is_err() => check_skill_name(of),
             Self::Ref { .. } | Self::After { .. } => Ok(()),
+            Self::Hook { name } => check_hook_name(name),
         }
     }
 
@@ -102,6 +130,7 @@ impl Trigger {
             Self::After { of, end: RunEnd::Either } => format!("after {of}"),
             Self::After { of, end: RunEnd::Done } => format!("when {of} is done"),
             Self::After { of, end: RunEnd::Failed } => format!("when {of} fails"),
+            Self::Hook { name } => format!("when the hook {name} is called"),
         }
     }
 }
@@ -119,7 +148,7 @@ fn check_glob(glob: &str) -> Result<(), String> {
 }
 
 /// What a look at what a schedule waits for saw, where that is another than the look before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// What there is, as the next look is compared with it; absent where it is as it was, or could not be seen.
@@ -131,6 +160,12 @@ pub struct Seen {
     /// Why it cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<Unseen>,
+    /// Of a hook: the number of the newest call that the slot stands for; each until it is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Whether nothing can come any more: the task that it waited for has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
 }
 
 /// What there was at a look: the content of [`Seen::state`].
@@ -141,6 +176,9 @@ pub enum SeenState {
     Files {
         /// They.
         files: BTreeMap<RelPath, String>,
+        /// The file system that the folder is on, where the system tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
     },
     /// A ref.
     Ref {
@@ -183,6 +221,27 @@ pub enum SeenChange {
         /// They, with how each ended.
         runs: Vec<EndedRun>,
     },
+    /// A hook was called.
+    Called {
+        /// Its name.
+        hook: String,
+        /// The newest calls, the newest last.
+        calls: Vec<HookCall>,
+        /// How many there were before these.
+        more: u64,
+    },
+}
+
+/// A call of a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookCall {
+    /// Which, counted from 1 for its schedule.
+    pub number: u64,
+    /// When it came.
+    pub called_at: UnixMs,
+    /// Its body, byte for byte but for the values of secrets.
+    pub content: ArtifactRef,
 }
 
 /// A file that changed.
@@ -236,6 +295,12 @@ mod tests {
         for name in ["main", "refs/heads/../x", "refs/heads/a b", ""] {
             assert!(Trigger::Ref { name: name.to_owned() }.check().is_err(), "{name}");
         }
+        let hook = |name: &str| Trigger::Hook { name: name.to_owned() };
+        for name in ["", "De", "a/b", "a--b", "../x", &"a".repeat(49)] {
+            assert!(hook(name).check().is_err_and(|why| why.contains("such as deploy")), "{name}");
+        }
+        assert!(hook(&"a".repeat(48)).check().is_ok());
+        assert_eq!(hook("deploy").in_words(), "when the hook deploy is called");
         let after = |of: &str| Trigger::After { of: of.to_owned(), end: RunEnd::Either };
         assert!(after("Not A Name").check().is_err() && after("evening").check().is_ok());
         assert!(after("task_0190a1b2c3d47e8f9a0b1c2d00000001").check().is_ok());

@@ -27,6 +27,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "schedule/trigger.rs",
         "body/skins.rs",
         "body/passkeys.rs",
+        "body/hooks.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

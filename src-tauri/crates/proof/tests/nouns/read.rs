@@ -135,9 +135,7 @@ impl Model {
             "bodies" => self.take_bodies(all.parse2(tokens).unwrap()),
             "with_schedules" => self.take_bodies(named.parse2(tokens).unwrap()),
             "macro_rules"
-                if found.ident.as_ref().is_some_and(|name| {
-                    name == "with_schedules" || name == "with_skins" || name == "with_passkeys"
-                }) =>
+                if found.ident.as_ref().is_some_and(|name| name.to_string().starts_with("with_")) =>
             {
                 self.take_bodies(behind.parse2(tokens).unwrap());
             }

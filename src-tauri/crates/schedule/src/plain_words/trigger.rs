@@ -1,5 +1,5 @@
 //! What a schedule waits for that is no time, as people say it: `when a file matching *.pdf lands here`, `when main moves`,
-//! `after morning`.
+//! `after morning`, `when the hook deploy is called`.
 
 use crate::NotARule;
 use model::schedule::{FileChanges, QUIET_MS_USUAL, RunEnd, Trigger};
@@ -20,14 +20,29 @@ pub(super) fn parse(text: &str) -> Option<Result<Trigger, NotARule>> {
     let found = found.ok_or_else(|| {
         NotARule(format!(
             "`{text}` is not understood as something to wait for: write for example \"when files change\", \"when a file matching \
-             *.pdf lands here\", \"when main moves\", \"after NAME\" or \"when NAME fails\", NAME being another schedule"
+             *.pdf lands here\", \"when main moves\", \"after NAME\" or \"when NAME fails\", NAME being another schedule, or \"when the \
+             hook deploy is called\""
         ))
     });
     Some(found.and_then(|on| on.check().map_err(NotARule).map(|()| on)))
 }
 
 fn when(words: &[&str], lower: &[&str]) -> Option<Trigger> {
-    files(words, lower).or_else(|| moves(words, lower)).or_else(|| ends(words, lower, false))
+    called(words, lower)
+        .or_else(|| files(words, lower))
+        .or_else(|| moves(words, lower))
+        .or_else(|| ends(words, lower, false))
+}
+
+/// `the hook deploy is called`.
+fn called(words: &[&str], lower: &[&str]) -> Option<Trigger> {
+    let the = usize::from(lower.first() == Some(&"the"));
+    match (lower.get(the..)?, words.get(the..)?) {
+        (["hook" | "webhook", _, "is", "called"], [_, name, ..]) => {
+            Some(Trigger::Hook { name: name.trim_matches(['"', '\'', '`']).to_owned() })
+        }
+        _ => None,
+    }
 }
 
 fn after(words: &[&str], lower: &[&str]) -> Option<Trigger> {
@@ -126,6 +141,7 @@ mod tests {
         };
         let of_ref = |name: &str| Trigger::Ref { name: name.to_owned() };
         let after = |of: &str, end| Trigger::After { of: of.to_owned(), end };
+        let hook = |name: &str| Trigger::Hook { name: name.to_owned() };
         let task = "task_0190a1b2c3d47e8f9a0b1c2d00000001";
         for (text, wanted) in [
             ("when files change", files(&[], FileChanges::Changed)),
@@ -141,6 +157,8 @@ mod tests {
             ("when a *.pdf lands", files(&["*.pdf"], FileChanges::Landed)),
             ("when files change or go", files(&[], FileChanges::Any)),
             ("when *.rs change or are removed", files(&["*.rs"], FileChanges::Any)),
+            ("when the hook deploy is called", hook("deploy")),
+            ("When webhook \"nightly-build\" is called", hook("nightly-build")),
             ("when main moves", of_ref("refs/heads/main")),
             ("when branch feature/X moves", of_ref("refs/heads/feature/X")),
             ("when tag v1.2 moves", of_ref("refs/tags/v1.2")),
@@ -171,6 +189,8 @@ mod tests {
             "when main",
             "when main moves twice",
             "when morning",
+            "when the hook is called",
+            "when the hook deploy is called twice",
             "after morning and evening",
         ] {
             let why = parse(text).unwrap().unwrap_err().to_string();
@@ -181,6 +201,7 @@ mod tests {
             ("when ma..in moves", "no name of a branch"),
             ("after My Own fails", "not understood"),
             ("after Morning", "a-z"),
+            ("when the hook ../x is called", "a-z"),
         ] {
             let why = parse(text).unwrap().unwrap_err().to_string();
             assert!(why.contains(word), "{text}: {why}");

@@ -9,7 +9,8 @@ use crate::task::{Budget, Reasoner};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
-    CatchUpKind, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState, TriggerKind, Unseen,
+    CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState,
+    TriggerKind, Unseen,
 };
 use words::task::RunStatus;
 
@@ -37,6 +38,9 @@ pub struct Limits {
     pub day_cost_micros_max: Option<u64>,
     /// Minutes of work, as well.
     pub day_minutes_max: Option<u32>,
+    /// What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so.
+    #[serde(default)]
+    pub only: Vec<Condition>,
 }
 
 params! {
@@ -47,7 +51,7 @@ params! {
     /// A time, or what else is waited for, as a person says it.
     Preview {
         /// Plain English, such as `every weekday at 8:30`, a cron expression, or what else it waits for, such as `when a file lands
-        /// here`, `when main moves`, `after morning`.
+        /// here`, `when main moves`, `after morning`, `when the hook deploy is called`.
         said: String,
         /// The time zone, by its name; that of the host when absent.
         zone: Option<String>,
@@ -144,6 +148,8 @@ answers! {
         waits_for: Option<ScheduleTrigger>,
         /// Why that cannot be seen now, where it cannot.
         unseen: Option<Unseen>,
+        /// How its hook stands, where it waits for one.
+        hook: Option<ScheduleHook>,
         /// What is done each time.
         goal: String,
         folder: String,
@@ -185,6 +191,26 @@ answers! {
         of: Option<String>,
         /// Of an end: which.
         end: Option<RunEnd>,
+        /// Of a hook: its name.
+        hook: Option<String>,
+    }
+    /// How a hook stands that a schedule waits for.
+    ScheduleHook {
+        name: String,
+        /// Where it is called, below the address of the host.
+        path: String,
+        /// The handle of the secret that calls are signed with.
+        secret: String,
+        /// Whether there is one: until then no call is taken.
+        has_secret: bool,
+        /// Calls that were taken.
+        called: u64,
+        /// Of these, how many wait for a run.
+        waiting: u32,
+        /// Calls that were refused, as far as that is on record: it is put there once an hour at most.
+        refused: u64,
+        /// Why the newest of those was.
+        last_refused: Option<CallRefused>,
     }
     /// A time at which something is due.
     Due {

@@ -136,13 +136,15 @@ export const budget = object({ iterations_max: u32, tokens_max: u64, wall_ms_max
 export const overlap = names("skip", "queue", "end_older");
 export const dayBudget = object({ runs_max: nullable(u32), iterations_max: nullable(u32), tokens_max: nullable(u64), cost_micros_max: nullable(u64), wall_ms_max: nullable(integer) }, "closed");
 export const hours = object({ from: u16, until: u16, zone: string }, "closed");
-export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours) }, "closed");
+export const condition = names("mains", "network");
+export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours), only: defaulted(array(condition)) }, "closed");
 export const fileChanges = names("landed", "changed", "any");
 export const runEnd = names("done", "failed", "either");
 export const trigger = tagged("kind", {
   files: object({ globs: defaulted(array(string)), changes: fileChanges, quiet_ms: u64 }, "closed"),
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
+  hook: object({ name: string }, "closed"),
 });
 export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
@@ -402,5 +404,7 @@ export const REGISTRY = [
   "passkey.used",
   "passkey.refused",
   "passkey.revoked",
+  "schedule.called",
+  "schedule.calls_refused",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

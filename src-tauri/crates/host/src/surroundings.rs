@@ -1,0 +1,127 @@
+//! How this machine stands, as conditions of schedules ask for it: its power, and whether there is a network (schedule.md 1). What the
+//! system does not tell is told as that.
+
+use kernel::ports::Surroundings;
+
+/// How it stands now.
+#[cfg(target_os = "linux")]
+pub(crate) fn now() -> Surroundings {
+    use std::path::Path;
+    Surroundings {
+        on_mains: linux::on_mains(Path::new("/sys/class/power_supply")),
+        has_network: linux::has_network(Path::new("/proc/net")),
+    }
+}
+
+/// Nobody asks this system yet.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn now() -> Surroundings {
+    Surroundings::default()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::path::Path;
+
+    /// A route that is in use.
+    const UP: u32 = 1;
+
+    /// Whether what the machine runs on is no battery. One without a battery is on mains power.
+    pub(super) fn on_mains(at: &Path) -> Option<bool> {
+        let (mut is_supplied, mut is_drained) = (false, false);
+        for supply in std::fs::read_dir(at).ok()?.flatten() {
+            let read = |name: &str| std::fs::read_to_string(supply.path().join(name)).unwrap_or_default();
+            match read("type").trim() {
+                "Mains" | "USB" => is_supplied |= read("online").trim() == "1",
+                // That of a mouse or a keyboard is not the machine's.
+                "Battery" if read("scope").trim() != "Device" => {
+                    is_drained |= read("status").trim() == "Discharging";
+                }
+                _ => {}
+            }
+        }
+        Some(is_supplied || !is_drained)
+    }
+
+    /// Whether there is a way out of this machine: a default route that is in use.
+    pub(super) fn has_network(at: &Path) -> Option<bool> {
+        let read = |name: &str| std::fs::read_to_string(at.join(name)).ok();
+        let (v4, v6) = (read("route"), read("ipv6_route"));
+        if v4.is_none() && v6.is_none() {
+            return None;
+        }
+        let is_up = |flags: Option<&&str>| {
+            flags.and_then(|hex| u32::from_str_radix(hex, 16).ok()).is_some_and(|flags| flags & UP != 0)
+        };
+        let is_nowhere = |text: Option<&&str>| text.is_none_or(|hex| hex.chars().all(|c| c == '0'));
+        let leads_out_v4 = |line: &str| {
+            let of: Vec<&str> = line.split_whitespace().collect();
+            of.get(1) == Some(&"00000000") && of.get(7) == Some(&"00000000") && is_up(of.get(3))
+        };
+        let leads_out_v6 = |line: &str| {
+            let of: Vec<&str> = line.split_whitespace().collect();
+            let is_default = is_nowhere(of.first()) && of.get(1) == Some(&"00");
+            is_default && !is_nowhere(of.get(4)) && is_up(of.get(8)) && of.get(9) != Some(&"lo")
+        };
+        let v4 = v4.unwrap_or_default();
+        let v6 = v6.unwrap_or_default();
+        Some(v4.lines().any(leads_out_v4) || v6.lines().any(leads_out_v6))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+        use super::*;
+
+        #[test]
+        fn a_battery_that_is_drained_and_nothing_that_supplies_is_no_mains_power() {
+            let folder = tempfile::TempDir::new().unwrap();
+            let put = |supply: &str, facts: &[(&str, &str)]| {
+                let at = folder.path().join(supply);
+                std::fs::create_dir_all(&at).unwrap();
+                facts
+                    .iter()
+                    .for_each(|(name, text)| std::fs::write(at.join(name), format!("{text}\n")).unwrap());
+            };
+            assert_eq!(on_mains(&folder.path().join("gone")), None);
+            assert_eq!(on_mains(folder.path()), Some(true), "it has no battery");
+            put("mouse", &[("type", "Battery"), ("scope", "Device"), ("status", "Discharging")]);
+            assert_eq!(on_mains(folder.path()), Some(true));
+            put("BAT0", &[("type", "Battery"), ("status", "Discharging")]);
+            put("AC", &[("type", "Mains"), ("online", "0")]);
+            assert_eq!(on_mains(folder.path()), Some(false));
+            put("AC", &[("online", "1")]);
+            assert_eq!(on_mains(folder.path()), Some(true));
+            put("AC", &[("online", "0")]);
+            put("BAT0", &[("status", "Charging")]);
+            assert_eq!(on_mains(folder.path()), Some(true), "what charges it is not told");
+        }
+
+        #[test]
+        fn a_default_route_in_use_is_a_network() {
+            let folder = tempfile::TempDir::new().unwrap();
+            let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+            assert_eq!(has_network(folder.path()), None);
+            let head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
+            put("route", head);
+            assert_eq!(has_network(folder.path()), Some(false));
+            let near = "eth0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n";
+            put("route", &format!("{head}{near}"));
+            assert_eq!(has_network(folder.path()), Some(false), "the next machine alone");
+            let out = "eth0\t00000000\t0100A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n";
+            put("route", &format!("{head}{out}{near}"));
+            assert_eq!(has_network(folder.path()), Some(true));
+            put("route", &format!("{head}{}", out.replace("0003", "0002")));
+            assert_eq!(has_network(folder.path()), Some(false), "it is not in use");
+            let none = "0".repeat(32);
+            let v6 = |next: &str, device: &str| {
+                format!("{none} 00 {none} 00 {next} 00000400 00000001 00000000 00000003 {device}\n")
+            };
+            put("ipv6_route", &v6(&none, "lo"));
+            assert_eq!(has_network(folder.path()), Some(false), "it leads nowhere");
+            put("ipv6_route", &v6(&format!("fe8{}1", "0".repeat(28)), "eth0"));
+            assert_eq!(has_network(folder.path()), Some(true));
+        }
+    }
+}
