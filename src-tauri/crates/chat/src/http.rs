@@ -126,7 +126,9 @@ pub(crate) fn authorities_pem(account: &Account) -> Result<Option<Vec<u8>>, Stri
     std::fs::read(path).map(Some).map_err(|e| format!("the authorities in `{path}`: {e}"))
 }
 
-fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
+/// The authorities of a PEM text; none stand for those that come with Hermit.
+pub(crate) fn authorities(pem: Option<&[u8]>) -> Result<Vec<Certificate<'static>>, String> {
+    let Some(pem) = pem else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for item in parse_pem(pem) {
         if let PemItem::Certificate(certificate) = item.map_err(|e| format!("the authorities: {e}"))? {
@@ -148,10 +150,7 @@ impl Way {
         secrets: Vec<Zeroizing<String>>,
     ) -> Result<Self, String> {
         let address = if account.address.is_empty() { own } else { &account.address };
-        let authorities = match authorities_pem(account)? {
-            Some(pem) => certificates(&pem)?,
-            None => Vec::new(),
-        };
+        let authorities = authorities(authorities_pem(account)?.as_deref())?;
         Ok(Self { base: place(address)?, authorities, secrets })
     }
 
@@ -163,6 +162,30 @@ impl Way {
     /// An address below the base.
     pub(crate) fn at(&self, path: &str) -> String {
         format!("{}{path}", self.base.as_str().trim_end_matches('/'))
+    }
+
+    /// The authorities that servers are checked against, where they are not those that come with Hermit.
+    pub(crate) fn authorities(&self) -> &[Certificate<'static>] {
+        &self.authorities
+    }
+
+    /// An address that the service itself named, where it is one of its own: below one of these domains with TLS, or on this
+    /// machine where the service is there.
+    pub(crate) fn own(&self, url: &str, domains: &[&str]) -> Result<Url, Fault> {
+        let url = Url::parse(url).map_err(|_| Fault::refused("the service named no address"))?;
+        let host = url.host_str().unwrap_or_default();
+        let below = |domain: &&str| {
+            host.strip_suffix(*domain).is_some_and(|above| above.is_empty() || above.ends_with('.'))
+        };
+        let is_own = match is_loopback(&self.base) {
+            true => is_loopback(&url),
+            false => matches!(url.scheme(), "https" | "wss") && domains.iter().any(below),
+        };
+        if is_own {
+            Ok(url)
+        } else {
+            Err(Fault::refused("the service leads to an address that is not its own"))
+        }
     }
 
     /// What a service says, fit for an error.

@@ -19,10 +19,15 @@
 )]
 
 mod clean;
+mod discord;
 mod http;
+mod link;
+mod mail;
 mod matrix;
 mod multipart;
 mod render;
+mod slack;
+mod socket;
 mod split;
 mod telegram;
 
@@ -259,7 +264,9 @@ pub fn open(account: &Account, token: Zeroizing<String>) -> Result<Box<dyn Adapt
     Ok(match account.service {
         Service::Telegram => Box::new(telegram::Telegram::open(account, token)?),
         Service::Matrix => Box::new(matrix::Matrix::open(account, token)?),
-        other => return Err(format!("`{other}` is not spoken yet")),
+        Service::Mail => Box::new(mail::Mail::open(account, token)?),
+        Service::Slack => Box::new(slack::Slack::open(account, token)?),
+        Service::Discord => Box::new(discord::Discord::open(account, token)?),
     })
 }
 

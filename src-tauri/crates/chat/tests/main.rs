@@ -3,6 +3,9 @@
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
 mod common;
+mod discord;
 mod every;
+mod mail;
 mod matrix;
+mod slack;
 mod telegram;

@@ -145,5 +145,94 @@ pub fn words(chat: &str, text: &str) -> Outgoing {
     }
 }
 
+/// What a double of a socket does next.
+pub enum Push {
+    Json(serde_json::Value),
+    /// What is no JSON.
+    Text(String),
+    /// Closes with a code.
+    Close(u16),
+    /// Hangs up without a word.
+    HangUp,
+}
+
+/// A socket of a service.
+#[derive(Clone)]
+pub struct SocketDouble {
+    pub port: u16,
+    heard: Arc<Mutex<Vec<serde_json::Value>>>,
+}
+
+impl SocketDouble {
+    /// A socket that says this to each connection in turn (from 0): at the beginning, and to each message.
+    pub fn new(
+        says: impl Fn(usize, Option<&serde_json::Value>) -> Vec<Push> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let double = Self { port: listener.local_addr().unwrap().port(), heard: Arc::default() };
+        let (heard, says) = (Arc::clone(&double.heard), Arc::new(says));
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().flatten().enumerate() {
+                let (heard, says) = (Arc::clone(&heard), Arc::clone(&says));
+                std::thread::spawn(move || {
+                    let Ok(mut socket) = tungstenite::accept(stream) else { return };
+                    let mut next = Some(says(number, None));
+                    while next.take().is_none_or(|next| push(&mut socket, next)) {
+                        let Ok(message) = socket.read() else { return };
+                        let Ok(text) = message.to_text() else { continue };
+                        let Ok(said) = serde_json::from_str(text) else { return };
+                        heard.lock().unwrap().push(said);
+                        let said = heard.lock().unwrap().last().cloned();
+                        next = Some(says(number, said.as_ref()));
+                    }
+                });
+            }
+        });
+        double
+    }
+
+    pub fn url(&self) -> String {
+        format!("ws://127.0.0.1:{}/", self.port)
+    }
+
+    pub fn heard(&self) -> Vec<serde_json::Value> {
+        self.heard.lock().unwrap().clone()
+    }
+
+    /// Waits until this many messages were heard.
+    pub fn hear(&self, number: usize) -> Vec<serde_json::Value> {
+        for _ in 0..200 {
+            if self.heard().len() >= number {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.heard()
+    }
+}
+
+/// Whether the connection goes on.
+fn push(socket: &mut tungstenite::WebSocket<TcpStream>, next: Vec<Push>) -> bool {
+    for one in next {
+        let text = match one {
+            Push::Json(value) => value.to_string(),
+            Push::Text(text) => text,
+            Push::HangUp => return false,
+            Push::Close(code) => {
+                let frame = tungstenite::protocol::CloseFrame { code: code.into(), reason: "".into() };
+                let _ = socket.close(Some(frame));
+                let _ = socket.flush();
+                // The other side answers before it goes.
+                let _ = socket.read();
+                return false;
+            }
+        };
+        if socket.send(tungstenite::Message::text(text)).is_err() {
+            return false;
+        }
+    }
+    true
+}
+
 pub const SHORT: Duration = Duration::from_millis(400);
 pub const LONG: Duration = Duration::from_secs(10);
