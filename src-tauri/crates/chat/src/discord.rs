@@ -26,8 +26,7 @@ const TEXT_CHARS: usize = 2000;
 const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Channels whose last message is remembered.
 const CHANNELS_MAX: usize = 200;
-/// Pages that a channel is asked for.
-const PAGES_MAX: usize = 10;
+/// Messages that a channel is asked for at once.
 const PAGE: usize = 100;
 /// Buttons of a row, and rows.
 const ROW: usize = 5;
@@ -44,8 +43,8 @@ pub(crate) struct Discord {
     gateway: Option<Gateway>,
     /// What came and was not given yet, with the number of its event.
     ready: VecDeque<(Incoming, Option<u64>)>,
-    /// Channels that are still to be asked for what was missed.
-    missed: Vec<String>,
+    /// Channels that are still to be asked for what was missed, and after which message.
+    missed: Vec<(String, String)>,
     at: Cursor,
     /// The cursor that the last poll gave.
     given: String,
@@ -118,42 +117,37 @@ impl Discord {
         match resumed {
             // What was not given yet comes again.
             true => self.ready.retain(|(_, seq)| seq.is_none()),
-            false => self.missed = self.at.last.keys().cloned().collect(),
+            false => self.missed = self.at.last.clone().into_iter().collect(),
         }
         Ok(())
     }
 
-    /// What came to a channel since the last message that was kept, oldest first.
-    fn history(&mut self, channel: &str) -> Result<(), Fault> {
-        let Some(mut after) = self.at.last.get(channel).cloned() else { return Ok(()) };
-        for _ in 0..PAGES_MAX {
-            let path = format!(
-                "/channels/{}/messages?limit={PAGE}&after={}",
-                http::encoded(channel),
-                http::encoded(&after)
-            );
-            let said = match self.get(&path) {
-                // A channel that is there no more.
-                Err(Fault::Refused { .. }) => return Ok(()),
-                other => other?,
-            };
-            let mut page: Vec<(u64, Value)> = said
-                .as_array()
-                .cloned()
-                .unwrap_or_default()
-                .into_iter()
-                .filter_map(|m| Some((number_of(m.get("id")?.as_str()?)?, m)))
-                .collect();
-            page.sort_by_key(|(number, _)| *number);
-            let Some((newest, _)) = page.last() else { return Ok(()) };
-            let (newest, is_last) = (newest.to_string(), page.len() < PAGE);
-            self.ready.extend(page.iter().filter_map(|(_, message)| Some((of_message(message)?, None))));
-            if is_last || newest == after {
-                return Ok(());
-            }
-            after = newest;
-        }
-        Ok(())
+    /// A page of what came to a channel after a message, oldest first; the last message of the page, where more may follow.
+    fn history(&mut self, channel: &str, after: &str) -> Result<Option<String>, Fault> {
+        let path = format!(
+            "/channels/{}/messages?limit={PAGE}&after={}",
+            http::encoded(channel),
+            http::encoded(after)
+        );
+        let said = match self.get(&path) {
+            // A channel that is there no more.
+            Err(Fault::Refused { .. }) => return Ok(None),
+            other => other?,
+        };
+        let messages = said.as_array().map(Vec::as_slice).unwrap_or_default();
+        let numbers = messages.iter().filter_map(|message| number_of(message.get("id")?.as_str()?));
+        let newest = numbers.max().filter(|newest| Some(*newest) > number_of(after));
+        let mut page: Vec<Incoming> = messages.iter().filter_map(of_message).collect();
+        page.retain(|message| message.chat == channel && number_of(&message.message_id) > number_of(after));
+        page.sort_by_key(|message| number_of(&message.message_id));
+        self.ready.extend(page.into_iter().map(|message| (message, None)));
+        Ok(newest.filter(|_| messages.len() >= PAGE).map(|newest| newest.to_string()))
+    }
+
+    /// Whether a message was given before, as one that came while its channel was asked.
+    fn is_known(&self, message: &Incoming) -> bool {
+        let last = self.at.last.get(&message.chat).and_then(|last| number_of(last));
+        message.button.is_none() && last.is_some() && last >= number_of(&message.message_id)
     }
 
     /// Hears the gateway once; whether it may have more to say.
@@ -182,7 +176,7 @@ impl Discord {
                     }
                     _ => None,
                 };
-                match incoming {
+                match incoming.filter(|incoming| !self.is_known(incoming)) {
                     Some(incoming) => self.ready.push_back((incoming, Some(seq))),
                     // What stands before it is not kept yet.
                     None if self.ready.is_empty() => self.at.seq = self.at.seq.max(seq),
@@ -300,6 +294,39 @@ fn id(text: &str) -> Result<&str, Fault> {
         .ok_or_else(|| Fault::refused(format!("`{}` is no id of Discord", clean::name(text))))
 }
 
+impl Discord {
+    /// One poll, whose calls end when whoever waits stops waiting.
+    fn polled(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+        let until = Instant::now() + wait;
+        if cursor != self.given {
+            // What was given is not kept: it comes again.
+            self.at = parts(cursor)?;
+            self.gateway = None;
+            self.ready.clear();
+            self.missed.clear();
+            self.given = cursor.to_owned();
+        }
+        if self.gateway.is_none() {
+            self.connect()?;
+        }
+        while self.ready.len() < POLL_MESSAGES_MAX && Instant::now() < until {
+            // A session that is begun hears what comes from now on; what came before is asked for.
+            if !self.missed.is_empty() && !self.at.session.is_empty() {
+                let Some((channel, after)) = self.missed.last().cloned() else { break };
+                let next = self.history(&channel, &after)?;
+                self.missed.pop();
+                self.missed.extend(next.map(|after| (channel, after)));
+                continue;
+            }
+            let more = if self.ready.is_empty() { until } else { until.min(Instant::now() + MORE) };
+            if !self.hear(more)? {
+                break;
+            }
+        }
+        Ok(self.give())
+    }
+}
+
 impl Adapter for Discord {
     fn limits(&self) -> Limits {
         // Discord recognises a repeat for some minutes only, which is no promise.
@@ -322,32 +349,10 @@ impl Adapter for Discord {
     }
 
     fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
-        let until = Instant::now() + wait;
-        if cursor != self.given {
-            // What was given is not kept: it comes again.
-            self.at = parts(cursor)?;
-            self.gateway = None;
-            self.ready.clear();
-            self.missed.clear();
-            self.given = cursor.to_owned();
-        }
-        if self.gateway.is_none() {
-            self.connect()?;
-        }
-        while self.ready.len() < POLL_MESSAGES_MAX && Instant::now() < until {
-            // A session that is begun hears what comes from now on; what came before is asked for.
-            if !self.missed.is_empty() && !self.at.session.is_empty() {
-                let Some(channel) = self.missed.last().cloned() else { break };
-                self.history(&channel)?;
-                self.missed.pop();
-                continue;
-            }
-            let more = if self.ready.is_empty() { until } else { until.min(Instant::now() + MORE) };
-            if !self.hear(more)? {
-                break;
-            }
-        }
-        Ok(self.give())
+        self.way.until(Some(Instant::now() + wait));
+        let polled = self.polled(cursor, wait);
+        self.way.until(None);
+        polled
     }
 
     fn send(&mut self, out: &Outgoing) -> Result<String, Fault> {

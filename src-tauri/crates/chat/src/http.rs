@@ -1,10 +1,11 @@
 //! One call over HTTP: bounded in time and bytes, to the host it names, with no redirect followed.
 
 use crate::{Account, CA_FILE, Fault, clean, setting};
+use std::cell::Cell;
 use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::http::{HeaderValue, Request};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
@@ -14,6 +15,8 @@ use zeroize::Zeroizing;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How long a call is given, however little time is left.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// How long a service may ask to be left alone.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(86_400);
 
@@ -24,6 +27,8 @@ pub(crate) struct Way {
     authorities: Vec<Certificate<'static>>,
     /// What no error says.
     secrets: Vec<Zeroizing<String>>,
+    /// When whoever waits stops waiting, whatever a call is given.
+    deadline: Cell<Option<Instant>>,
 }
 
 /// A call.
@@ -151,7 +156,12 @@ impl Way {
     ) -> Result<Self, String> {
         let address = if account.address.is_empty() { own } else { &account.address };
         let authorities = authorities(authorities_pem(account)?.as_deref())?;
-        Ok(Self { base: place(address)?, authorities, secrets })
+        Ok(Self { base: place(address)?, authorities, secrets, deadline: Cell::new(None) })
+    }
+
+    /// Sets when calls end at the latest, or that they last as long as they may.
+    pub(crate) fn until(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 
     /// Where paths begin.
@@ -194,7 +204,7 @@ impl Way {
         clean::said(raw, &secrets)
     }
 
-    fn agent(&self, ask: &Ask<'_>, url: &Url, connected: &Arc<AtomicBool>) -> ureq::Agent {
+    fn agent(&self, within: Duration, url: &Url, connected: &Arc<AtomicBool>) -> ureq::Agent {
         // A proxy has no business between a program and a server on the same machine.
         let proxy = if is_loopback(url) { None } else { ureq::Proxy::try_from_env() };
         let mut config = ureq::Agent::config_builder()
@@ -204,7 +214,7 @@ impl Way {
             .max_redirects_will_error(false)
             .proxy(proxy)
             .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(ask.within))
+            .timeout_global(Some(within))
             .user_agent(concat!("hermit/", env!("CARGO_PKG_VERSION")));
         if !self.authorities.is_empty() {
             let roots = RootCerts::from(self.authorities.clone());
@@ -218,7 +228,10 @@ impl Way {
     pub(crate) fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Fault> {
         let url = Url::parse(&ask.url).map_err(|_| Fault::refused("the service named no address"))?;
         let connected = Arc::new(AtomicBool::new(false));
-        let agent = self.agent(ask, &url, &connected);
+        let left =
+            self.deadline.get().map(|until| until.saturating_duration_since(Instant::now()).max(SHORTEST));
+        let within = left.map_or(ask.within, |left| left.min(ask.within));
+        let agent = self.agent(within, &url, &connected);
         let lost = |why: String| match ask.changes && connected.load(Ordering::SeqCst) {
             true => Fault::Unknown { why },
             false => Fault::away(why),
@@ -231,7 +244,7 @@ impl Way {
             }
             None => request.body(()).map_err(ureq::Error::Http).and_then(|r| agent.run(r)),
         };
-        let mut reply = sent.map_err(|error| lost(in_words(&error, &url, ask.within)))?;
+        let mut reply = sent.map_err(|error| lost(in_words(&error, &url, within)))?;
         let retry_after = retry_after(reply.headers());
         let status = reply.status().as_u16();
         let mut body = Vec::new();

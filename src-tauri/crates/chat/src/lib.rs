@@ -150,7 +150,7 @@ impl fmt::Debug for OutFile {
 /// What a service can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Length of a message at most, as [`split`] counts.
+    /// Length of a message at most, as [`split()`] counts.
     pub text_chars: usize,
     /// Whether the words of a sent message can be changed.
     pub edits: bool,

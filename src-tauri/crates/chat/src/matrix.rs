@@ -13,7 +13,7 @@ use events::{Event, of_event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// Length of a message: an event has 64 KiB at most, and an edit holds its words four times.
@@ -59,7 +59,7 @@ struct Cursor {
 
 /// Where reading begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
+enum Begin {
     /// Nothing was read before.
     Nowhere,
     /// Where the cursor says.
@@ -200,9 +200,10 @@ impl Matrix {
         Ok(())
     }
 
-    /// What a sync left out of a room, oldest first, until an event that was given before or the account's joining.
-    fn left_out(&self, room: &str, from: &str, since: &str, me: &str) -> Result<Vec<Value>, Fault> {
-        let (mut found, mut from) = (Vec::new(), from.to_owned());
+    /// What a sync left out of a room, oldest first, as far back as the sync before or the account's joining; whether that is
+    /// all of it.
+    fn left_out(&self, room: &str, from: &str, since: &str, me: &str) -> Result<(Vec<Value>, bool), Fault> {
+        let (mut found, mut from, mut is_whole) = (Vec::new(), from.to_owned(), false);
         for _ in 0..PAGES_MAX {
             let mut path = format!(
                 "/_matrix/client/v3/rooms/{}/messages?dir=b&limit={PAGE_EVENTS}&from={}",
@@ -211,16 +212,21 @@ impl Matrix {
             );
             path.push_str(&format!("&to={}", http::encoded(since)));
             let mut page = self.get(&path, crate::CALL)?;
-            let Some(Value::Array(events)) = page.get_mut("chunk").map(Value::take) else { break };
+            let Some(Value::Array(events)) = page.get_mut("chunk").map(Value::take) else {
+                return Err(Fault::away("the homeserver's answer cannot be read"));
+            };
             let is_last = events.is_empty() || events.iter().any(|event| events::joins(event, me));
             found.extend(events.into_iter().take(PAGE_EVENTS));
             match page.get("end").and_then(Value::as_str) {
                 Some(end) if !is_last && end != from => from = end.to_owned(),
-                _ => break,
+                _ => {
+                    is_whole = true;
+                    break;
+                }
             }
         }
         found.reverse();
-        Ok(found)
+        Ok((found, is_whole))
     }
 
     fn is_group(&mut self, room: &str) -> Result<bool, Fault> {
@@ -247,14 +253,19 @@ impl Matrix {
         room: &str,
         of: &mut Value,
         cursor: &Cursor,
-        from: From,
+        from: Begin,
         me: &str,
     ) -> Result<Vec<Event>, Fault> {
         let timeline = of.get_mut("timeline").map(Value::take).unwrap_or_default();
         let Ok(timeline) = serde_json::from_value::<Timeline>(timeline) else { return Ok(Vec::new()) };
         let mut events = Vec::new();
-        if timeline.limited && from == From::Cursor && !timeline.events.iter().any(|e| events::joins(e, me)) {
-            events = self.left_out(room, &timeline.prev_batch, &cursor.since, me)?;
+        if timeline.limited && from == Begin::Cursor && !timeline.events.iter().any(|e| events::joins(e, me))
+        {
+            let (found, is_whole) = self.left_out(room, &timeline.prev_batch, &cursor.since, me)?;
+            if !is_whole {
+                self.notes.push(format!("More was said in the room {} than is read.", clean::name(room)));
+            }
+            events = found;
         }
         events.extend(timeline.events);
         // What was said before the account came is none of its business.
@@ -280,16 +291,16 @@ impl Matrix {
             ));
         }
         let is_new = |event: &Event| match from {
-            From::Cursor => true,
-            From::Time(at) => event.origin_server_ts >= at,
-            From::Nowhere => false,
+            Begin::Cursor => true,
+            Begin::Time(at) => event.origin_server_ts >= at,
+            Begin::Nowhere => false,
         };
         events.retain(|event| event.sender != me && event.kind == "m.room.message" && is_new(event));
         Ok(events)
     }
 
     /// Everything new of a sync, as far as one poll may give it.
-    fn give(&mut self, sync: Sync, cursor: &Cursor, from: From, me: &str) -> Result<Polled, Fault> {
+    fn give(&mut self, sync: Sync, cursor: &Cursor, from: Begin, me: &str) -> Result<Polled, Fault> {
         let mut next = Cursor { since: sync.next_batch, at: now_ms(), given: BTreeMap::new() };
         let (mut incoming, mut is_whole) = (Vec::new(), true);
         let mut given = cursor.given.clone();
@@ -382,6 +393,32 @@ fn parts(cursor: &str) -> Result<Cursor, Fault> {
     serde_json::from_str(cursor).map_err(|_| Fault::refused("this is no cursor of Matrix"))
 }
 
+impl Matrix {
+    /// One poll, whose calls end when whoever waits stops waiting.
+    fn polled(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+        let was = parts(cursor)?;
+        let me = self.user()?;
+        let first = was.since.is_empty();
+        let synced = self.sync(&was.since, if first { Duration::ZERO } else { wait });
+        let (sync, from) = match synced {
+            // Where nothing was read before, nothing that stands there already is new.
+            Ok(sync) if first => (sync, Begin::Nowhere),
+            Ok(sync) => (sync, Begin::Cursor),
+            Err(Fault::Refused { .. }) if !first => {
+                let sync = self.sync("", Duration::ZERO)?;
+                self.notes.push(format!(
+                    "The homeserver has forgotten where reading stopped: of each room, at most the last {SYNC_EVENTS} \
+                     messages were read."
+                ));
+                (sync, Begin::Time(was.at))
+            }
+            Err(fault) => return Err(fault),
+        };
+        self.accept(&sync.rooms.invite, &me)?;
+        self.give(sync, &was, from, &me)
+    }
+}
+
 impl Adapter for Matrix {
     fn limits(&self) -> Limits {
         Limits { text_chars: TEXT_CHARS, edits: true, buttons: false, files: true, is_repeat_safe: true }
@@ -397,26 +434,10 @@ impl Adapter for Matrix {
     }
 
     fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
-        let was = parts(cursor)?;
-        let me = self.user()?;
-        let first = was.since.is_empty();
-        let synced = self.sync(&was.since, if first { Duration::ZERO } else { wait });
-        let (sync, from) = match synced {
-            // Where nothing was read before, nothing that stands there already is new.
-            Ok(sync) if first => (sync, From::Nowhere),
-            Ok(sync) => (sync, From::Cursor),
-            Err(Fault::Refused { .. }) if !first => {
-                let sync = self.sync("", Duration::ZERO)?;
-                self.notes.push(format!(
-                    "The homeserver has forgotten where reading stopped: of each room, at most the last {SYNC_EVENTS} \
-                     messages were read."
-                ));
-                (sync, From::Time(was.at))
-            }
-            Err(fault) => return Err(fault),
-        };
-        self.accept(&sync.rooms.invite, &me)?;
-        self.give(sync, &was, from, &me)
+        self.way.until(Some(Instant::now() + wait));
+        let polled = self.polled(cursor, wait);
+        self.way.until(None);
+        polled
     }
 
     fn send(&mut self, out: &Outgoing) -> Result<String, Fault> {

@@ -60,6 +60,7 @@ pub(crate) struct Slack {
     /// The cursor that the last poll gave.
     cursor: String,
     names: BTreeMap<String, String>,
+    notes: Vec<String>,
 }
 
 impl Slack {
@@ -80,6 +81,7 @@ impl Slack {
             given: Vec::new(),
             cursor: String::new(),
             names: BTreeMap::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -154,14 +156,23 @@ impl Slack {
             let query = if page.is_empty() { query.get(..3).unwrap_or_default() } else { query.as_slice() };
             let said = match self.get("conversations.history", query) {
                 // A conversation that the bot may not read, or has left.
-                Err(Fault::Refused { .. }) => break,
+                Err(Fault::Refused { .. }) => {
+                    page.clear();
+                    break;
+                }
                 other => other?,
             };
             found.extend(said.get("messages").and_then(Value::as_array).cloned().unwrap_or_default());
             match said.pointer("/response_metadata/next_cursor").and_then(Value::as_str) {
                 Some(next) if !next.is_empty() && next != page => page = next.to_owned(),
-                _ => break,
+                _ => {
+                    page.clear();
+                    break;
+                }
             }
+        }
+        if !page.is_empty() {
+            self.notes.push(format!("More was missed in the conversation {conversation} than is read."));
         }
         let mut messages: Vec<Incoming> =
             found.iter().filter_map(|message| of_message(message, conversation)).collect();
@@ -220,7 +231,7 @@ impl Slack {
         if let Some(name) = self.names.get(user) {
             return name.clone();
         }
-        let said = self.get("users.info", &[("user", user)]).unwrap_or_default();
+        let Ok(said) = self.get("users.info", &[("user", user)]) else { return clean::name(user) };
         let part = |path: &str| said.pointer(path).and_then(Value::as_str).filter(|name| !name.is_empty());
         let name = part("/user/profile/display_name").or_else(|| part("/user/real_name")).unwrap_or(user);
         let name = clean::name(name);
@@ -318,32 +329,9 @@ fn blocks(out: &Outgoing) -> Result<Value, Fault> {
     Ok(Value::Array(blocks))
 }
 
-impl Adapter for Slack {
-    fn limits(&self) -> Limits {
-        Limits { text_chars: TEXT_CHARS, edits: true, buttons: true, files: true, is_repeat_safe: false }
-    }
-
-    fn hosts(&self) -> Vec<(String, u16)> {
-        let mut hosts = vec![http::host_of(self.way.base())];
-        if !http::is_loopback(self.way.base()) {
-            hosts.extend(
-                ["files.slack.com", "wss-primary.slack.com", "wss-backup.slack.com"]
-                    .map(|h| (h.to_owned(), 443)),
-            );
-        }
-        hosts.extend(self.socket.as_ref().map(Socket::host).filter(|host| !hosts.contains(host)));
-        hosts
-    }
-
-    fn who(&mut self) -> Result<String, Fault> {
-        let me = self.call("auth.test", &json!({}), false)?;
-        let url = self.way.at("/apps.connections.open");
-        self.answer(Ask::json("POST", url, &json!({}), false), &self.app)?;
-        let name = me.get("user").and_then(Value::as_str).map(clean::name);
-        name.ok_or_else(|| Fault::away("Slack does not say whose token this is"))
-    }
-
-    fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+impl Slack {
+    /// One poll, whose calls end when whoever waits stops waiting.
+    fn polled(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
         let was = parts(cursor)?;
         let until = Instant::now() + wait;
         if cursor == self.cursor {
@@ -371,6 +359,39 @@ impl Adapter for Slack {
             }
         }
         Ok(self.give(since, number))
+    }
+}
+
+impl Adapter for Slack {
+    fn limits(&self) -> Limits {
+        Limits { text_chars: TEXT_CHARS, edits: true, buttons: true, files: true, is_repeat_safe: false }
+    }
+
+    fn hosts(&self) -> Vec<(String, u16)> {
+        let mut hosts = vec![http::host_of(self.way.base())];
+        if !http::is_loopback(self.way.base()) {
+            hosts.extend(
+                ["files.slack.com", "wss-primary.slack.com", "wss-backup.slack.com"]
+                    .map(|h| (h.to_owned(), 443)),
+            );
+        }
+        hosts.extend(self.socket.as_ref().map(Socket::host).filter(|host| !hosts.contains(host)));
+        hosts
+    }
+
+    fn who(&mut self) -> Result<String, Fault> {
+        let me = self.call("auth.test", &json!({}), false)?;
+        let url = self.way.at("/apps.connections.open");
+        self.answer(Ask::json("POST", url, &json!({}), false), &self.app)?;
+        let name = me.get("user").and_then(Value::as_str).map(clean::name);
+        name.ok_or_else(|| Fault::away("Slack does not say whose token this is"))
+    }
+
+    fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+        self.way.until(Some(Instant::now() + wait));
+        let polled = self.polled(cursor, wait);
+        self.way.until(None);
+        polled
     }
 
     fn send(&mut self, out: &Outgoing) -> Result<String, Fault> {
@@ -414,5 +435,9 @@ impl Adapter for Slack {
         } else {
             Err(self.way.fault(&answer, "", false))
         }
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 }

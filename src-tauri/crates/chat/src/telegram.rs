@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 const OWN: &str = "https://api.telegram.org";
@@ -276,27 +276,16 @@ fn of_press(press: Press) -> Option<Incoming> {
     })
 }
 
-impl Adapter for Telegram {
-    fn limits(&self) -> Limits {
-        Limits { text_chars: TEXT_CHARS, edits: true, buttons: true, files: true, is_repeat_safe: false }
-    }
-
-    fn hosts(&self) -> Vec<(String, u16)> {
-        vec![http::host_of(self.way.base())]
-    }
-
-    fn who(&mut self) -> Result<String, Fault> {
-        let me = self.call("getMe", &json!({}), crate::CALL, false)?;
-        let me: User =
-            serde_json::from_value(me).map_err(|_| Fault::away("Telegram's answer cannot be read"))?;
-        Ok(if me.username.is_empty() { me.id.to_string() } else { format!("@{}", clean::name(&me.username)) })
-    }
-
-    fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+impl Telegram {
+    /// One poll, whose calls end when whoever waits stops waiting.
+    fn polled(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
         let (next, at) = parts(cursor)?;
+        let until = Instant::now() + wait;
         self.say_heard()?;
+        let left = until.saturating_duration_since(Instant::now());
         let mut body = json!({
-            "timeout": wait.saturating_sub(EARLIER).as_secs(),
+            // A whole second that has just begun counts.
+            "timeout": (left + Duration::from_millis(100)).saturating_sub(EARLIER).as_secs(),
             "limit": POLL_MESSAGES_MAX,
             "allowed_updates": ["message", "callback_query"],
         });
@@ -305,8 +294,9 @@ impl Adapter for Telegram {
         {
             body.insert("offset".to_owned(), next.into());
         }
-        let within = wait.max(Duration::from_secs(1));
-        let Value::Array(updates) = self.call("getUpdates", &body, within, false)? else {
+        let Value::Array(updates) =
+            self.call("getUpdates", &body, left.max(Duration::from_secs(1)), false)?
+        else {
             return Err(Fault::away("Telegram's answer cannot be read"));
         };
         let mut numbered: Vec<(i64, Value)> = updates
@@ -332,6 +322,30 @@ impl Adapter for Telegram {
             }
         }
         Ok(Polled { incoming, cursor })
+    }
+}
+
+impl Adapter for Telegram {
+    fn limits(&self) -> Limits {
+        Limits { text_chars: TEXT_CHARS, edits: true, buttons: true, files: true, is_repeat_safe: false }
+    }
+
+    fn hosts(&self) -> Vec<(String, u16)> {
+        vec![http::host_of(self.way.base())]
+    }
+
+    fn who(&mut self) -> Result<String, Fault> {
+        let me = self.call("getMe", &json!({}), crate::CALL, false)?;
+        let me: User =
+            serde_json::from_value(me).map_err(|_| Fault::away("Telegram's answer cannot be read"))?;
+        Ok(if me.username.is_empty() { me.id.to_string() } else { format!("@{}", clean::name(&me.username)) })
+    }
+
+    fn poll(&mut self, cursor: &str, wait: Duration) -> Result<Polled, Fault> {
+        self.way.until(Some(Instant::now() + wait));
+        let polled = self.polled(cursor, wait);
+        self.way.until(None);
+        polled
     }
 
     fn send(&mut self, out: &Outgoing) -> Result<String, Fault> {

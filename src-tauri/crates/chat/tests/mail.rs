@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 /// A mailbox, and what was sent.
 #[derive(Default)]
-struct Box {
+struct Mails {
     validity: u32,
     mails: Vec<(u32, String)>,
     /// `INTERNALDATE` of every mail.
@@ -21,7 +21,7 @@ struct Box {
     is_cut: bool,
 }
 
-type Shared = Arc<Mutex<Box>>;
+type Shared = Arc<Mutex<Mails>>;
 
 fn serve(shared: &Shared, talk: fn(&TcpStream, &Shared) -> Option<()>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -132,16 +132,16 @@ fn smtp(stream: &TcpStream, shared: &Shared) -> Option<()> {
 }
 
 fn mailbox(mails: Vec<(u32, String)>) -> Shared {
-    Arc::new(Mutex::new(Box {
+    Arc::new(Mutex::new(Mails {
         validity: 7,
         mails,
         came: "14-Nov-2023 22:13:20 +0000".to_owned(),
         taken: Some("250 taken\r\n"),
-        ..Box::default()
+        ..Mails::default()
     }))
 }
 
-fn open(shared: &Shared, password: &str) -> std::boxed::Box<dyn Adapter> {
+fn open(shared: &Shared, password: &str) -> Box<dyn Adapter> {
     let (imap, smtp) = (serve(shared, imap), serve(shared, smtp));
     let settings =
         [("smtp", format!("smtp://127.0.0.1:{smtp}")), ("authserv_id", "mx.example.org".to_owned())];

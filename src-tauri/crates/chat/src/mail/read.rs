@@ -74,7 +74,6 @@ fn is_automatic(mail: &Message<'_>) -> bool {
         || says("precedence", &|value| matches!(value, "bulk" | "junk" | "list" | "auto_reply"))
         || says("list-id", &|_| true)
         || says("return-path", &|value| value == "<>")
-        || says("x-auto-response-suppress", &|value| value != "none")
 }
 
 /// Address in small letters, and name, of the one author. A mail with several is nobody's.
@@ -100,7 +99,7 @@ fn others(mail: &Message<'_>, me: &str) -> usize {
 fn text(mail: &Message<'_>, begins: bool, is_cut: bool) -> String {
     let mut words = Vec::new();
     if begins {
-        words.extend(mail.subject().map(|subject| clean::name(subject)));
+        words.extend(mail.subject().map(clean::name));
     }
     let bodies = 0..mail.text_body_count().min(BODIES_MAX);
     words.extend(bodies.filter_map(|at| mail.body_text(at)).map(|body| body.trim_end().to_owned()));
