@@ -31,7 +31,7 @@ const PAGE: usize = 100;
 /// Buttons of a row, and rows.
 const ROW: usize = 5;
 /// How long a poll that has something waits for more.
-const MORE: Duration = Duration::from_millis(50);
+const MORE: Duration = Duration::from_millis(100);
 /// How long it may take to say that a press of a button was heard.
 const HEARD: Duration = Duration::from_secs(2);
 /// Embeds of links are left out.

@@ -30,7 +30,7 @@ const PAGES_MAX: usize = 10;
 /// Messages may come later than younger ones: so much is asked for again.
 const OVERLAP_MS: i64 = 300_000;
 /// How long a poll that has something waits for more.
-const MORE: Duration = Duration::from_millis(50);
+const MORE: Duration = Duration::from_millis(100);
 /// Names that are remembered.
 const NAMES_MAX: usize = 1000;
 /// Errors that tell of a token.

@@ -1,6 +1,6 @@
 //! Slack: what its socket and its methods say and take.
 
-use crate::common::{Asked, Double, Push, SHORT, Said, SocketDouble, adapter, json, said, words};
+use crate::common::{Asked, Double, Push, SHORT, Said, SocketDouble, WAIT, adapter, json, said, words};
 use chat::{Adapter, Attachment, Button, Fault, OutFile, Outgoing, Service};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn what_came_is_acknowledged_once_it_is_kept_and_not_before() {
     });
     let double = with_socket(socket.url(), |_| None);
     let mut it = slack(&double);
-    let polled = it.poll("", SHORT).unwrap();
+    let polled = it.poll("", WAIT).unwrap();
     assert_eq!(polled.incoming.len(), 2);
     let (one, press) = (&polled.incoming[0], &polled.incoming[1]);
     assert_eq!((one.text.as_str(), one.message_id.as_str()), ("a <b> @U9", "1700000001.000100"));
@@ -96,7 +96,7 @@ fn what_was_missed_is_asked_for_when_a_socket_opens() {
         })
     });
     let mut it = slack(&double);
-    let polled = it.poll("1700000100000/4", SHORT).unwrap();
+    let polled = it.poll("1700000100000/4", WAIT).unwrap();
     let texts: Vec<&str> = polled.incoming.iter().map(|message| message.text.as_str()).collect();
     assert_eq!(texts, ["one", "two"]);
     assert!(
@@ -106,8 +106,8 @@ fn what_was_missed_is_asked_for_when_a_socket_opens() {
     );
     // Nothing is passed over before every conversation was asked.
     let mut cursor = polled.cursor;
-    for _ in 0..3 {
-        cursor = it.poll(&cursor, SHORT).unwrap().cursor;
+    for _ in 0..2 {
+        cursor = it.poll(&cursor, WAIT).unwrap().cursor;
     }
     assert!(cursor.starts_with("1700000102000/"), "{cursor}");
     assert!(double.count("apps.connections.open") >= 2);
@@ -124,8 +124,8 @@ fn what_was_not_kept_comes_again() {
         asked.path.contains("users.conversations").then(|| json(&json!({ "ok": true, "channels": [] })))
     });
     let mut it = slack(&double);
-    let first = it.poll("1/1", SHORT).unwrap();
-    assert_eq!(it.poll("1/1", SHORT).unwrap().incoming, first.incoming);
+    let first = it.poll("1/1", WAIT).unwrap();
+    assert_eq!(it.poll("1/1", WAIT).unwrap().incoming, first.incoming);
     assert_eq!(socket.heard(), [json!(0); 0]);
 }
 

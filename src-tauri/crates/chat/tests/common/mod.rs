@@ -234,5 +234,7 @@ fn push(socket: &mut tungstenite::WebSocket<TcpStream>, next: Vec<Push>) -> bool
     true
 }
 
+/// Enough on a busy machine, and over as soon as something came.
+pub const WAIT: Duration = Duration::from_secs(8);
 pub const SHORT: Duration = Duration::from_millis(400);
 pub const LONG: Duration = Duration::from_secs(10);
