@@ -13,6 +13,7 @@ mod names;
 
 pub mod act;
 pub mod artifact;
+pub mod chat;
 pub mod knowledge;
 pub mod policy;
 pub mod schedule;
@@ -25,7 +26,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, knowledge, policy, schedule, slash, step, store, task};
+    use super::{act, artifact, chat, knowledge, policy, schedule, slash, step, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -57,6 +58,19 @@ mod tests {
             schedule::SlotState,
             schedule::TriggerKind,
             schedule::Unseen,
+        );
+    }
+
+    #[test]
+    fn every_value_of_gateways_too() {
+        spelled!(
+            chat::GatewayState,
+            chat::MessageAbout,
+            chat::MessageRefusal,
+            chat::MessageState,
+            chat::MessageUse,
+            chat::SenderProfile,
+            chat::Service,
         );
     }
 
