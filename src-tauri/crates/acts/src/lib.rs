@@ -47,6 +47,8 @@ macro_rules! each_tool {
             register::Register = "register",
             /// Let the agent of another program work in a staged view.
             guest::Guest = "guest",
+            /// Send a message through a gateway.
+            message::Message = "message",
         }
     };
 }
@@ -57,10 +59,12 @@ mod change;
 mod command;
 mod counts;
 mod fetch;
+mod gateway;
 mod guest;
 pub mod items;
 mod line;
 mod login;
+mod message;
 mod observe;
 mod packet;
 mod playbook;
@@ -90,6 +94,7 @@ pub use fetch::Fetch;
 pub use guest::{Guest, unreported};
 pub use items::changed_paths;
 pub use line::{Line, LineKind, count, place};
+pub use message::Message;
 pub use observe::{Observe, read_path};
 pub use packet::ApprovalPacket;
 pub use register::Register;

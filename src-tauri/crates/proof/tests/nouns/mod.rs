@@ -21,7 +21,13 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         model.read(&text);
     }
     // What stands in a file of its own below another.
-    for part in ["body/schedules.rs", "schedule/bounds.rs", "schedule/trigger.rs", "body/skins.rs"] {
+    for part in [
+        "body/schedules.rs",
+        "schedule/bounds.rs",
+        "schedule/trigger.rs",
+        "body/skins.rs",
+        "body/gateways.rs",
+    ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }
     // Of the room `acts` what is stored, and not what is computed of it.

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Attribute, Fields, Ident, Item, LitInt, LitStr, Token, braced, parenthesized};
 
+/// Macros that have more bodies, behind those of `bodies`.
+const MORE_BODIES: [&str; 3] = ["with_schedules", "with_skins", "with_gateways"];
+
 /// Every type of the sources by its name, and every body by its event type.
 #[derive(Default)]
 pub struct Model {
@@ -135,10 +138,7 @@ impl Model {
             "bodies" => self.take_bodies(all.parse2(tokens).unwrap()),
             "with_schedules" => self.take_bodies(named.parse2(tokens).unwrap()),
             "macro_rules"
-                if found
-                    .ident
-                    .as_ref()
-                    .is_some_and(|name| name == "with_schedules" || name == "with_skins") =>
+                if found.ident.as_ref().is_some_and(|name| MORE_BODIES.iter().any(|more| name == more)) =>
             {
                 self.take_bodies(behind.parse2(tokens).unwrap());
             }
