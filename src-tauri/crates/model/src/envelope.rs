@@ -70,6 +70,9 @@ pub struct EnvelopeSender {
     pub gateway: String,
     /// The chat.
     pub chat: String,
+    /// Whether others are in that chat.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_group: bool,
     /// The sender.
     pub sender: String,
     /// As they call themselves.

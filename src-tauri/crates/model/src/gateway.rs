@@ -2,12 +2,13 @@
 //!
 //! What a service speaks is the business of its adapter; nothing here opens a connection.
 
+use crate::artifact::ArtifactRef;
 use crate::policy::Profile;
 use crate::schedule::ScheduleProposer;
 use crate::skill::check_skill_name;
 use crate::task::Budget;
 use crate::visible::is_hidden;
-use crate::{ApprovalId, ArtifactId, Digest, TaskId, WorkspaceId};
+use crate::{ApprovalId, Digest, TaskId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -183,7 +184,7 @@ pub struct MessageText {
     pub reply_to: Option<String>,
     /// The whole text, where it is too long for a message: sent as a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<ArtifactId>,
+    pub whole: Option<ArtifactRef>,
 }
 
 /// What a pressed button denies.

@@ -2,8 +2,9 @@
 
 use super::{Execution, Executor};
 use crate::change::scope::Scope;
-use crate::{Delivered, Error, Executors, Outcome, Progress, Settled, Undelivered};
+use crate::{Delivered, Error, Executors, Outcome, Output, Progress, Settled, Undelivered};
 use acts::{ActionRequest, Message};
+use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::witness::StateWitness;
@@ -71,8 +72,15 @@ fn outcome(act: &Execution<'_>, message: &Message, came: Result<Delivered, Undel
         Digest::of(message.text.as_bytes()),
         message.repeat_key
     );
+    let mut outputs = Vec::new();
     let (result_code, observed, error) = match came {
         Ok(Delivered { message_id, .. }) => {
+            outputs.push(Output {
+                kind: ArtifactKind::ActionResult,
+                media_type: "application/json".to_owned(),
+                bytes: serde_json::json!({ "message_id": message_id }).to_string().into_bytes(),
+                about: "how the service names the message".to_owned(),
+            });
             let taken = format!("{} took it as {}", message.service, acts::visible(&message_id));
             (ResultCode::Succeeded, vec![taken, said], None)
         }
@@ -87,7 +95,7 @@ fn outcome(act: &Execution<'_>, message: &Message, came: Result<Delivered, Undel
     Outcome {
         result_code,
         changes: Vec::new(),
-        outputs: Vec::new(),
+        outputs,
         ran: executors.ran("hermit.message", request, *started),
         sandbox_level: SandboxLevel::NotApplicable,
         observed,
