@@ -3,7 +3,7 @@
 use super::schedules::proposer;
 use super::task::{budget, channel, of_submitted};
 use crate::caller::sender;
-use crate::convert::{opt_word, text};
+use crate::convert::{opt_word, text, word};
 use crate::files::absolute;
 use crate::host::ChatAccount;
 use crate::{Host, Wire as _, fold, not_found};
@@ -11,7 +11,7 @@ use kernel::gateway_registry::{GatewayRecord, GatewayRegistry};
 use model::artifact::ArtifactRef;
 use model::body::{MessageQueued, MessageReceived};
 use model::envelope::Envelope;
-use model::gateway::{CODE_OPEN, Gateway as Kept, MessageState, MessageText, SenderProfile};
+use model::gateway::{CODE_OPEN, Gateway as Kept, MessageState, MessageText, SenderProfile, Service};
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::ScheduleProposer;
@@ -46,14 +46,10 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     }
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
     let kernel = host.kernel()?;
+    let service = word::<Service>(&p.service)?;
     let (address, user) = (p.address.unwrap_or_default(), p.user.unwrap_or_default());
-    let account = ChatAccount {
-        service: p.service,
-        address: &address,
-        user: &user,
-        settings: &p.settings,
-        secret: &p.secret,
-    };
+    let account =
+        ChatAccount { service, address: &address, user: &user, settings: &p.settings, secret: &p.secret };
     let chats = host.chats().ok_or_else(|| {
         Error::new(Code::Failed, "this process speaks with no chat service")
             .hint("ask the one that holds the store")
@@ -61,7 +57,7 @@ pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
     let hosts = chats.hosts(&account)?;
     let gateway = Kept {
         name: p.name,
-        service: p.service,
+        service,
         hosts,
         workspace_id: kernel.workspace(&root).wire()?,
         folder: root.display().to_string(),
@@ -154,7 +150,7 @@ pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Erro
     rows.truncate(most);
     let query = host.query()?;
     for row in &mut rows {
-        let task = row.task_id.as_deref().map(crate::convert::word).transpose()?;
+        let task = row.task_id.as_deref().map(word).transpose()?;
         let found = task.map(|task| query.task(task).wire()).transpose()?.flatten();
         row.task_status = found.map(|found| found.status);
     }

@@ -22,7 +22,8 @@ params! {
     Add {
         /// Its name; one that stands is changed.
         name: String,
-        service: Service,
+        /// The chat service, by its name: `telegram`, `matrix`, `mail`, `slack` or `discord`.
+        service: String,
         /// The server: a base URL, or a host; that of the service itself when absent.
         address: Option<String>,
         /// The name of the bot or the mail address, where the token does not say it.
