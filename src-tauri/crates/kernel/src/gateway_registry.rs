@@ -334,6 +334,20 @@ impl GatewayRegistry {
         Ok(())
     }
 
+    /// Whether an event of the store's own stream is about a gateway.
+    pub(crate) const fn is_of_store(body: &Body) -> bool {
+        matches!(
+            body,
+            Body::GatewayKept(_)
+                | Body::GatewayPaused(_)
+                | Body::GatewayResumed(_)
+                | Body::GatewayRemoved(_)
+                | Body::PairingAllowed(_)
+                | Body::SenderPaired(_)
+                | Body::SenderUnpaired(_)
+        )
+    }
+
     /// Folds one event of the store's own stream.
     pub(crate) fn apply(&mut self, body: &Body) {
         match body {

@@ -141,15 +141,9 @@ impl StoreState {
             | Body::ScheduleResumed(_)
             | Body::ScheduleRemoved(_) => Arc::make_mut(&mut self.schedules).apply(body),
             Body::SkinTrusted(_) | Body::SkinUntrusted(_) | Body::SkinChosen(_) => self.skins.apply(body),
-            Body::GatewayKept(_)
-            | Body::GatewayPaused(_)
-            | Body::GatewayResumed(_)
-            | Body::GatewayRemoved(_)
-            | Body::PairingAllowed(_)
-            | Body::SenderPaired(_)
-            | Body::SenderUnpaired(_) => Arc::make_mut(&mut self.gateways).apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
+            other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
             other => self.tools.apply(other),
         }
     }

@@ -258,7 +258,9 @@ impl Kernel {
         message: &QueuedMessage,
     ) -> Result<TaskId, Error> {
         let attempt = message.attempts.saturating_add(1);
-        let sent = self.message_of(record, sender, message)?;
+        let gateway = self.gateway_of(record)?;
+        let workspace_id = gateway.workspace_id;
+        let sent = self.message_of(record, gateway.hosts, (sender, message))?;
         let goal = sent.title();
         let planned = seal::canon::to_canonical(&Planned::Message { message: sent })?;
         let change = String::from_utf8(planned).map_err(|e| Error::Broken(e.to_string()))?;
@@ -267,7 +269,8 @@ impl Kernel {
             BackgroundWork {
                 title: String::new(),
                 goal,
-                workspace_id: self.workspace(&self.made_rules_folder()?)?,
+                // There a person's own rules and those of the project bear on it.
+                workspace_id,
                 reasoning: Reasoning::Tools { change },
                 profile: Profile::ExternalPublishGated,
                 conversation_id: Some(sender.conversation_id),
@@ -295,16 +298,16 @@ impl Kernel {
     fn message_of(
         &self,
         record: &GatewayRecord,
-        sender: &PairedSender,
-        message: &QueuedMessage,
+        hosts: Vec<String>,
+        (sender, message): (&PairedSender, &QueuedMessage),
     ) -> Result<Message, Error> {
-        let (gateway, body) = (self.gateway_of(record)?, self.object_at::<MessageText>(&message.body)?);
+        let body = self.object_at::<MessageText>(&message.body)?;
         let erased = || Error::Conflict("the chat was erased".to_owned());
         Ok(Message {
             gateway: record.name.clone(),
             version: record.version,
             service: record.service,
-            hosts: gateway.hosts,
+            hosts,
             chat: sender.chat.clone().ok_or_else(erased)?,
             to: sender.sender_name.clone().unwrap_or_default(),
             text: body.text,
@@ -332,7 +335,7 @@ impl Kernel {
     /// [`Error::NotFound`] without the gateway, and when the store fails.
     pub fn settle_sent(&self, gateway: &str) -> Result<(), Error> {
         let record = self.standing_gateway(gateway)?;
-        for message in record.traffic.queue.iter() {
+        for message in &record.traffic.queue {
             let Some(task) = message.sending else { continue };
             let state = self.load(task)?;
             let is_unknown = state.has_unknown_outcome();
