@@ -28,6 +28,8 @@ pub const CHAT_NAME_BYTES_MAX: usize = 512;
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Letters of a code that pairs a sender.
 pub const CODE_LETTERS: usize = 8;
+/// Letters of the data of a button that denies: 80 bits.
+pub const BUTTON_LETTERS: usize = 16;
 /// What a code is made of: no letter looks like another.
 pub const CODE_ALPHABET: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 /// For how long a code can be sent, from the person's yes on.

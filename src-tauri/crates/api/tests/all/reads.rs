@@ -185,6 +185,7 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
         ("tools.disable", json!({ "server": "x" })),
         ("tools.remove", json!({ "server": "x" })),
+        ("gateways.add", json!({ "name": "x", "service": "mail", "secret": "y", "workspace": folder })),
         ("gateways.pause", json!({ "name": "x" })),
         ("gateways.resume", json!({ "name": "x" })),
         ("gateways.remove", json!({ "name": "x" })),

@@ -2,6 +2,7 @@
 //! allows anything.
 
 use super::add_input::{Note, Words, noted};
+use super::approve::Answered;
 use super::enclose::{Enclosed, Encloses};
 use super::inbound::digest_of;
 use super::schedules::reasoning;
@@ -16,7 +17,9 @@ use model::approval::Surface;
 use model::body::TaskCancelRequested;
 use model::envelope::{Envelope, EnvelopeKind};
 use model::fault::Point;
-use model::gateway::{MessageRefusal, MessageUse, SenderProfile, button_digest};
+use model::gateway::{
+    BUTTON_LETTERS, CODE_ALPHABET, MessageRefusal, MessageUse, SenderProfile, button_digest,
+};
 use model::ingress::{Channel, ClarificationStatus};
 use model::policy::Profile;
 use model::{ClarificationId, Digest, IngressId, Sensitive, TaskId};
@@ -49,14 +52,14 @@ impl Came {
 }
 
 /// What a sender orders, where it is no goal.
-enum Order<'t> {
+enum Order {
     Status,
     Stop,
-    Deny(&'t str),
+    Deny(String),
 }
 
 /// The order that a text is; none where it is words.
-fn order(text: &str) -> Option<Order<'_>> {
+fn order(text: &str) -> Option<Order> {
     let text = text.trim();
     let text = text.strip_prefix('/').unwrap_or(text);
     let is = |word: &str| text.eq_ignore_ascii_case(word);
@@ -64,8 +67,10 @@ fn order(text: &str) -> Option<Order<'_>> {
         None if is("status") => Some(Order::Status),
         None if is("stop") => Some(Order::Stop),
         Some((deny, data)) if deny.eq_ignore_ascii_case("deny") => {
-            let data = data.trim();
-            (!data.contains(char::is_whitespace)).then_some(Order::Deny(data))
+            let data = data.trim().to_ascii_uppercase();
+            let is_data =
+                data.len() == BUTTON_LETTERS && data.bytes().all(|one| CODE_ALPHABET.contains(&one));
+            is_data.then_some(Order::Deny(data))
         }
         _ => None,
     }
@@ -82,7 +87,7 @@ impl Kernel {
         let body = envelope.payload.body.as_str();
         let came = match (envelope.payload.kind, order(body)) {
             (EnvelopeKind::Button, _) => self.deny_by_button(record, sender, body)?,
-            (EnvelopeKind::Words, Some(Order::Deny(data))) => self.deny_by_button(record, sender, data)?,
+            (EnvelopeKind::Words, Some(Order::Deny(data))) => self.deny_by_button(record, sender, &data)?,
             (EnvelopeKind::Words, Some(Order::Status)) => Ok(self.tell_status(sender)?),
             (EnvelopeKind::Words, Some(Order::Stop)) => Ok(self.stop_own(sender)?),
             (EnvelopeKind::Words, None) => Ok(self.hear_words(record, sender, envelope)?),
@@ -102,12 +107,12 @@ impl Kernel {
             return Ok(Err(MessageRefusal::WrongButton));
         };
         let said = format!("denied through the gateway {}", record.name);
-        let answered = self.deny_approval(denies.task_id, denies.approval_id, Surface::Chat, Some(said))?;
-        let (task_id, reply) = match answered {
-            super::approve::Answered::Accepted { task_id, .. } => (task_id, "Denied.".to_owned()),
-            super::approve::Answered::NotActive { status, task_id } => {
-                (task_id, format!("That approval is {status} already."))
-            }
+        let (task_id, about) = (denies.task_id, denies.approval_id);
+        let reply = match self.deny_approval(task_id, about, Surface::Chat, Some(said)) {
+            Ok(Answered::Accepted { .. }) => "Denied.".to_owned(),
+            Ok(Answered::NotActive { status, .. }) => format!("That approval is {status} already."),
+            Err(error @ Error::NotFound { .. }) => error.to_string(),
+            Err(error) => return Err(error),
         };
         Ok(Ok(Came {
             about: Some(task_id),

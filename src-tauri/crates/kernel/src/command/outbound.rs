@@ -23,7 +23,8 @@ use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
 use model::body::{MessageQueued, MessageSending, MessageSettled};
 use model::gateway::{
-    GatewayState, MessageAbout, MessageButton, MessageState, MessageText, button_digest, code_of,
+    BUTTON_LETTERS, GatewayState, MessageAbout, MessageButton, MessageState, MessageText, button_digest,
+    code_of,
 };
 use model::ingress::{Channel, ClarificationStatus};
 use model::policy::Profile;
@@ -35,8 +36,6 @@ use projections::query::{Ask, TaskFilter};
 const ATTEMPTS_MAX: u32 = 24;
 /// Tasks of one sender that are looked at for news, the newest.
 const TASKS_MAX: u32 = 50;
-/// Letters of the data of a button.
-const BUTTON_LETTERS: usize = 16;
 
 /// Something that a sender is to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
