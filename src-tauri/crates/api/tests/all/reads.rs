@@ -121,9 +121,9 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     asked.push(("skills.drafts", json!({ "folder": folder })));
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a
+            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
             // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
