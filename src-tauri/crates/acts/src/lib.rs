@@ -47,6 +47,8 @@ macro_rules! each_tool {
             register::Register = "register",
             /// Let the agent of another program work in a staged view.
             guest::Guest = "guest",
+            /// Send a message through a gateway.
+            message::Message = "message",
         }
     };
 }
@@ -57,11 +59,13 @@ mod change;
 mod command;
 mod counts;
 mod fetch;
+mod gateway;
 mod guest;
 pub mod items;
 mod line;
 mod login;
 mod money;
+mod message;
 mod observe;
 mod packet;
 mod playbook;
@@ -92,6 +96,7 @@ pub use guest::{Guest, unreported};
 pub use items::changed_paths;
 pub use line::{Line, LineKind, count, place};
 pub use money::money;
+pub use message::Message;
 pub use observe::{Observe, read_path};
 pub use packet::ApprovalPacket;
 pub use register::Register;

@@ -1,10 +1,12 @@
 //! Changing what Hermit may do: which tools of servers there are, what they may do, a person's rules of policy, and which
 //! skills are trusted.
 
-use crate::call::{IN_A_COPY, in_words, pretty, quoted, sees, started, unknown_tool};
+use self::said::{of_server, words_of};
+use crate::call::{IN_A_COPY, in_words, unknown_tool};
 use crate::skill::Told as _;
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
+use model::gateway::{KeepGateway, PairSender};
 use model::login::LoginTerms;
 use model::playbook::AdoptPlaybook;
 use model::receipt::{ReplayClass, ResultCode};
@@ -12,7 +14,7 @@ use model::sampling::SamplingTerms;
 use model::schedule::KeepSchedule;
 use model::skill::TrustSkill;
 use model::skin::TrustSkin;
-use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
+use model::tool_server::{ServerRegistration, ServerTool, ToolTerms};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,6 +100,16 @@ pub enum Register {
         /// The skin, with every word of it.
         trust: Box<TrustSkin>,
     },
+    /// A chat service is connected.
+    Gateway {
+        /// The gateway, with all that tasks of its senders are.
+        keep: Box<KeepGateway>,
+    },
+    /// A sender of a chat service may be paired.
+    Pairing {
+        /// Where, and what they may do.
+        pair: PairSender,
+    },
 }
 
 impl Register {
@@ -105,6 +117,7 @@ impl Register {
     pub fn hosts(&self) -> Vec<String> {
         match self {
             Self::Server { registration, .. } => registration.launch.hosts.clone(),
+            Self::Gateway { keep } => keep.gateway.hosts.clone(),
             Self::Login { terms, .. } => {
                 let always = [&terms.url, &terms.authorization, &terms.token];
                 let at = always.into_iter().chain(&terms.registration).chain(&terms.revocation);
@@ -117,7 +130,8 @@ impl Register {
             | Self::Skill { .. }
             | Self::Playbook { .. }
             | Self::Schedule { .. }
-            | Self::Skin { .. } => Vec::new(),
+            | Self::Skin { .. }
+            | Self::Pairing { .. } => Vec::new(),
         }
     }
 }
@@ -139,6 +153,8 @@ impl Tool for Register {
             Self::Playbook { adopt } => ResourceId::Skill(adopt.draft.name.clone()),
             Self::Schedule { keep } => ResourceId::Schedule(keep.schedule.name.clone()),
             Self::Skin { trust } => ResourceId::Skin(trust.file.skin.name.clone()),
+            Self::Gateway { keep } => ResourceId::Gateway(keep.gateway.name.clone()),
+            Self::Pairing { pair } => ResourceId::Gateway(pair.gateway.clone()),
         }])
     }
 
@@ -173,6 +189,8 @@ impl Tool for Register {
             Self::Playbook { adopt } => adopt.check(),
             Self::Schedule { keep } => keep.check(),
             Self::Skin { trust } => trust.check(),
+            Self::Gateway { keep } => keep.check(),
+            Self::Pairing { pair } => pair.check(),
         }
     }
 
@@ -197,6 +215,8 @@ impl Tool for Register {
             Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
             Self::Schedule { .. } => "can be taken back: `hermit schedule rm`; what its tasks did stays",
             Self::Skin { .. } => "can be taken back: `hermit skin untrust`; what was said with it stays",
+            Self::Gateway { .. } => "can be taken back: `hermit gateway rm`; what was sent stays sent",
+            Self::Pairing { .. } => "can be taken back: `hermit gateway unpair`; what was told stays told",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -249,6 +269,8 @@ impl Tool for Register {
             Self::Playbook { adopt } => adopt.title(),
             Self::Schedule { keep } => keep.title(),
             Self::Skin { trust } => trust.title(),
+            Self::Gateway { keep } => keep.title(),
+            Self::Pairing { pair } => pair.title(),
         }
     }
 
@@ -264,6 +286,8 @@ impl Tool for Register {
             Self::Playbook { adopt } => adopt.lines(),
             Self::Schedule { keep } => keep.lines(),
             Self::Skin { trust } => trust.lines(),
+            Self::Gateway { keep } => keep.lines(),
+            Self::Pairing { pair } => pair.lines(),
         }
     }
 
@@ -277,184 +301,12 @@ impl Tool for Register {
             Self::Playbook { .. } => "the draft is as it was when this was proposed".to_owned(),
             Self::Schedule { .. } => "the schedule is as it was when this was proposed".to_owned(),
             Self::Skin { .. } => "the skin was not trusted when this was proposed".to_owned(),
+            Self::Gateway { .. } | Self::Pairing { .. } => {
+                "the gateway is as it was when this was proposed".to_owned()
+            }
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }
     }
-}
-
-fn of_server(
-    now: &ServerRegistration,
-    was: Option<&ServerRegistration>,
-    terms: &BTreeMap<String, ToolTerms>,
-) -> Vec<Line> {
-    let name = visible(&now.server);
-    let mut lines = vec![Line {
-        kind: LineKind::Risk,
-        text: format!("let tasks use {} of the server \"{name}\"", in_numbers(&now.manifest)),
-    }];
-    if let Some(was) = was {
-        lines.extend(differences(was, now));
-    }
-    lines.extend(started(&now.launch));
-    lines.extend(sees(&now.launch));
-    lines.extend(read_so(now));
-    lines.extend(left_out_of(&now.manifest));
-    for (tool, terms) in terms {
-        lines.extend(judged(&now.server, tool, terms));
-    }
-    let others = if terms.is_empty() { "a tool" } else { "another of its tools" };
-    lines.push(Line {
-        kind: LineKind::Fact,
-        text: format!("until you say what {others} may do, you are asked before each call of it"),
-    });
-    lines.push(Line {
-        kind: LineKind::Fact,
-        text: "what the server says of its tools, word for word:".to_owned(),
-    });
-    for tool in &now.manifest.tools {
-        lines.extend(words_of(tool));
-    }
-    for (_, words) in others_of(&now.manifest) {
-        lines.extend(words);
-    }
-    lines
-}
-
-/// How many tools a server offers, and how many resources and prompts where it has any.
-fn in_numbers(of: &ToolManifest) -> String {
-    let prompts = Some(of.prompts.len()).filter(|some| *some > 0).map(|some| count(some, "prompt"));
-    let resources = Some(resources_in(of)).filter(|some| *some > 0).map(|some| count(some, "resource"));
-    let all: Vec<String> =
-        [Some(count(of.tools.len(), "tool")), resources, prompts].into_iter().flatten().collect();
-    all.join(" and ")
-}
-
-/// Resources and templates of their addresses.
-fn resources_in(of: &ToolManifest) -> usize {
-    of.resources.len().saturating_add(of.templates.len())
-}
-
-/// What the server offers beside what stands on the card, and why it is not used.
-fn left_out_of(of: &ToolManifest) -> impl Iterator<Item = Line> + '_ {
-    let line = |why: &String| Line { kind: LineKind::Fact, text: format!("left out, and not used: {why}") };
-    of.left_out.iter().map(line)
-}
-
-/// That resources are read by the profile, whatever is said of tools.
-fn read_so(now: &ServerRegistration) -> Option<Line> {
-    let resources = resources_in(&now.manifest);
-    let how = match now.launch.hosts.is_empty() {
-        true => "without asking you",
-        false => "as your profile allows looks over the network",
-    };
-    let text = format!("tasks read its {} {how}", count(resources, "resource"));
-    (resources > 0).then_some(Line { kind: LineKind::Risk, text })
-}
-
-/// Everything that a server says of what is no tool, by the names under which that is compared.
-fn others_of(of: &ToolManifest) -> BTreeMap<String, Vec<Line>> {
-    let quote = |text: String| Line { kind: LineKind::Quoted, text };
-    let about = |kind: &str, name: &str, words: [Option<&String>; 3]| -> Vec<Line> {
-        let mut lines = vec![quote(format!("{kind} \"{}\"", visible(name)))];
-        lines.extend(words.into_iter().flatten().flat_map(|text| quoted(text)).map(quote));
-        lines
-    };
-    let mut all = BTreeMap::new();
-    for (kind, resources) in [("resource", &of.resources), ("template", &of.templates)] {
-        for one in resources {
-            let words = [Some(&one.name), one.title.as_ref(), one.description.as_ref()];
-            all.insert(format!("{kind}:{}", one.uri), about(kind, &one.uri, words));
-        }
-    }
-    for one in &of.prompts {
-        let mut lines = about("prompt", &one.name, [one.title.as_ref(), one.description.as_ref(), None]);
-        for argument in &one.arguments {
-            let must = if argument.required { ", which has to be given" } else { "" };
-            let words = argument.description.as_ref().map_or(String::new(), |words| format!(": {words}"));
-            lines.extend(quoted(&format!("argument {}{must}{words}", argument.name)).map(quote));
-        }
-        all.insert(format!("prompt:{}", one.name), lines);
-    }
-    all
-}
-
-/// What the server says otherwise than before: each tool that came, went or changed, with both texts.
-fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> {
-    let mut lines = Vec::new();
-    if was.launch != now.launch {
-        lines.push(Line {
-            kind: LineKind::Destructive,
-            text: "it is STARTED OTHERWISE than when it was registered; it was started so:".to_owned(),
-        });
-        lines.extend(started(&was.launch).into_iter().map(|line| removed(&line.text)));
-    }
-    let differ = was.manifest.differs_from(&now.manifest);
-    if differ.is_empty() {
-        let text = "it says the same of its tools as when it was registered".to_owned();
-        lines.push(Line { kind: LineKind::Fact, text });
-    }
-    for name in differ {
-        let what = if is_other(&name) { String::new() } else { "the tool ".to_owned() };
-        let shown = visible(&name);
-        match (said_of(&was.manifest, &name), said_of(&now.manifest, &name)) {
-            (Some(before), Some(after)) => {
-                let text = format!("{what}\"{shown}\" CHANGED; what was said of it, and what is said now:");
-                lines.push(Line { kind: LineKind::Destructive, text });
-                lines.extend(
-                    before.iter().filter(|line| !after.contains(line)).map(|line| removed(&line.text)),
-                );
-                lines
-                    .extend(after.iter().filter(|line| !before.contains(line)).map(|line| added(&line.text)));
-            }
-            (None, _) => {
-                lines.push(Line { kind: LineKind::Destructive, text: format!("{what}\"{shown}\" is NEW") });
-            }
-            (Some(_), None) => {
-                lines.push(Line { kind: LineKind::Effect, text: format!("{what}\"{shown}\" is gone") });
-            }
-        }
-    }
-    lines
-}
-
-/// What a manifest says of a tool, or of what is none, by the name under which that is compared.
-fn said_of(of: &ToolManifest, name: &str) -> Option<Vec<Line>> {
-    match of.tool(name) {
-        Some(tool) => Some(words_of(tool)),
-        None => others_of(of).remove(name),
-    }
-}
-
-fn is_other(name: &str) -> bool {
-    ["resource:", "template:", "prompt:"].iter().any(|kind| name.starts_with(kind))
-}
-
-fn removed(text: &str) -> Line {
-    Line { kind: LineKind::Quoted, text: format!("- {text}") }
-}
-
-fn added(text: &str) -> Line {
-    Line { kind: LineKind::Quoted, text: format!("+ {text}") }
-}
-
-/// Everything that a server says of one tool.
-fn words_of(tool: &ServerTool) -> Vec<Line> {
-    let quote = |text: String| Line { kind: LineKind::Quoted, text };
-    let title = tool.title.as_ref().map_or(String::new(), |title| format!(" (\"{}\")", visible(title)));
-    let mut lines = vec![quote(format!("tool \"{}\"{title}{}", visible(&tool.name), hints(tool.hints)))];
-    lines.extend(tool.description.iter().flat_map(|text| quoted(text)).map(quote));
-    lines.push(quote("  its arguments:".to_owned()));
-    lines.extend(quoted(&pretty(&tool.input_schema)).map(quote));
-    if let Some(schema) = &tool.output_schema {
-        lines.push(quote("  its result:".to_owned()));
-        lines.extend(quoted(&pretty(schema)).map(quote));
-    }
-    lines
-}
-
-fn hints(hints: ToolHints) -> String {
-    let said = hints.said();
-    if said.is_empty() { String::new() } else { format!(", which says of itself: {}", said.join(", ")) }
 }
 
 /// What follows for calls of a tool from what is said of it.
@@ -493,6 +345,7 @@ fn of_tool(server: &str, words: &ServerTool, terms: &ToolTerms, was: Option<&Too
 }
 
 mod allowed;
+mod said;
 
 #[cfg(test)]
 mod tests;

@@ -141,7 +141,7 @@ fn missed(of: &Schedule) -> String {
     format!("times that this machine misses {then}{grace}; each is on record")
 }
 
-fn spends(of: &Budget) -> String {
+pub(crate) fn spends(of: &Budget) -> String {
     let (minutes, cost) = (of.wall_ms_max / 60_000, money(of.cost_micros_max));
     format!(
         "each run may use {} turns of a model, {} tokens, {minutes} minutes and {cost}, and ends there",
@@ -258,7 +258,7 @@ fn differences(was: &Schedule, now: &Schedule) -> Vec<Line> {
 }
 
 /// Who proposed before, so that no two tell the same.
-fn told(proposer: &ScheduleProposer) -> String {
+pub(crate) fn told(proposer: &ScheduleProposer) -> String {
     match proposer {
         ScheduleProposer::Playbook { text, parameters, .. } => {
             let parameters = parameters.iter().map(|(name, value)| format!("{name} = \"{value}\""));
@@ -280,7 +280,7 @@ fn named(proposer: &ScheduleProposer) -> String {
     }
 }
 
-fn proposer(of: &ScheduleProposer) -> Vec<Line> {
+pub(crate) fn proposer(of: &ScheduleProposer) -> Vec<Line> {
     let mut lines = vec![Line::effect(format!("proposed by {}", visible(&named(of))))];
     match of {
         ScheduleProposer::Playbook { text, parameters, .. } => {

@@ -245,6 +245,10 @@ impl Host for Through<'_> {
         self.host.logins()
     }
 
+    fn chats(&self) -> Option<&dyn crate::Chats> {
+        self.host.chats()
+    }
+
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {
         self.host.model_box()
     }

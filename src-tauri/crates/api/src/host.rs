@@ -69,6 +69,33 @@ pub trait Logins: Send + Sync {
     fn stands(&self, server: &str) -> LoginStands;
 }
 
+/// Chat services, in the process that holds the store.
+pub trait Chats: Send + Sync {
+    /// Every host that an account speaks with, as `name:port`. Nothing is spoken with for this.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] with what is wrong with the account.
+    fn hosts(&self, account: &ChatAccount<'_>) -> Result<Vec<String>, wire::Error>;
+
+    /// Why the service of a gateway does not answer just now, if it does not.
+    fn away(&self, gateway: &str) -> Option<String>;
+}
+
+/// An account at a chat service.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatAccount<'a> {
+    /// The service.
+    pub service: model::gateway::Service,
+    /// Its server; empty for that of the service itself.
+    pub address: &'a str,
+    /// The name of the bot or the mail address; empty where the token says it.
+    pub user: &'a str,
+    /// What else it needs.
+    pub settings: &'a std::collections::BTreeMap<String, String>,
+    /// The handle of the secret that opens it.
+    pub secret: &'a str,
+}
+
 /// How a log-in stands in the process that holds the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoginStands {
@@ -179,6 +206,11 @@ pub trait Host: Send + Sync {
 
     /// Log-ins at servers of tools, in the process that holds the store.
     fn logins(&self) -> Option<&dyn Logins> {
+        None
+    }
+
+    /// Chat services, where this process speaks with any.
+    fn chats(&self) -> Option<&dyn Chats> {
         None
     }
 

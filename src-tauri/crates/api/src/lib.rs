@@ -52,7 +52,7 @@ pub use error::{
 };
 pub use files::broken_off;
 pub use fold::store_state;
-pub use host::{BundleSigners, Flow, Host, LoginStands, Logins, ModelBox, Stands};
+pub use host::{BundleSigners, ChatAccount, Chats, Flow, Host, LoginStands, Logins, ModelBox, Stands};
 pub use kernel::hunks;
 pub use money::dollars;
 pub use notice::notice;

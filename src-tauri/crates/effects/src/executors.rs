@@ -27,6 +27,7 @@ pub struct Executors {
     pub(crate) redactor: redact::Shared,
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) web: Arc<dyn Web>,
+    pub(crate) messenger: Arc<dyn crate::Messenger>,
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
     pub(crate) door: Arc<dyn crate::GuestDoor>,
@@ -55,6 +56,7 @@ impl Executors {
         let redactor = redact::Shared::default();
         let secrets = Arc::new(crate::NoSecrets);
         let web = Arc::new(crate::NoWeb);
+        let messenger = Arc::new(crate::NoMessenger);
         let servers = Arc::new(crate::NoToolServers);
         let sessions = ServerSessions::default();
         let door = Arc::new(crate::NoGuestDoor);
@@ -68,6 +70,7 @@ impl Executors {
             redactor,
             secrets,
             web,
+            messenger,
             servers,
             sessions,
             door,
@@ -100,6 +103,13 @@ impl Executors {
     #[must_use]
     pub fn with_web(mut self, web: Arc<dyn Web>) -> Self {
         self.web = web;
+        self
+    }
+
+    /// The same executors, with a way to chat services.
+    #[must_use]
+    pub fn with_messenger(mut self, messenger: Arc<dyn crate::Messenger>) -> Self {
+        self.messenger = messenger;
         self
     }
 

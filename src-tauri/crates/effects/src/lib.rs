@@ -43,6 +43,9 @@
 //!     all it started. A tool is called only while its server says of it what it said when a person registered it; what
 //!     may have been called and was not answered is `unknown`, unless a person said that it may be repeated.
 //!
+//! 13. A message goes to the chat and the hosts that the grant names, with a key that is the same for each repeat of it; one that
+//!     was interrupted is sent again under the same grant, and its receipt says what the chat may show.
+//!
 //! # Where to start reading
 //!
 //! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
@@ -56,6 +59,7 @@ mod executors;
 mod http;
 pub mod hunks;
 mod merge;
+mod messenger;
 mod outcome;
 mod project;
 mod reads;
@@ -76,6 +80,7 @@ pub use error::Error;
 pub use executors::Executors;
 pub use governance::Authorization;
 pub use http::{Call, NoReply, NoWeb, Reply, Web};
+pub use messenger::{Delivered, Messenger, NoMessenger, Undelivered};
 pub use outcome::{
     Asking, BeforeImage, Contents, Kept, NO_ANSWER, Outcome, Output, Over, Progress, Sampled, Sampling,
     Standing,

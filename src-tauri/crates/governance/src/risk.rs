@@ -49,6 +49,10 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
         let (band, reason) = match (class, &request.staged) {
             (ActionClass::ExecuteCommand, Some(staged)) => ran_already(staged),
             (ActionClass::DeleteLocal, _) if facts.counts.lost == 0 => nothing_lost(facts),
+            // Critical is what leads anywhere; this leads to one chat, and says what the kernel itself composed.
+            (ActionClass::NetworkWrite, _) if matches!(request.action, Action::Message(_)) => {
+                (RiskBand::High, "sends words off this machine, to a chat whose sender you paired")
+            }
             _ => by_class(*class),
         };
         risk.at_least(band, reason);

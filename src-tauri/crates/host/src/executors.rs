@@ -1,5 +1,6 @@
 //! Executors for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
+use crate::chats::Chats;
 use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
@@ -31,6 +32,7 @@ pub struct LocalExecutors {
     redactor: redact::Shared,
     secrets: Arc<dyn effects::Secrets>,
     web: Arc<dyn effects::Web>,
+    chats: Arc<Chats>,
     servers: ServerSessions,
     door: Arc<crate::guest_door::GuestDoors>,
     skills: SkillBook,
@@ -49,13 +51,16 @@ impl LocalExecutors {
         secrets: &SecretBook,
         logins: Arc<Logins>,
     ) -> Self {
+        let lent: Arc<dyn effects::Secrets> =
+            Arc::new(LentSecrets::new(keys.secrets(), secrets.clone(), logins));
         Self {
             dir: home.dir().to_owned(),
             faults,
             clock: Arc::new(SystemClock),
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
-            secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone(), logins)),
+            chats: Arc::new(Chats::new(Arc::clone(&lent))),
+            secrets: lent,
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
             door: Arc::default(),
@@ -79,6 +84,16 @@ impl LocalExecutors {
         })?;
         self.parallel_reads.store(kept, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// The way to chat services.
+    pub(crate) fn chats(&self) -> Arc<Chats> {
+        Arc::clone(&self.chats)
+    }
+
+    /// The same, for commands that ask.
+    pub(crate) fn lent_chats(&self) -> &dyn api::Chats {
+        &*self.chats
     }
 
     /// Skills of this machine.
@@ -138,6 +153,7 @@ impl ExecutorSource for LocalExecutors {
             executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
         let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
         let executors = executors.with_parallel_reads(self.parallel_reads.load(Ordering::SeqCst));
+        let executors = executors.with_messenger(Arc::clone(&self.chats) as _);
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 

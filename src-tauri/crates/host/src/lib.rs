@@ -38,6 +38,8 @@ mod approval_key;
 mod approval_signing;
 mod attached_person;
 mod chance;
+mod chat_threads;
+mod chats;
 mod clock;
 mod compactor;
 mod config;

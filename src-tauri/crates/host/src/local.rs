@@ -334,15 +334,12 @@ impl api::Host for Local {
     fn rules_file(&self) -> Result<Option<String>, wire::Error> {
         self.home.rules_file().map_err(Error::to_wire)
     }
-
     fn content_quota_bytes(&self) -> u64 {
         self.settings_now().content_quota()
     }
-
     fn now(&self) -> UnixMs {
         SystemClock.now()
     }
-
     fn fresh_key(&self) -> String {
         let mut bytes = [0; 16];
         OsEntropy.fill(&mut bytes);
@@ -413,6 +410,9 @@ impl api::Host for Local {
     fn logins(&self) -> Option<&dyn api::Logins> {
         self.owned.as_ref().map(|_| self as _)
     }
+    fn chats(&self) -> Option<&dyn api::Chats> {
+        self.owned.as_ref().map(|_| self.executors.lent_chats())
+    }
     fn model_box(&self) -> Option<&dyn api::ModelBox> {
         Some(&self.fetches)
     }
@@ -440,7 +440,7 @@ impl api::Host for Local {
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock(&self.notices)?;
+        owned.begin_clock(&self.notices, &self.executors.chats())?;
         owned.drives.wake(task);
         Ok(())
     }

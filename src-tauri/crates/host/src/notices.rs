@@ -22,6 +22,8 @@ pub struct Notices {
     compiled: Mutex<Option<SyncSender<TaskId>>>,
     /// Told that memory has changed.
     remembered: Mutex<Option<SyncSender<()>>>,
+    /// Told that there may be something to send over a gateway, or one to listen to.
+    chatted: Mutex<Option<SyncSender<()>>>,
 }
 
 impl Notices {
@@ -52,6 +54,11 @@ impl Notices {
         *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = remembered;
     }
 
+    /// Tells of what may be news for a chat from now on, or no longer.
+    pub fn tell_of_chats(&self, chatted: Option<SyncSender<()>>) {
+        *self.chatted.lock().unwrap_or_else(PoisonError::into_inner) = chatted;
+    }
+
     /// Memory has changed, or how it is found.
     pub fn memories_changed(&self) {
         if let Some(remembered) = &*self.remembered.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -67,6 +74,19 @@ impl Notices {
             !matches!(listener.try_send(notice.clone()), Err(TrySendError::Disconnected(_)))
         });
     }
+}
+
+/// Whether an event may be news for a chat: how a task stands, what waits for a person, what is queued, and gateways.
+fn is_of_chats(event_type: &str) -> bool {
+    const NEWS: [&str; 6] = [
+        "task.status_changed",
+        "approval.requested",
+        "clarification.requested",
+        "effect.uncertain",
+        "message.queued",
+        "message.settled",
+    ];
+    NEWS.contains(&event_type) || event_type.starts_with("gateway.") && event_type != "gateway.read"
 }
 
 impl Observer for Notices {
@@ -89,6 +109,13 @@ impl Observer for Notices {
             && (event_type.starts_with("memory.") || event_type == "disclosure.erased")
         {
             self.memories_changed();
+        }
+        if let Notice::Event { event_type, .. } = &notice
+            && is_of_chats(event_type)
+            && let Some(chatted) = &*self.chatted.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // A word that waits already says the same.
+            let _ = chatted.try_send(());
         }
         if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
             feed.take(&notice);

@@ -1,6 +1,7 @@
 //! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
 use crate::drive::Calls;
+use crate::gateway_registry::GatewayRegistry;
 use crate::ports::{Days, Embedder, ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::schedule_registry::ScheduleRegistry;
 use crate::state::TaskState;
@@ -112,6 +113,8 @@ pub struct Kernel {
     pub(crate) askings: AtomicU64,
     /// Calls of hooks are taken one at a time.
     pub(crate) hooks: Mutex<crate::command::hooks::Hooks>,
+    /// Messages of gateways are heard one at a time; what was refused and is not on record yet.
+    pub(crate) hearing: Mutex<crate::command::inbound::Refused>,
     /// Whose turn it is in each folder.
     pub(crate) folders: Arc<crate::folders::Folders>,
     /// The clock and the count of milliseconds when this host began.
@@ -329,8 +332,14 @@ impl Kernel {
             batch.drafts.iter().filter(|d| is_store(d.task_id)).map(|d| d.body.clone()).collect();
         let of_slots = batch.drafts.iter().filter(|d| ScheduleRegistry::is_of_slots(&d.body));
         let of_slots: Vec<Body> = of_slots.map(|d| d.body.clone()).collect();
+        let of_messages = batch.drafts.iter().filter(|d| GatewayRegistry::is_of_messages(&d.body));
+        let of_messages: Vec<Body> = of_messages.map(|d| d.body.clone()).collect();
         let placed = self.writer.commit(batch)?.placed;
         self.take_note(system, &placed, &of_store);
+        if !of_messages.is_empty() {
+            let gateways = &mut lock(&self.store).gateways;
+            of_messages.iter().for_each(|body| Arc::make_mut(gateways).apply_messages(body));
+        }
         if !of_slots.is_empty() {
             let schedules = &mut lock(&self.store).schedules;
             of_slots.iter().for_each(|body| Arc::make_mut(schedules).apply_slots(body));

@@ -27,6 +27,7 @@ pub mod drive;
 mod error;
 mod folders;
 mod gatepass;
+pub mod gateway_registry;
 mod kernel;
 pub mod keyring;
 pub mod logins;

@@ -102,6 +102,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         looks: Mutex::default(),
         askings: std::sync::atomic::AtomicU64::new(0),
         hooks: Mutex::default(),
+        hearing: Mutex::default(),
         folders: Arc::default(),
         began,
     })
@@ -183,7 +184,9 @@ impl Kernel {
         loop {
             let page = self.reader.events(task_id, after, 1_000)?;
             let Some(last) = page.last() else {
-                return Arc::make_mut(&mut lock(&self.store).schedules).read_slots(&self.reader);
+                let mut store = lock(&self.store);
+                Arc::make_mut(&mut store.gateways).read_traffic(&self.reader)?;
+                return Arc::make_mut(&mut store.schedules).read_slots(&self.reader);
             };
             after = last.task_seq;
             for stored in &page {

@@ -40,8 +40,10 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Skill
         | K::Schedule
         | K::Skin
+        | K::Gateway
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
+        | K::ChatMessage
         | K::ActionResult
         | K::CommandTranscript
         | K::SearchBundle

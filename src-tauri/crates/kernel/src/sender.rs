@@ -25,7 +25,9 @@ impl From<Channel> for Sender {
     fn from(channel: Channel) -> Self {
         let by = match channel {
             Channel::Cli | Channel::App => Origin::Person,
-            Channel::RunApi | Channel::Mcp | Channel::Webhook | Channel::Acp => Origin::Program,
+            Channel::RunApi | Channel::Mcp | Channel::Webhook | Channel::Acp | Channel::Chat => {
+                Origin::Program
+            }
             Channel::Scheduler => Origin::Scheduler,
             Channel::System => Origin::Service,
         };
@@ -48,6 +50,8 @@ impl Sender {
     /// - through a terminal, a window or page of this machine, the run API, or an editor that a person set up to
     ///   use Hermit: a person's own words, or those that a program hands over which they gave the token of their host;
     /// - by a service or the scheduler: Hermit's own templates, filled with what it has seen;
+    /// - through a chat: somebody whom a person paired there, as the service says; it and whoever has the account could
+    ///   say it as well, so a model gets it as data, and it gives no authority (decision 269);
     /// - over MCP or a webhook: whoever wrote it, nobody here confirms it;
     /// - by the agent of another task: a model wrote it, of whatever it had read.
     pub const fn tier(self) -> TrustTier {
@@ -56,6 +60,7 @@ impl Sender {
             (Origin::Service | Origin::Scheduler, _) | (_, Channel::System | Channel::Scheduler) => {
                 TrustTier::Observed
             }
+            (Origin::Person | Origin::Program, Channel::Chat) => TrustTier::Observed,
             (
                 Origin::Person | Origin::Program,
                 Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp,
@@ -66,6 +71,7 @@ impl Sender {
     /// Who a task comes from that these words begin.
     pub const fn origin(self) -> Origin {
         match self.tier() {
+            TrustTier::Observed if matches!(self.channel, Channel::Chat) => Origin::Program,
             TrustTier::Untrusted if matches!(self.by, Origin::Agent) => Origin::Agent,
             TrustTier::Untrusted => Origin::Program,
             TrustTier::Observed if matches!(self.by, Origin::Scheduler) => Origin::Scheduler,

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
+use crate::gateway_registry::GatewayRegistry;
 use crate::logins::Logins;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
@@ -71,6 +72,9 @@ pub struct StoreState {
     pub schedules: Arc<ScheduleRegistry>,
     /// Skins that a person trusts, and those that conversations have.
     pub skins: SkinRegistry,
+    /// Gateways, and who is paired there. What came in and goes out stands in streams of their own, which
+    /// [`GatewayRegistry::read_traffic`] reads.
+    pub gateways: Arc<GatewayRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -145,6 +149,7 @@ impl StoreState {
             Body::SkinTrusted(_) | Body::SkinUntrusted(_) | Body::SkinChosen(_) => self.skins.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
+            other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
             other => self.tools.apply(other),
         }
     }

@@ -139,6 +139,8 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::Skill
         | Kind::Schedule
         | Kind::Skin
+        | Kind::Gateway
+        | Kind::ChatMessage
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -24,11 +24,12 @@ mod hooks;
 mod schedules;
 #[macro_use]
 mod skins;
-
+#[macro_use]
+mod gateways;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,
@@ -87,7 +88,6 @@ with_schedules! { with_skins with_passkeys with_hooks bodies
         ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>, candidates: Vec<TaskId>,
         rationale: Text; since confidence: u16, margin: u16, anchor: ContinuationAnchor
     }
-
     // Tasks and steps.
     /// A task exists.
     TaskCreated ("task.created", 1, Task, |b| b.task.task_id) { task: Task, ingress_id: IngressId }

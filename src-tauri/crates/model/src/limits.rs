@@ -1,5 +1,8 @@
 //! Every limit of Hermit, with its reason beside the number.
 
+/// How often, in milliseconds, it is written how far a chat service was read while nothing of it is received: a flood of strangers
+/// writes no more.
+pub const GATEWAY_READ_MS: i64 = 60_000;
 /// Bytes of a path: Linux refuses longer ones.
 pub const PATH_BYTES_MAX: usize = 4096;
 /// Bytes of a goal kept inline; a longer one is refused with advice to put it into a file and ingest that.

@@ -29,6 +29,10 @@ pub enum ResourceId {
     Schedule(String),
     /// `skin:<name>`, whether conversations may have a skin.
     Skin(String),
+    /// `gateway:<name>`, whether a chat service is listened to, and who is paired there.
+    Gateway(String),
+    /// `chat:<gateway>/<chat>`, a chat behind a gateway.
+    Chat(String, String),
 }
 
 impl fmt::Display for ResourceId {
@@ -45,6 +49,8 @@ impl fmt::Display for ResourceId {
             Self::Skill(name) => write!(f, "skill:{name}"),
             Self::Schedule(name) => write!(f, "schedule:{name}"),
             Self::Skin(name) => write!(f, "skin:{name}"),
+            Self::Gateway(name) => write!(f, "gateway:{name}"),
+            Self::Chat(gateway, chat) => write!(f, "chat:{gateway}/{chat}"),
         }
     }
 }
@@ -79,6 +85,11 @@ fn parse(text: &str) -> Option<ResourceId> {
         "skill" => ResourceId::Skill(rest.to_owned()),
         "schedule" => ResourceId::Schedule(rest.to_owned()),
         "skin" => ResourceId::Skin(rest.to_owned()),
+        "gateway" => ResourceId::Gateway(rest.to_owned()),
+        "chat" => {
+            let (gateway, chat) = rest.split_once('/')?;
+            ResourceId::Chat(gateway.to_owned(), chat.to_owned())
+        }
         "policy" if rest == "rules" => ResourceId::Rules,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),

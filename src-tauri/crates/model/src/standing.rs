@@ -71,6 +71,15 @@ pub enum Cover {
         /// The act in one line.
         summary: String,
     },
+    /// Messages to one chat: what tasks of the sender who is paired there come to, ask and wait for.
+    Chat {
+        /// The gateway.
+        gateway: String,
+        /// Its version: a change of it ends the grant.
+        version: u32,
+        /// The chat, as the service names it.
+        chat: String,
+    },
 }
 
 impl Cover {
@@ -80,7 +89,7 @@ impl Cover {
             Self::Command { whole: true, .. } | Self::Act { .. } => Shape::Exact,
             Self::Command { whole: false, .. } => Shape::ArgvPrefix,
             Self::Paths { .. } => Shape::PathGlob,
-            Self::Host { .. } => Shape::Host,
+            Self::Host { .. } | Self::Chat { .. } => Shape::Host,
         }
     }
 }

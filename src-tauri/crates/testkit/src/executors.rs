@@ -87,6 +87,8 @@ pub struct RealExecutors {
     pub secrets: Arc<dyn effects::Secrets>,
     /// Speaks to servers of tools.
     pub servers: Arc<dyn effects::ToolServers>,
+    /// Speaks to chat services.
+    pub messenger: Arc<dyn effects::Messenger>,
     /// Finds skills: in folders of projects, and in no person's.
     pub skills: effects::SkillBook,
     /// Where files of trusted ones lie for commands.
@@ -116,6 +118,7 @@ impl ExecutorSource for RealExecutors {
                 .with_redactor(self.redactor.clone())
                 .with_secrets(Arc::clone(&self.secrets))
                 .with_web(Arc::new(crate::PlainWeb))
+                .with_messenger(Arc::clone(&self.messenger))
                 .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default())
                 .with_parallel_reads(self.parallel_reads),
             Arc::clone(&self.oracle),

@@ -19,6 +19,7 @@ mod embedding;
 mod executors;
 mod faults;
 mod keys;
+mod messenger;
 mod person;
 #[cfg(target_os = "linux")]
 pub mod pty;
@@ -37,6 +38,7 @@ pub use embedding::{Embedding, Mood};
 pub use executors::{Oracle, RealExecutors};
 pub use faults::{Crash, Edge, Mode, Script};
 pub use keys::{TestKeys, cheap_keys};
+pub use messenger::{ChatMood, ChatService};
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};

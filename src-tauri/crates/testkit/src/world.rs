@@ -72,6 +72,8 @@ pub struct World {
     pub secrets: Arc<dyn effects::Secrets>,
     /// Speaks to servers of tools.
     pub servers: Arc<dyn effects::ToolServers>,
+    /// Speaks to chat services.
+    pub messenger: Arc<dyn effects::Messenger>,
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
@@ -140,6 +142,7 @@ impl World {
             redactor: redact::Shared::default(),
             secrets: Arc::new(effects::NoSecrets),
             servers: Arc::new(effects::NoToolServers),
+            messenger: Arc::new(effects::NoMessenger),
             oracle: Arc::new(Oracle::default()),
             parallel_reads: model::limits::PARALLEL_READS,
             surroundings: Arc::default(),
@@ -158,6 +161,7 @@ impl World {
                 redactor: self.redactor.clone(),
                 secrets: Arc::clone(&self.secrets),
                 servers: Arc::clone(&self.servers),
+                messenger: Arc::clone(&self.messenger),
                 skills: effects::SkillBook::new(effects::SkillPlaces::default()),
                 shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),

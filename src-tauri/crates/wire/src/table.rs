@@ -100,6 +100,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("knowledge.remember", "workspace", Use::Works),
     ("tools.prompt", "workspace", Use::Works),
     ("schedules.keep", "workspace", Use::Works),
+    ("gateways.add", "workspace", Use::Works),
     ("skills.list", "folder", Use::Works),
     ("skills.show", "folder", Use::Works),
     ("skills.trust", "folder", Use::Works),
@@ -259,6 +260,16 @@ macro_rules! with_commands {
         "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
         "judges what the last runs of a schedule did by the policy of today: what it would ask" schedules.rehearse(Rehearse) -> Rehearsal, read [store, tasks];
         "tells what became of the times of schedules in a month, and which are to come" schedules.calendar(Calendar) -> Times, read [store, tasks];
+        "lists gateways to chat services, and how each stands" gateways.list(List) -> Gateways, read [store, tasks];
+        "shows a gateway" gateways.show(Show) -> Gateway, read [store, tasks];
+        "makes the task that asks a person whether a gateway is connected" gateways.add(Add) -> Submitted, write [];
+        "pauses a gateway" gateways.pause(Pause) -> Gateway, write [];
+        "resumes a gateway that is paused" gateways.resume(Resume) -> Gateway, write [];
+        "removes a gateway, and with it who is paired there" gateways.remove(Remove) -> Gateway, write [];
+        "makes a code, and the task that asks a person whether it pairs who sends it" gateways.pair(Pair) -> PairingCode, write [];
+        "lists who is or was paired with a gateway" gateways.senders(Senders) -> SenderList, read [store];
+        "ends that a sender is heard through a gateway" gateways.unpair(Unpair) -> SenderList, write [];
+        "lists messages of a gateway that came in and went out" gateways.messages(Messages) -> MessageList, read [store, tasks];
         "lists skins, and the one that a conversation has" skins.list(List) -> SkinList, read [store, tasks];
         "shows a skin with every word of it" skins.show(Show) -> SkinShown, read [store];
         "tells whether the file of a skin can be one, and what a person should know of it" skins.check(Check) -> SkinRow, free [];

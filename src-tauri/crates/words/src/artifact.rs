@@ -111,6 +111,10 @@ crate::names! {
         Schedule = "schedule",
         /// The file of a skin that a person trusted.
         Skin = "skin",
+        /// A gateway: a chat service, and what tasks of its senders are.
+        Gateway = "gateway",
+        /// What came in or goes out over a gateway.
+        ChatMessage = "chat.message",
     }
 }
 

@@ -64,6 +64,19 @@ mod tests {
     }
 
     #[test]
+    fn every_value_of_gateways_too() {
+        spelled!(
+            chat::GatewayState,
+            chat::MessageAbout,
+            chat::MessageRefusal,
+            chat::MessageState,
+            chat::MessageUse,
+            chat::SenderProfile,
+            chat::Service,
+        );
+    }
+
+    #[test]
     fn every_value_is_read_and_written_as_its_one_name() {
         spelled!(
             act::ActionClass,

@@ -101,6 +101,8 @@ crate::names! {
         MainWindow = "main_window",
         /// A native notification: may deny only.
         Notification = "notification",
+        /// A chat, through a gateway: may deny only.
+        Chat = "chat",
     }
 }
 
@@ -117,6 +119,7 @@ impl Surface {
             Self::Script => "by a script",
             Self::MainWindow => "in the app",
             Self::Notification => "in a notification",
+            Self::Chat => "in a chat",
         }
     }
 
@@ -124,7 +127,9 @@ impl Surface {
     pub const fn may_grant(self) -> bool {
         match self {
             Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
-            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification => false,
+            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification | Self::Chat => {
+                false
+            }
         }
     }
 }

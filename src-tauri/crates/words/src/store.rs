@@ -55,6 +55,8 @@ crate::names! {
         System = "system",
         /// An editor that speaks the Agent Client Protocol.
         Acp = "acp",
+        /// A chat, through a gateway.
+        Chat = "chat",
     }
 }
 
@@ -119,6 +121,8 @@ crate::names! {
         Schedule = "schedule",
         /// A skin, by its digest.
         Skin = "skin",
+        /// A gateway, by its name.
+        Gateway = "gateway",
     }
 }
 

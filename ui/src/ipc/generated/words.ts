@@ -319,6 +319,10 @@ export const ARTIFACT_KIND = [
   "schedule",
   /** The file of a skin that a person trusted. */
   "skin",
+  /** A gateway: a chat service, and what tasks of its senders are. */
+  "gateway",
+  /** What came in or goes out over a gateway. */
+  "chat.message",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -719,6 +723,8 @@ export const SURFACE = [
   "main_window",
   /** A native notification: may deny only. */
   "notification",
+  /** A chat, through a gateway: may deny only. */
+  "chat",
 ] as const;
 export type Surface = (typeof SURFACE)[number];
 
@@ -1054,6 +1060,8 @@ export const CHANNEL = [
   "system",
   /** An editor that speaks the Agent Client Protocol. */
   "acp",
+  /** A chat, through a gateway. */
+  "chat",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
 
@@ -1117,6 +1125,8 @@ export const ENTITY_TYPE = [
   "schedule",
   /** A skin, by its digest. */
   "skin",
+  /** A gateway, by its name. */
+  "gateway",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use model::server_part::{ServerPrompt, ServerResource};
-use model::tool_server::ServerLaunch;
+use model::tool_server::{ServerLaunch, ToolManifest};
 
 fn lines(hosts: &[&str], resources: usize) -> Vec<Line> {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();

@@ -13,6 +13,7 @@ pub(crate) mod encloses;
 pub(crate) mod erasure;
 mod explanation;
 pub(crate) mod gate;
+pub(crate) mod gateways;
 pub(crate) mod grants;
 pub(crate) mod guests;
 pub(crate) mod host;

@@ -200,7 +200,7 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
     }
 }
 
-fn proposer(of: Reasoning) -> Result<ScheduleProposer, Error> {
+pub(super) fn proposer(of: Reasoning) -> Result<ScheduleProposer, Error> {
     match of {
         Reasoning::Playbook { name, text, parameters } => {
             Ok(ScheduleProposer::Playbook { name, text, parameters })
@@ -208,7 +208,7 @@ fn proposer(of: Reasoning) -> Result<ScheduleProposer, Error> {
         Reasoning::Openai { api, base_url, model, secret } => {
             Ok(ScheduleProposer::Model { api, base_url, model, secret })
         }
-        _ => Err(usage("a schedule works with a model or a playbook")
+        _ => Err(usage("it works with a model or a playbook")
             .hint("name one: `--model ADDRESS` or `--playbook NAME`")),
     }
 }

@@ -13,6 +13,7 @@ mod askers;
 mod drafted;
 mod drawings;
 mod enclosed;
+mod gateways;
 mod groups;
 mod home;
 mod lapsed;

@@ -69,7 +69,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("tools.list", json!({})), ("tools.logins", json!({})),
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
-        ("guests.list", json!({})),
+        ("gateways.list", json!({})), ("guests.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
@@ -121,9 +121,9 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     asked.push(("skills.drafts", json!({ "folder": folder })));
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a summary where a
+            // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
             // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -185,6 +185,12 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("tools.prompt", json!({ "server": "x", "prompt": "y", "workspace": folder })),
         ("tools.disable", json!({ "server": "x" })),
         ("tools.remove", json!({ "server": "x" })),
+        ("gateways.add", json!({ "name": "x", "service": "mail", "secret": "y", "workspace": folder })),
+        ("gateways.pause", json!({ "name": "x" })),
+        ("gateways.resume", json!({ "name": "x" })),
+        ("gateways.remove", json!({ "name": "x" })),
+        ("gateways.pair", json!({ "name": "x" })),
+        ("gateways.unpair", json!({ "name": "x", "sender": "y" })),
         ("schedules.keep", json!({ "said": "every day at 8", "goal": "look", "workspace": folder })),
         ("schedules.pause", json!({ "name": "x" })),
         ("schedules.resume", json!({ "name": "x" })),

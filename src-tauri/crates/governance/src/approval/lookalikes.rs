@@ -46,7 +46,9 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         | ResourceId::Rules
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
-        | ResourceId::Skin(_) => None,
+        | ResourceId::Skin(_)
+        | ResourceId::Gateway(_)
+        | ResourceId::Chat(..) => None,
     });
     let words = request.action.as_tool().argv();
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()

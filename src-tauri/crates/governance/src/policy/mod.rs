@@ -359,7 +359,9 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Rules
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
-        | ResourceId::Skin(_) => None,
+        | ResourceId::Skin(_)
+        | ResourceId::Gateway(_)
+        | ResourceId::Chat(..) => None,
     });
     let tool = request.action.as_tool();
     // Only what may be staged has been, and only words of a command lead anywhere.

@@ -295,7 +295,9 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Rules
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
-        | ResourceId::Skin(_) => Some(Part::Other),
+        | ResourceId::Skin(_)
+        | ResourceId::Gateway(_)
+        | ResourceId::Chat(..) => Some(Part::Other),
     }));
     parts
 }

@@ -74,6 +74,13 @@ pub fn sound(grant: &StandingGrant) -> Result<(), Refusal> {
             }
             Err(no("a place is a path below the project with `*`, `**` and `?`, and something is done there"))
         }
+        // No other scope has messages in it: each is a task of its own, which the kernel begins.
+        Cover::Chat { gateway, chat, .. } => {
+            match !gateway.is_empty() && !chat.is_empty() && matches!(grant.scope, StandingScope::User) {
+                true => Ok(()),
+                false => Err(no("name a gateway and a chat, and no project")),
+            }
+        }
         Cover::Host { name, port, .. } => {
             let host = name.strip_prefix("*.").unwrap_or(name);
             let known = host.contains('.')
@@ -128,6 +135,12 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
         return match Digest::of(&bytes) == *action_sha256 {
             true => Ok(()),
             false => Err("it is for another act".to_owned()),
+        };
+    }
+    if let Cover::Chat { gateway, version, chat } = &grant.cover {
+        return match &request.action {
+            Action::Message(to) if (&to.gateway, to.version, &to.chat) == (gateway, *version, chat) => Ok(()),
+            _ => Err("it is for messages to another chat".to_owned()),
         };
     }
     if request.way_back() == model::action::Reversibility::Irreversible {

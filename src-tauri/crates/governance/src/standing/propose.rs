@@ -32,6 +32,12 @@ pub fn covers_of(request: &ActionRequest) -> Option<Vec<Cover>> {
         Action::Change(acts::Change { items }) => Some(change(items)),
         // What is fetched again and again; what is sent is asked about each time.
         Action::Fetch(_) => Some(hosts(request).into_iter().take(1).collect()),
+        // Whoever is paired there waits for what their tasks come to.
+        Action::Message(to) => Some(vec![Cover::Chat {
+            gateway: to.gateway.clone(),
+            version: to.version,
+            chat: to.chat.clone(),
+        }]),
         _ => None,
     }
 }

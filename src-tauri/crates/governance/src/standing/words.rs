@@ -62,6 +62,11 @@ fn cover(cover: &Cover) -> String {
             format!("{} `{}`", acts.join(" or "), visible(glob))
         }
         Cover::Act { summary, .. } => format!("{},", visible(summary)),
+        Cover::Chat { gateway, version, chat } => format!(
+            "SEND messages to the chat `{}` through the gateway `{}`, as version {version} of it says,",
+            visible(chat),
+            visible(gateway)
+        ),
         Cover::Host { name, port, write } => {
             let how = if *write { "fetch from and SEND TO" } else { "fetch from" };
             format!("{how} `{}:{port}`", visible(name))

@@ -1,6 +1,8 @@
 //! Going on with what can: when a person or a program asks, and when something is due.
 
 use super::Local;
+use crate::chat_threads::ChatThreads;
+use crate::chats::Chats;
 use crate::clock::{Bell, Due, Timer};
 use crate::compactor::Compactor;
 use crate::embeddings::VectorThread;
@@ -66,6 +68,8 @@ pub(super) struct Owned {
     compactor: Mutex<Option<Compactor>>,
     /// Has vectors of memory made, as long.
     vectors: Mutex<Option<VectorThread>>,
+    /// Listens to gateways and sends over them, as long.
+    chat_threads: Mutex<Option<ChatThreads>>,
 }
 
 impl Owned {
@@ -76,12 +80,13 @@ impl Owned {
         let reads_history = config.historian.unwrap_or(true);
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive, reads_history });
         let (timer, compactor, vectors) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { kernel, drives, work, bell, timer, compactor, vectors }
+        let chat_threads = Mutex::default();
+        Self { kernel, drives, work, bell, timer, compactor, vectors, chat_threads }
     }
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
     /// Contexts that become full are compacted, and vectors of memory made, beside the work, from now on.
-    pub(super) fn begin_clock(&self, notices: &Arc<Notices>) -> Result<(), wire::Error> {
+    pub(super) fn begin_clock(&self, notices: &Arc<Notices>, chats: &Arc<Chats>) -> Result<(), wire::Error> {
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
             let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));
@@ -94,6 +99,13 @@ impl Owned {
             *vectors = Some(VectorThread::begin(kernel, notices).map_err(Error::to_wire)?);
         }
         drop(vectors);
+        let mut threads = self.chat_threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.is_none() && !self.drives.is_ending() {
+            let (notices, chats) = (Arc::clone(notices), Arc::clone(chats));
+            let begun = ChatThreads::begin(&self.kernel, &self.drives, notices, chats);
+            *threads = Some(begun.map_err(Error::to_wire)?);
+        }
+        drop(threads);
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         if timer.is_none() && !self.drives.is_ending() {
             let (bell, clock) = (self.bell.clone(), Arc::clone(&self.kernel.ports().clock));
@@ -120,6 +132,7 @@ impl Owned {
         drop(self.timer.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.compactor.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.vectors.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.chat_threads.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -130,7 +143,7 @@ impl Local {
     /// When the store cannot be read.
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock(&self.notices)?;
+        owned.begin_clock(&self.notices, &self.executors.chats())?;
         owned.work.go_on()
     }
 

@@ -45,6 +45,11 @@ pub(super) enum Planned {
     Remember(Memorandum),
     /// What the historian proposes to remember.
     Suggested(Suggested),
+    /// A message that goes out over a gateway.
+    Message {
+        /// What is sent, to whom.
+        message: acts::Message,
+    },
 }
 
 impl Kernel {
@@ -116,6 +121,10 @@ impl Kernel {
             }
             (_, Planned::Remember(said)) => self.memory_of(tx, &said, change)?,
             (_, Planned::Suggested(batch)) => self.suggested(tx, &batch)?,
+            (_, Planned::Message { message }) => match self.message_outdated(&message) {
+                None => Ok(Action::Message(message)),
+                Some(why) => Err(why),
+            },
         };
         let action = match action {
             Ok(action) => action,
@@ -124,8 +133,9 @@ impl Kernel {
                 return Ok(Then::Commit);
             }
         };
-        let why = match tx.task.origin() {
-            Origin::Service => "the historian proposes it",
+        let why = match (&action, tx.task.origin()) {
+            (Action::Message(_), _) => "somebody whom a person paired waits for it",
+            (_, Origin::Service) => "the historian proposes it",
             _ => "a person asked for it",
         };
         let mut normalised = self.request_of(tx, &*executors, action, why)?;
@@ -182,6 +192,8 @@ impl Kernel {
             Register::Playbook { adopt } => return self.adoption_outdated(adopt),
             Register::Schedule { keep } => return self.schedule_outdated(keep),
             Register::Skin { trust } => return Ok(self.skin_outdated(trust)),
+            Register::Gateway { keep } => return self.gateway_outdated(keep),
+            Register::Pairing { pair } => return Ok(self.pairing_outdated(pair)),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -256,6 +268,8 @@ impl Kernel {
                 }
                 Register::Schedule { keep } => self.push_kept(w, keep, action_request_id)?,
                 Register::Skin { trust } => super::skins::push_trusted(w, trust, action_request_id)?,
+                Register::Gateway { keep } => self.push_gateway(w, keep, action_request_id)?,
+                Register::Pairing { pair } => super::pairing::push_allowed(w, pair, action_request_id),
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -327,6 +341,15 @@ impl Kernel {
             Register::Skin { trust } => format!(
                 "The skin {0} is trusted, with exactly these bytes. `hermit skin use {0}` gives it to a conversation.",
                 trust.file.skin.name
+            ),
+            Register::Gateway { keep } => format!(
+                "The gateway {0} is connected. It listens while Hermit is open; `hermit gateway pair {0}` pairs a sender.",
+                keep.gateway.name
+            ),
+            Register::Pairing { pair } => format!(
+                "Whoever sends the code to the gateway {} first, within {} minutes, is paired.",
+                pair.gateway,
+                model::gateway::CODE_OPEN.as_secs() / 60
             ),
             Register::Playbook { adopt } => format!(
                 "The playbook {0} is adopted. `hermit run --playbook {0}` runs it, and asks you as always.",

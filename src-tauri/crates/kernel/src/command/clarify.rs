@@ -10,7 +10,7 @@ use crate::sender::Sender;
 use model::attempt::AttemptStatus;
 use model::body::ClarificationAnswered;
 use model::fault::Point;
-use model::ingress::ClarificationStatus;
+use model::ingress::{Channel, ClarificationStatus};
 use model::{ClarificationId, TaskId};
 
 impl Kernel {
@@ -53,7 +53,10 @@ impl Kernel {
         clarification_id: ClarificationId,
         words: Words<'_>,
     ) -> Result<(), Error> {
-        words.sender.speaks_for_the_person("answer a question")?;
+        let is_put_there = words.sender.channel == Channel::Chat;
+        if !is_put_there {
+            words.sender.speaks_for_the_person("answer a question")?;
+        }
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
         let question = state
@@ -64,6 +67,7 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         if let Some(limit) = state.limit_of(clarification_id) {
+            words.sender.speaks_for_the_person("raise a limit")?;
             let answers = Answers { prompt: Some(clarification_id), ..words.answers };
             return self.answer_limit(&cell, state, (clarification_id, limit), Words { answers, ..words });
         }
@@ -72,6 +76,9 @@ impl Kernel {
         let answers = Answers { prompt: Some(clarification_id), ..words.answers };
         let words = Words { answers, ..words };
         let is_for_server = is_asked_by_server(&state);
+        if is_for_server {
+            words.sender.speaks_for_the_person("answer a server of tools")?;
+        }
         if is_for_server && words.with.is_some_and(|with| !with.is_empty()) {
             let why = "a server of tools asks, and gets your words alone; answer without a file and without a quotation";
             return Err(Error::Input(why.to_owned()));

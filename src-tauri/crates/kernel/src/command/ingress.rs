@@ -320,7 +320,7 @@ impl Kernel {
     }
 
     /// Root tasks of a conversation that have not ended, those worked on last first.
-    fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskRow>, Error> {
+    pub(super) fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskRow>, Error> {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
         let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
         let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;

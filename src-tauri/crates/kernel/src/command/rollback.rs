@@ -281,6 +281,7 @@ impl Kernel {
             Action::Rollback(acts::Rollback { left, .. }) => left,
             Action::Register(change) => return Ok(Self::changed_words(&change)),
             Action::Call(_) => return self.answer_words(tx),
+            Action::Message(_) => return Ok("The message was sent.".to_owned()),
             Action::Remember(_) => {
                 return Ok("Remembered. Tasks that it is about are told of it from now on.".to_owned());
             }

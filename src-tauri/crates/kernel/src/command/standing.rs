@@ -9,7 +9,7 @@ use crate::state::TaskState;
 use crate::store::StoreState;
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope, Writeup};
-use acts::ApprovalPacket;
+use acts::{Action, ActionRequest, ApprovalPacket};
 use governance::Refusal;
 use governance::standing::{InForce, covers, in_words, verify};
 use ledger::Reader;
@@ -245,14 +245,21 @@ impl Kernel {
 
     /// Standing grants that may answer for a person in this task, the narrowest scope first. They answer only where a
     /// person gave the task: not for another program or a service. In a run of a schedule only those answer that name that
-    /// schedule, as it stands.
-    pub(crate) fn standing_for(&self, state: &TaskState) -> Result<Vec<Held>, Error> {
+    /// schedule, as it stands. A message that goes out is a task of a service: those that name its chat answer in it.
+    pub(crate) fn standing_for(
+        &self,
+        state: &TaskState,
+        request: &ActionRequest,
+    ) -> Result<Vec<Held>, Error> {
+        let is_message =
+            matches!(request.action, Action::Message(_)) && state.task.origin() == Origin::Service;
         let schedule = state.task.scheduled_by.as_ref().filter(|_| state.task.origin() == Origin::Scheduler);
-        if state.task.origin() != Origin::Person && schedule.is_none() {
+        if state.task.origin() != Origin::Person && schedule.is_none() && !is_message {
             return Ok(Vec::new());
         }
         let registry = self.schedule_registry();
         let here = |scope: &StandingScope| match (scope, schedule) {
+            (scope, _) if is_message => matches!(scope, StandingScope::User),
             (StandingScope::Schedule { name, version }, Some(by)) => {
                 let stands = registry.standing(name).is_some_and(|record| record.version == *version);
                 stands && (&by.name, by.version) == (name, *version)
@@ -274,6 +281,7 @@ impl Kernel {
         for (grant_id, record) in records {
             held.extend(self.held(grant_id, &record)?);
         }
+        held.retain(|one| is_message == matches!(one.grant.cover, Cover::Chat { .. }));
         held.sort_by_key(|one| (reach(&one.grant), one.grant.grant_id));
         Ok(held)
     }
@@ -359,7 +367,10 @@ const fn reach(grant: &StandingGrant) -> (u8, u8) {
     };
     let cover = match grant.cover {
         Cover::Command { whole: true, .. } | Cover::Act { .. } => 0,
-        Cover::Command { whole: false, .. } | Cover::Paths { .. } | Cover::Host { .. } => 1,
+        Cover::Command { whole: false, .. }
+        | Cover::Paths { .. }
+        | Cover::Host { .. }
+        | Cover::Chat { .. } => 1,
     };
     (scope, cover)
 }

@@ -208,7 +208,8 @@ impl Kernel {
         correlation: String,
         sender: Sender,
     ) -> Result<Writeup<'_>, Error> {
-        let actor = self.principal_of(sender)?;
+        let heard = if sender.channel == Channel::Chat { self.heard_in(inbox) } else { None };
+        let actor = heard.map_or_else(|| self.principal_of(sender), Ok)?;
         let scope = Scope { task_id: inbox, step_id: None, attempt_id: None, workspace_id: None };
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, None))
     }
@@ -454,7 +455,8 @@ impl Kernel {
 
 pub(super) fn check(submission: &Submission) -> Result<(), Error> {
     let bytes = submission.goal.len();
-    if submission.idempotency_key.starts_with(OWN_KEYS) && submission.channel != Channel::Scheduler {
+    let is_own = matches!(submission.channel, Channel::Scheduler | Channel::System | Channel::Chat);
+    if submission.idempotency_key.starts_with(OWN_KEYS) && !is_own {
         return Err(Error::Input(format!(
             "keys that begin with `{OWN_KEYS}` are Hermit's own: use another one"
         )));

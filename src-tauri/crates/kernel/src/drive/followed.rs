@@ -83,7 +83,7 @@ impl Reading {
                 self.asks.extend(self.in_hand.map(|act| (b.approval.approval_id, act)));
             }
             Body::ApprovalDenied(b)
-                if !matches!(b.surface, Surface::RunApi | Surface::Mcp | Surface::Script) =>
+                if !matches!(b.surface, Surface::RunApi | Surface::Mcp | Surface::Script | Surface::Chat) =>
             {
                 if let Some(act) = self.asks.remove(&b.approval_id)
                     && let Some((told, words)) = self.acts.remove(&act)

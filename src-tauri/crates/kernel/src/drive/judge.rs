@@ -205,7 +205,7 @@ impl Kernel {
             None => Vec::new(),
         };
         // What a person chose a part of is theirs to approve: nothing that lasts answers it.
-        let held = if is_part(request) { Vec::new() } else { self.standing_for(state)? };
+        let held = if is_part(request) { Vec::new() } else { self.standing_for(state, request)? };
         let standing: Vec<_> = held.iter().map(Held::in_force).collect();
         Ok(self.policy_for(state)?.evaluate(&Question {
             request,

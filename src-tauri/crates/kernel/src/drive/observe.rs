@@ -392,6 +392,9 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             // The second line says what came back; without one nothing did.
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
+        (None, 0) if matches!(request.action, Action::Message(_)) => {
+            outcome.observed.first().unwrap_or(&outcome.result_code.to_string()).clone()
+        }
         (None, 0) => outcome.result_code.to_string(),
         (None, _) if done == all => acts::done(&request.action.as_tool().one_line()),
         (None, _) => format!("{done} of {all} changes done"),

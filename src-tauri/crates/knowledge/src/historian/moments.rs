@@ -326,7 +326,7 @@ const fn is_a_persons(surface: Surface) -> bool {
         | Surface::MainWindow
         | Surface::Notification
         | Surface::Test => true,
-        Surface::RunApi | Surface::Mcp | Surface::Script => false,
+        Surface::RunApi | Surface::Mcp | Surface::Script | Surface::Chat => false,
     }
 }
 

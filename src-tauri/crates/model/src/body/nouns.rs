@@ -7,6 +7,9 @@ pub(super) use crate::attempt::{
     AttemptPhase, AttemptStatus, IterationRecord, StepAttempt, TerminationReason, WorkspaceLease,
 };
 pub(super) use crate::decision::Decision;
+pub(super) use crate::gateway::{
+    MessageAbout, MessageRefusal, MessageState, MessageUse, SenderProfile, Service,
+};
 pub(super) use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
 pub(super) use crate::knowledge::{Belief, HistoryMark, MemoryRecord};
 pub(super) use crate::login::LoginTerms;

@@ -254,6 +254,9 @@ fn every_required_field_of_every_body_is_required() {
                     | ("tools.logged_in", "expires_at")
                     | ("attempt.skill_loaded", "file")
                     | ("store.history_read", "proposed_in")
+                    | ("message.received", "ingress_id" | "about_task_id" | "button_sha256")
+                    | ("message.queued", "about_task_id" | "approval_id" | "button_sha256")
+                    | ("message.settled", "message_id")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

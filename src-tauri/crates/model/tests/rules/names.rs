@@ -151,7 +151,8 @@ fn names_of_approvals_principals_and_decisions() {
             "mcp",
             "script",
             "main_window",
-            "notification"
+            "notification",
+            "chat"
         ]
     );
 }
@@ -387,7 +388,7 @@ fn names_of_leases_and_ingress() {
     );
     list!(IngressStatus, ["received", "bound", "pending_disambiguation"]);
     list!(ClarificationStatus, ["pending", "answered", "expired", "cancelled"]);
-    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system", "acp"]);
+    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system", "acp", "chat"]);
     list!(Boundary, ["pre_policy", "post_policy", "pre_exec", "post_observation", "pre_compilation"]);
 }
 
@@ -484,6 +485,7 @@ fn the_rest_of_the_closed_lists() {
             "skill",
             "schedule",
             "skin",
+            "gateway",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

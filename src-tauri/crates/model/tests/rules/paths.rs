@@ -80,6 +80,8 @@ proptest! {
             ResourceId::Skill("deploy".to_owned()),
             ResourceId::Schedule("morning".to_owned()),
             ResourceId::Skin("harbour".to_owned()),
+            ResourceId::Gateway("family".to_owned()),
+            ResourceId::Chat("family".to_owned(), "!room/1:example.com".to_owned()),
         ] {
             let json = serde_json::to_string(&resource).expect("it serialises");
             prop_assert_eq!(serde_json::from_str::<ResourceId>(&json).expect("it reads back"), resource);

@@ -28,6 +28,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/skins.rs",
         "body/passkeys.rs",
         "body/hooks.rs",
+        "body/gateways.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -133,7 +133,9 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Rules) => Some(ResourceId::Skill("deploy".to_owned())),
         Some(ResourceId::Skill(_)) => Some(ResourceId::Schedule("morning".to_owned())),
         Some(ResourceId::Schedule(_)) => Some(ResourceId::Skin("harbour".to_owned())),
-        Some(ResourceId::Skin(_)) => None,
+        Some(ResourceId::Skin(_)) => Some(ResourceId::Gateway("family".to_owned())),
+        Some(ResourceId::Gateway(_)) => Some(ResourceId::Chat("family".to_owned(), "!room/1".to_owned())),
+        Some(ResourceId::Chat(..)) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

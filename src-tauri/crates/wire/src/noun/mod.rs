@@ -8,6 +8,7 @@ pub mod context;
 pub mod conversations;
 pub mod erasure;
 pub mod gate;
+pub mod gateways;
 pub mod grants;
 pub mod guests;
 pub mod host;

@@ -49,11 +49,13 @@ function isResource(text: string): boolean {
     case "ref":
       return rest.includes("/") && WORKSPACE.test(first);
     case "mcp":
+    case "chat":
       return rest.includes("/");
     case "secret":
     case "skill":
     case "schedule":
     case "skin":
+    case "gateway":
       return rest !== "";
     case "memory":
       return /^mem_[0-9a-f]{32}$/.test(rest);

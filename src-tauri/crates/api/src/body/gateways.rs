@@ -1,0 +1,313 @@
+//! Gateways: proposals to a person, what narrows, how each stands, and what came in and went out.
+
+use super::schedules::proposer;
+use super::task::{budget, channel, of_submitted};
+use crate::caller::sender;
+use crate::convert::{opt_word, text, word};
+use crate::files::absolute;
+use crate::host::ChatAccount;
+use crate::{Host, Wire as _, fold, not_found};
+use kernel::gateway_registry::{GatewayRecord, GatewayRegistry};
+use model::artifact::ArtifactRef;
+use model::body::{MessageQueued, MessageReceived};
+use model::envelope::Envelope;
+use model::gateway::{CODE_OPEN, Gateway as Kept, MessageState, MessageText, SenderProfile, Service};
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::schedule::ScheduleProposer;
+use model::{Body, Sensitive};
+use std::collections::BTreeMap;
+use wire::gateways::{
+    Add, Gateway, Gateways, List, Message, MessageList, Messages, Pair, PairedSender, PairingCode, Pause,
+    Remove, Resume, SenderList, Senders, Show, Unpair,
+};
+use wire::task::Submitted;
+use wire::{Caller, Code, Error, Text};
+
+/// Messages that are told at once.
+const MESSAGES_USUAL: usize = 50;
+/// And at most.
+const MESSAGES_MAX: usize = 200;
+
+pub(crate) fn list(host: &dyn Host, _: List) -> Result<Gateways, Error> {
+    let registry = registry(host)?;
+    let gateways = registry.all_standing().map(|one| row(host, one)).collect::<Result<_, _>>()?;
+    Ok(Gateways { gateways })
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Gateway, Error> {
+    shown(host, &p.name)
+}
+
+pub(crate) fn add(host: &dyn Host, p: Add) -> Result<Submitted, Error> {
+    if host.caller() == Caller::Page && p.address.is_some() {
+        return Err(Error::new(Code::Forbidden, "a page names no address of a server")
+            .hint("run `hermit gateway add` at a terminal"));
+    }
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let kernel = host.kernel()?;
+    let service = word::<Service>(&p.service)?;
+    let (address, user) = (p.address.unwrap_or_default(), p.user.unwrap_or_default());
+    let account =
+        ChatAccount { service, address: &address, user: &user, settings: &p.settings, secret: &p.secret };
+    let chats = host.chats().ok_or_else(|| {
+        Error::new(Code::Failed, "this process speaks with no chat service")
+            .hint("ask the one that holds the store")
+    })?;
+    let hosts = chats.hosts(&account)?;
+    let gateway = Kept {
+        name: p.name,
+        service,
+        hosts,
+        workspace_id: kernel.workspace(&root).wire()?,
+        folder: root.display().to_string(),
+        proposer: proposer(host.reasoning(&p.reasoner)?)?,
+        profile: opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed),
+        budget: budget(p.budget)?,
+        settings: p.settings.clone(),
+        secret: p.secret.clone(),
+        address: address.clone(),
+        user: user.clone(),
+    };
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let submitted = kernel.propose_gateway(gateway, (channel(p.channel.as_deref())?, key)).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Gateway, Error> {
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("paused by a {}", by.by));
+    host.kernel()?.pause_gateway(&p.name, &reason, by).wire()?;
+    shown(host, &p.name)
+}
+
+pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Gateway, Error> {
+    host.kernel()?.resume_gateway(&p.name, sender(host, Channel::Cli)).wire()?;
+    shown(host, &p.name)
+}
+
+pub(crate) fn remove(host: &dyn Host, p: Remove) -> Result<Gateway, Error> {
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("removed by a {}", by.by));
+    host.kernel()?.remove_gateway(&p.name, &reason, by).wire()?;
+    shown(host, &p.name)
+}
+
+pub(crate) fn pair(host: &dyn Host, p: Pair) -> Result<PairingCode, Error> {
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let profile = p.profile.unwrap_or(SenderProfile::Ask);
+    let by = (channel(p.channel.as_deref())?, key);
+    let pairing = host.kernel()?.propose_pairing(&p.name, profile, by).wire()?;
+    host.drive(pairing.submitted.task_id)?;
+    Ok(PairingCode {
+        task_id: pairing.submitted.task_id.to_string(),
+        name: p.name,
+        code: pairing.code,
+        profile,
+        minutes: u32::try_from(CODE_OPEN.as_secs() / 60).unwrap_or(u32::MAX),
+    })
+}
+
+pub(crate) fn senders(host: &dyn Host, p: Senders) -> Result<SenderList, Error> {
+    senders_of(host, &p.name)
+}
+
+pub(crate) fn unpair(host: &dyn Host, p: Unpair) -> Result<SenderList, Error> {
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("unpaired by a {}", by.by));
+    host.kernel()?.unpair(&p.name, &p.sender, &reason, by).wire()?;
+    senders_of(host, &p.name)
+}
+
+fn senders_of(host: &dyn Host, name: &str) -> Result<SenderList, Error> {
+    let registry = registry(host)?;
+    let record = known(&registry, name)?;
+    let erased = || "(erased)".to_owned();
+    let senders = record.senders.iter().map(|one| PairedSender {
+        // An erased sender is still taken off by their principal.
+        sender: one.sender.clone().unwrap_or_else(|| one.principal_id.to_string()),
+        sender_name: Text::Shown(one.sender_name.clone().unwrap_or_else(erased)),
+        chat: one.chat.clone().unwrap_or_else(erased),
+        profile: one.profile,
+        conversation_id: one.conversation_id.to_string(),
+        since: one.since.0,
+        unpaired: one.unpaired.clone(),
+    });
+    Ok(SenderList { name: name.to_owned(), senders: senders.collect() })
+}
+
+pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Error> {
+    let most = p.limit.map_or(MESSAGES_USUAL, |limit| usize::try_from(limit).unwrap_or(MESSAGES_MAX));
+    let most = most.clamp(1, MESSAGES_MAX);
+    let registry = registry(host)?;
+    let record = known(&registry, &p.name)?;
+    let told = told(host, record)?;
+    let older = |one: &&Message| p.before.is_none_or(|before| one.place < before);
+    let mut rows: Vec<Message> =
+        told.iter().rev().filter(older).take(most.saturating_add(1)).cloned().collect();
+    let before = (rows.len() > most).then(|| rows.get(most.saturating_sub(1)).map(|one| one.place)).flatten();
+    rows.truncate(most);
+    let query = host.query()?;
+    for row in &mut rows {
+        let task = row.task_id.as_deref().map(word).transpose()?;
+        let found = task.map(|task| query.task(task).wire()).transpose()?.flatten();
+        row.task_status = found.map(|found| found.status);
+    }
+    Ok(MessageList { name: p.name, messages: rows, before })
+}
+
+/// All that a gateway's stream tells of messages, in order.
+fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Message>, Error> {
+    let mut rows: Vec<Message> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let who = |principal: model::PrincipalId| record.senders.iter().find(|one| one.principal_id == principal);
+    fold::walk(&host.reader()?, record.messages_task_id, &mut |stored, event, body| {
+        let blank = Message {
+            place: stored.task_seq,
+            at: event.occurred_at.0,
+            is_outgoing: false,
+            chat: None,
+            sender: None,
+            text: None,
+            used_as: None,
+            refused: None,
+            times: None,
+            about: None,
+            state: None,
+            why: None,
+            task_id: None,
+            task_status: None,
+            sent_by: None,
+        };
+        let of = |principal| {
+            let sender = who(principal);
+            (sender.and_then(|one| one.chat.clone()), sender.and_then(|one| one.sender.clone()))
+        };
+        match body {
+            Body::MessageReceived(b) => rows.push(received(host, b, of(b.principal_id), blank)?),
+            Body::MessageRefused(b) => {
+                rows.push(Message { refused: Some(b.refusal), times: Some(b.times), ..blank });
+            }
+            Body::MessageQueued(b) => {
+                places.insert(b.repeat_key.clone(), rows.len());
+                rows.push(queued(host, b, of(b.principal_id), blank)?);
+            }
+            Body::MessageSending(b) => {
+                if let Some(row) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
+                    (row.state, row.sent_by) = (Some(MessageState::Sending), Some(b.sent_by.to_string()));
+                }
+            }
+            Body::MessageSettled(b) => {
+                if let Some(row) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
+                    (row.state, row.why) = (Some(b.state), b.why.shown().cloned());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+type ChatAndSender = (Option<String>, Option<String>);
+
+fn received(
+    host: &dyn Host,
+    b: &MessageReceived,
+    (chat, sender): ChatAndSender,
+    blank: Message,
+) -> Result<Message, Error> {
+    let said = kept(host, &b.envelope)?.and_then(|bytes| Envelope::from_bytes(&bytes).ok());
+    Ok(Message {
+        chat,
+        sender,
+        text: Some(shown_text(said.map(|envelope| envelope.payload.body), &b.envelope)),
+        used_as: Some(b.used_as),
+        task_id: b.about_task_id.map(|task| task.to_string()),
+        ..blank
+    })
+}
+
+fn queued(
+    host: &dyn Host,
+    b: &MessageQueued,
+    (chat, sender): ChatAndSender,
+    blank: Message,
+) -> Result<Message, Error> {
+    let said = kept(host, &b.body)?;
+    let said = said.and_then(|bytes| serde_json::from_slice::<MessageText>(&bytes).ok());
+    Ok(Message {
+        is_outgoing: true,
+        chat,
+        sender,
+        text: Some(shown_text(said.map(|said| said.text), &b.body)),
+        about: Some(b.about),
+        state: Some(MessageState::Queued),
+        task_id: b.about_task_id.map(|task| task.to_string()),
+        ..blank
+    })
+}
+
+fn kept(host: &dyn Host, at: &ArtifactRef) -> Result<Option<Vec<u8>>, Error> {
+    crate::error::if_kept(host.artifacts()?.read(&at.sha256))
+}
+
+/// Words that are kept, or the digest of those that were erased.
+fn shown_text(said: Option<String>, at: &ArtifactRef) -> Text {
+    match said {
+        Some(said) => text(&Sensitive::from(said)),
+        None => Text::Erased { erased: at.sha256.to_string() },
+    }
+}
+
+fn shown(host: &dyn Host, name: &str) -> Result<Gateway, Error> {
+    let registry = registry(host)?;
+    row(host, known(&registry, name)?)
+}
+
+/// Gateways with what came in and goes out.
+fn registry(host: &dyn Host) -> Result<GatewayRegistry, Error> {
+    let reader = host.reader()?;
+    let mut registry = GatewayRegistry::clone(&fold::store_state(&reader)?.gateways);
+    registry.read_traffic(&reader).wire()?;
+    Ok(registry)
+}
+
+/// The gateway of a name, also one that is removed.
+fn known<'r>(registry: &'r GatewayRegistry, name: &str) -> Result<&'r GatewayRecord, Error> {
+    let record = registry.0.get(name);
+    record.ok_or_else(|| not_found("gateway", name).hint("`hermit gateway list` lists them"))
+}
+
+fn row(host: &dyn Host, record: &GatewayRecord) -> Result<Gateway, Error> {
+    let bytes = kept(host, &record.gateway)?;
+    let all = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    let number = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let erased = || "(erased)".to_owned();
+    Ok(Gateway {
+        name: record.name.clone(),
+        version: record.version,
+        service: record.service,
+        address: all.as_ref().and_then(|all| given(&all.address)),
+        user: all.as_ref().and_then(|all| given(&all.user)),
+        settings: all.as_ref().map(|all| all.settings.clone()).unwrap_or_default(),
+        secret: all.as_ref().map_or_else(erased, |all| all.secret.clone()),
+        hosts: all.as_ref().map(|all| all.hosts.clone()).unwrap_or_default(),
+        state: record.state,
+        why: record.why.clone(),
+        by_itself: record.by_itself,
+        away: host.chats().and_then(|chats| chats.away(&record.name)),
+        folder: all.as_ref().map_or_else(erased, |all| all.folder.clone()),
+        worker: all.as_ref().map_or_else(erased, |all| match &all.proposer {
+            ScheduleProposer::Playbook { name, .. } => format!("playbook:{name}"),
+            ScheduleProposer::Model { base_url, model, .. } => format!("{base_url}#{model}"),
+        }),
+        profile: all.as_ref().map_or(Profile::ReadonlyAnalysis, |all| all.profile),
+        senders: number(record.all_paired().count()),
+        queued: number(record.traffic.queue.len()),
+        since: record.since.0,
+        artifact_id: record.gateway.artifact_id.to_string(),
+    })
+}

@@ -1,0 +1,113 @@
+//! Gateways over the wire: shown as they stand, paired with a code that is told once, and what came in and went out.
+
+use crate::home::Home;
+use kernel::command::inbound::{Heard, Received};
+use model::gateway::{Gateway, MessageRefusal, MessageUse, Service};
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::schedule::ScheduleProposer;
+use model::secret::SecretTerms;
+use model::task::{Budget, ModelApi};
+use model::{Clock as _, TaskId};
+use serde_json::json;
+use std::collections::BTreeMap;
+use wire::Code;
+
+/// A gateway that a person connected.
+fn connected(home: &Home) {
+    let kernel = home.world.kernel();
+    let root = home.world.folder.path().canonicalize().unwrap();
+    let hosts = vec!["chat.example:443".to_owned()];
+    kernel.register_secret("bot", &SecretTerms::at(&hosts), "test").unwrap();
+    let (base_url, model) = ("http://127.0.0.1:9/v1".to_owned(), "small".to_owned());
+    let gateway = Gateway {
+        name: "family".to_owned(),
+        service: Service::Matrix,
+        address: "https://chat.example".to_owned(),
+        user: String::new(),
+        settings: BTreeMap::new(),
+        secret: "bot".to_owned(),
+        hosts,
+        workspace_id: kernel.workspace(&root).unwrap(),
+        folder: root.display().to_string(),
+        proposer: ScheduleProposer::Model { api: ModelApi::Openai, base_url, model, secret: None },
+        profile: Profile::LocalEditAllowed,
+        budget: Budget::default(),
+    };
+    let task = kernel.propose_gateway(gateway, (Channel::App, "gateway".to_owned())).unwrap().task_id;
+    allowed(home, task);
+}
+
+fn allowed(home: &Home, task: TaskId) {
+    let approval = home.world.drive_to_approval(task);
+    home.world.person.allow(home.world.kernel(), task, approval).unwrap();
+    home.world.drive(task);
+}
+
+fn said(home: &Home, id: &str, text: &str) -> Received {
+    let kernel = home.world.kernel();
+    let heard = Heard {
+        message_id: id.to_owned(),
+        chat: "room".to_owned(),
+        is_group: false,
+        sender: "mary".to_owned(),
+        sender_name: "Mary".to_owned(),
+        sent_at: home.world.clock.now(),
+        text: text.to_owned(),
+        reply_to: None,
+        button: None,
+        attachments: Vec::new(),
+    };
+    kernel.receive_message("family", &kernel.wrap("family", heard).unwrap()).unwrap()
+}
+
+#[test]
+fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
+    let home = Home::new(78);
+    assert_eq!(home.must("gateways.list", json!({}))["gateways"], json!([]));
+    assert_eq!(home.ask("gateways.show", json!({ "name": "family" })).unwrap_err().code, Code::NotFound);
+    connected(&home);
+    let shown = home.must("gateways.show", json!({ "name": "family" }));
+    assert_eq!(
+        (&shown["service"], &shown["state"], &shown["senders"]),
+        (&json!("matrix"), &json!("active"), &json!(0))
+    );
+    assert_eq!(shown["hosts"], json!(["chat.example:443"]));
+    assert_eq!(home.must("gateways.list", json!({}))["gateways"][0], shown);
+    let pairing = home.must("gateways.pair", json!({ "name": "family", "profile": "goals" }));
+    let code = pairing["code"].as_str().unwrap().to_owned();
+    assert_eq!((code.len(), &pairing["minutes"]), (8, &json!(10)));
+    assert_eq!(
+        said(&home, "1", &code),
+        Received::Refused(MessageRefusal::WrongCode),
+        "nobody allowed it yet"
+    );
+    allowed(&home, pairing["task_id"].as_str().unwrap().parse().unwrap());
+    assert_eq!(said(&home, "2", &code), Received::Used(MessageUse::Pairing, Vec::new()));
+    assert_eq!(said(&home, "3", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    let senders = home.must("gateways.senders", json!({ "name": "family" }))["senders"].clone();
+    assert_eq!((&senders[0]["sender"], &senders[0]["profile"]), (&json!("mary"), &json!("goals")));
+    let messages = home.must("gateways.messages", json!({ "name": "family" }))["messages"].clone();
+    let rows = messages.as_array().unwrap();
+    let used = |used_as: &str| rows.iter().filter(|one| one["used_as"] == used_as).count();
+    assert_eq!((used("pairing"), used("status")), (1, 1), "{messages}");
+    let out: Vec<_> = rows.iter().filter(|one| one["is_outgoing"] == true).collect();
+    assert_eq!(out.len(), 2, "greeting and answer wait: {messages}");
+    assert!(out.iter().all(|one| one["state"] == "queued" && one["sender"] == "mary"));
+    let first = home.must("gateways.messages", json!({ "name": "family", "limit": 2 }));
+    let rest = home.must("gateways.messages", json!({ "name": "family", "before": first["before"] }));
+    let both = first["messages"].as_array().unwrap().len() + rest["messages"].as_array().unwrap().len();
+    assert_eq!(both, rows.len());
+    let left = home.must("gateways.unpair", json!({ "name": "family", "sender": "mary" }));
+    assert!(left["senders"][0]["unpaired"].is_string());
+    assert_eq!(home.must("gateways.pause", json!({ "name": "family" }))["state"], "paused");
+    assert_eq!(home.must("gateways.resume", json!({ "name": "family" }))["state"], "active");
+    assert_eq!(home.must("gateways.remove", json!({ "name": "family" }))["state"], "removed");
+    assert_eq!(home.must("gateways.list", json!({}))["gateways"], json!([]));
+    // A process without adapters connects none.
+    let folder = home.world.folder.path().display().to_string();
+    let asked = json!({ "name": "x", "service": "mail", "secret": "bot", "workspace": folder });
+    assert_eq!(home.ask("gateways.add", asked).unwrap_err().code, Code::Failed);
+    let asked = json!({ "name": "x", "service": "pigeon", "secret": "bot", "workspace": folder });
+    assert_eq!(home.ask("gateways.add", asked).unwrap_err().code, Code::Usage);
+}

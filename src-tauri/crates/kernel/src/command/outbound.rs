@@ -1,0 +1,392 @@
+//! What goes out through a gateway (schedule.md 2): an outbox of events, and for each message a task of a service whose one act
+//! sends it. So it is judged, asked about or answered for by a standing grant, granted, done and receipted as every other act.
+//!
+//! A message is queued once for each key. A host that dies while one is sent finds its task, and the executor sends it again with
+//! the same key; one that dies before the task is made makes it under a key that is the message's own.
+
+use super::background::{BackgroundWork, Initiator};
+use super::capability::Planned;
+use super::enclose::Encloses;
+use super::firing::OWN_KEYS;
+use super::gateways::in_messages;
+use super::outbound_words::{self as words, LETTERS_MAX, cut};
+use super::submit::Reasoning;
+use crate::Error;
+use crate::gateway_registry::{GatewayRecord, PairedSender, QueuedMessage};
+use crate::kernel::{Kernel, lock};
+use crate::query::view;
+use crate::sender::Sender;
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Writeup};
+use acts::{Message, Tool as _};
+use model::approval::ApprovalStatus;
+use model::artifact::ArtifactKind;
+use model::body::{MessageQueued, MessageSending, MessageSettled};
+use model::gateway::{
+    BUTTON_LETTERS, GatewayState, MessageAbout, MessageButton, MessageState, MessageText, button_digest,
+    code_of,
+};
+use model::ingress::{Channel, ClarificationStatus};
+use model::policy::Profile;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::{ApprovalId, Digest, PrincipalId, Sensitive, TaskId, UnixMs};
+use projections::query::{Ask, TaskFilter};
+
+/// How often a message is tried that was certainly not sent: with the time between, that is most of a day.
+const ATTEMPTS_MAX: u32 = 24;
+/// Tasks of one sender that are looked at for news, the newest.
+const TASKS_MAX: u32 = 50;
+
+/// Something that a sender is to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Telling {
+    repeat_key: String,
+    about: MessageAbout,
+    text: String,
+    about_task: Option<TaskId>,
+    denies: Option<(ApprovalId, MessageButton, Digest)>,
+    reply_to: Option<String>,
+}
+
+impl Telling {
+    /// Words, once for this key.
+    pub(super) const fn words(repeat_key: String, about: MessageAbout, text: String) -> Self {
+        Self { repeat_key, about, text, about_task: None, denies: None, reply_to: None }
+    }
+
+    /// The same about a task.
+    #[must_use]
+    pub(super) fn about_task(self, about_task: Option<TaskId>) -> Self {
+        Self { about_task, ..self }
+    }
+
+    /// The same, as the answer to a message of theirs.
+    #[must_use]
+    pub(super) fn answering(self, message_id: String) -> Self {
+        Self { reply_to: Some(message_id), ..self }
+    }
+}
+
+/// Queues what a sender is to be told. Written into the stream of the gateway's messages.
+pub(super) fn queue(
+    w: &mut Writeup<'_>,
+    record: &GatewayRecord,
+    principal_id: PrincipalId,
+    telling: Telling,
+) -> Result<(), Error> {
+    let Telling { repeat_key, about, text, about_task, denies, reply_to } = telling;
+    let is_long = text.chars().count() > LETTERS_MAX;
+    let kept = |kind| NewArtifact::audit(kind);
+    let whole = match is_long {
+        true => {
+            let new = kept(ArtifactKind::ChatMessage).media("text/markdown; charset=utf-8");
+            Some(w.artifact(text.as_bytes(), new)?)
+        }
+        false => None,
+    };
+    let (approval_id, button, button_sha256) = match denies {
+        Some((approval_id, button, sha256)) => (Some(approval_id), Some(button), Some(sha256)),
+        None => (None, None, None),
+    };
+    let text = if is_long { cut(&text) } else { text };
+    let body = MessageText { text, buttons: button.into_iter().collect(), reply_to, whole };
+    let body = w.object(&body, kept(ArtifactKind::ChatMessage))?;
+    w.push_keyed(
+        Some(format!("queued:{}:{repeat_key}", record.name)),
+        MessageQueued {
+            name: record.name.clone(),
+            principal_id,
+            repeat_key,
+            about,
+            body,
+            about_task_id: about_task,
+            approval_id,
+            button_sha256,
+        },
+    );
+    Ok(())
+}
+
+impl Kernel {
+    /// Queues what senders of a gateway are to be told of their tasks by now: how one ended, what it asks, that an approval
+    /// waits. `origin`: where a page of this host can be reached from elsewhere, if it can.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the gateway, and when the store cannot be read or written.
+    pub fn queue_news(&self, gateway: &str, origin: Option<&str>) -> Result<(), Error> {
+        let record = self.standing_gateway(gateway)?;
+        if record.state != GatewayState::Active {
+            return Ok(());
+        }
+        for sender in record.all_paired() {
+            let filter = TaskFilter { conversation: Some(sender.conversation_id), ..TaskFilter::default() };
+            let ask = Ask { limit: TASKS_MAX, ..Ask::default() };
+            let rows = self.query()?.tasks(&filter, ask).map_err(view)?.rows;
+            for row in rows.into_iter().filter(|row| row.channel == Channel::Chat) {
+                let has_ended = row.status.is_terminal();
+                let is_told = has_ended && record.traffic.has_told(&format!("end:{}", row.task_id));
+                if is_told || (!has_ended && row.open_questions == 0 && row.open_approvals == 0) {
+                    continue;
+                }
+                for telling in self.news_of(&record, &self.load(row.task_id)?, origin)? {
+                    self.queue_once(&record, sender, telling)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be told of a task and was not.
+    fn news_of(
+        &self,
+        record: &GatewayRecord,
+        state: &TaskState,
+        origin: Option<&str>,
+    ) -> Result<Vec<Telling>, Error> {
+        let task = state.task.task_id;
+        let is_told = |key: &str| record.traffic.has_told(key);
+        if state.task.status.is_terminal() {
+            let key = format!("end:{task}");
+            if is_told(&key) {
+                return Ok(Vec::new());
+            }
+            let words = self.outcome_in_words(state)?;
+            return Ok(vec![Telling::words(key, MessageAbout::Outcome, words).about_task(Some(task))]);
+        }
+        let mut news = Vec::new();
+        for one in state.clarifications.values().filter(|one| one.status == ClarificationStatus::Pending) {
+            let key = format!("question:{}", one.clarification_id);
+            if !is_told(&key) {
+                let may_answer = super::inbound_use::question_of(state) == Some(one.clarification_id);
+                let words = words::question(state, one, may_answer);
+                news.push(Telling::words(key, MessageAbout::Question, words).about_task(Some(task)));
+            }
+        }
+        for one in state.approvals.values().filter(|one| one.approval.status == ApprovalStatus::Pending) {
+            let (id, at) = (one.approval.approval_id, one.approval.approval_packet_sha256);
+            let key = format!("approval:{id}");
+            if is_told(&key) {
+                continue;
+            }
+            let mut random = [0_u8; BUTTON_LETTERS];
+            self.ports.entropy.fill(&mut random);
+            let data = code_of(&random);
+            let packet = self.artifacts.read(&at)?;
+            let text = words::approval(state, &packet, (at, data.as_str()), origin)?;
+            let sha256 = button_digest(&record.name, &data);
+            let button = MessageButton { label: "Deny".to_owned(), data };
+            let telling = Telling::words(key, MessageAbout::Approval, text).about_task(Some(task));
+            news.push(Telling { denies: Some((id, button, sha256)), ..telling });
+        }
+        Ok(news)
+    }
+
+    /// How a task ended, with its answer and what nothing bears of that.
+    fn outcome_in_words(&self, state: &TaskState) -> Result<String, Error> {
+        let Some(attempt) = state.attempt() else { return Ok(words::ended(state, None)) };
+        let Some(answer) = attempt.final_answer() else { return Ok(words::ended(state, None)) };
+        let Ok(text) = self.artifacts.read(&answer.sha256) else { return Ok(words::ended(state, None)) };
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let checks = state.artifacts.values().filter(|one| one.kind == ArtifactKind::AnswerCheck);
+        let checks = checks.filter(|one| one.produced_by == Some(attempt.attempt.attempt_id));
+        let check = checks.max_by_key(|one| one.created_at).map(|one| one.content_hash);
+        let check = check.and_then(|sha256| self.artifacts.read(&sha256).ok());
+        let check = check.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(words::ended(state, Some(&words::answer(&text, check.as_ref()))))
+    }
+
+    fn queue_once(
+        &self,
+        record: &GatewayRecord,
+        sender: &PairedSender,
+        telling: Telling,
+    ) -> Result<(), Error> {
+        let actor = self.principal_of(Sender::from(Channel::System))?;
+        let mut w = self.heard_writeup(record, actor)?;
+        in_messages(&mut w, record, |w| queue(w, record, sender.principal_id, telling))?;
+        self.commit_once(w)
+    }
+
+    /// Begins to send what waits and is due, one message of each sender at a time, so that they come in order. Answers with the
+    /// tasks that are to be driven.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the gateway, [`Error::Halted`] while nothing may begin, and when the store fails.
+    pub fn send_due(&self, gateway: &str) -> Result<Vec<TaskId>, Error> {
+        if self.halted().is_some() {
+            return Err(Error::Halted);
+        }
+        let record = self.standing_gateway(gateway)?;
+        if record.state != GatewayState::Active {
+            return Ok(Vec::new());
+        }
+        let (now, mut begun, mut seen) = (self.ports.clock.now(), Vec::new(), Vec::new());
+        for message in &record.traffic.queue {
+            if seen.contains(&message.principal_id) {
+                continue;
+            }
+            seen.push(message.principal_id);
+            if let Some(task) = message.sending {
+                begun.push(task);
+                continue;
+            }
+            match record.sender(message.principal_id) {
+                None => {
+                    let why = "its sender is not paired any more";
+                    self.settle_message(&record, message, (MessageState::Unsent, why), None)?;
+                }
+                Some(_) if message.not_before > now => {}
+                Some(sender) => begun.push(self.begin_sending(&record, sender, message)?),
+            }
+        }
+        Ok(begun)
+    }
+
+    /// When a message of a gateway is due next, as far as time alone decides.
+    pub fn next_message(&self, gateway: &str) -> Option<UnixMs> {
+        let store = lock(&self.store);
+        let record = store.gateways.standing(gateway).filter(|one| one.state == GatewayState::Active)?;
+        let waits = record.traffic.queue.iter().filter(|message| message.sending.is_none());
+        waits.map(|message| message.not_before).min()
+    }
+
+    fn begin_sending(
+        &self,
+        record: &GatewayRecord,
+        sender: &PairedSender,
+        message: &QueuedMessage,
+    ) -> Result<TaskId, Error> {
+        let attempt = message.attempts.saturating_add(1);
+        let gateway = self.gateway_of(record)?;
+        let workspace_id = gateway.workspace_id;
+        let sent = self.message_of(record, gateway.hosts, (sender, message))?;
+        let goal = sent.title();
+        let planned = seal::canon::to_canonical(&Planned::Message { message: sent })?;
+        let change = String::from_utf8(planned).map_err(|e| Error::Broken(e.to_string()))?;
+        let submitted = self.submit_background(
+            Initiator::Service,
+            BackgroundWork {
+                title: String::new(),
+                goal,
+                // There a person's own rules and those of the project bear on it.
+                workspace_id,
+                reasoning: Reasoning::Tools { change },
+                profile: Profile::ExternalPublishGated,
+                conversation_id: Some(sender.conversation_id),
+                budget: None,
+                deadline_at: None,
+                encloses: Encloses::default(),
+                scheduled_by: None,
+                idempotency_key: format!(
+                    "{OWN_KEYS}message:{}:{}:{attempt}",
+                    record.name, message.repeat_key
+                ),
+            },
+        )?;
+        let actor = self.principal_of(Sender::from(Channel::System))?;
+        let mut w = self.heard_writeup(record, actor)?;
+        let (name, repeat_key) = (record.name.clone(), message.repeat_key.clone());
+        let key = format!("sending:{name}:{repeat_key}:{attempt}");
+        let sending = MessageSending { name, repeat_key, sent_by: submitted.task_id, attempt };
+        in_messages(&mut w, record, |w| w.push_keyed(Some(key), sending));
+        self.commit_once(w)?;
+        Ok(submitted.task_id)
+    }
+
+    /// The act that sends a message.
+    fn message_of(
+        &self,
+        record: &GatewayRecord,
+        hosts: Vec<String>,
+        (sender, message): (&PairedSender, &QueuedMessage),
+    ) -> Result<Message, Error> {
+        let body = self.object_at::<MessageText>(&message.body)?;
+        let erased = || Error::Conflict("the chat was erased".to_owned());
+        Ok(Message {
+            gateway: record.name.clone(),
+            version: record.version,
+            service: record.service,
+            hosts,
+            chat: sender.chat.clone().ok_or_else(erased)?,
+            to: sender.sender_name.clone().unwrap_or_default(),
+            text: body.text,
+            buttons: body.buttons,
+            reply_to: body.reply_to,
+            file: body.whole,
+            repeat_key: format!("hermit-{}", Digest::of(message.repeat_key.as_bytes())),
+        })
+    }
+
+    /// Why a message is not sent after all, if it is not.
+    pub(super) fn message_outdated(&self, message: &Message) -> Option<String> {
+        let registry = self.gateway_registry();
+        let stands = registry.standing(&message.gateway).filter(|record| record.version == message.version);
+        let Some(record) = stands.filter(|record| record.state == GatewayState::Active) else {
+            return Some(format!("the gateway `{}` is another by now, or paused", message.gateway));
+        };
+        let is_paired = record.all_paired().any(|one| one.chat.as_ref() == Some(&message.chat));
+        (!is_paired).then(|| "nobody is paired in that chat any more".to_owned())
+    }
+
+    /// Puts on record what came of the messages whose tasks are over.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without the gateway, and when the store fails.
+    pub fn settle_sent(&self, gateway: &str) -> Result<(), Error> {
+        let record = self.standing_gateway(gateway)?;
+        for message in &record.traffic.queue {
+            let Some(task) = message.sending else { continue };
+            let state = self.load(task)?;
+            let is_unknown = state.has_unknown_outcome();
+            if !state.task.status.is_terminal() && !is_unknown {
+                continue;
+            }
+            let sent = state.receipts.iter().rfind(|one| one.receipt_class == ReceiptClass::ToolExecution);
+            let came = match sent.map(|receipt| receipt.result_code) {
+                Some(ResultCode::Succeeded) => (MessageState::Sent, "the service took it"),
+                Some(ResultCode::UnknownOutcome) => (MessageState::Unknown, "nobody saw whether it was sent"),
+                _ if is_unknown => (MessageState::Unknown, "nobody saw whether it was sent"),
+                Some(_) if message.attempts < ATTEMPTS_MAX => {
+                    (MessageState::Queued, "it was not sent, and is tried again")
+                }
+                Some(_) => (MessageState::Unsent, "it was not sent, and is not tried again"),
+                None => (MessageState::Unsent, "it was not allowed"),
+            };
+            let message_id = match came.0 {
+                MessageState::Sent => self.taken_as(&state),
+                _ => None,
+            };
+            self.settle_message(&record, message, came, message_id)?;
+        }
+        Ok(())
+    }
+
+    /// The service's own id of what a task sent.
+    fn taken_as(&self, state: &TaskState) -> Option<String> {
+        let results = state.artifacts.values().filter(|one| one.kind == ArtifactKind::ActionResult);
+        let read = |sha256: &Digest| -> Option<String> {
+            let bytes = self.artifacts.read(sha256).ok()?;
+            let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+            value.get("message_id").and_then(|id| id.as_str()).map(str::to_owned)
+        };
+        results.filter_map(|one| read(&one.content_hash)).next()
+    }
+
+    fn settle_message(
+        &self,
+        record: &GatewayRecord,
+        message: &QueuedMessage,
+        (state, why): (MessageState, &str),
+        message_id: Option<String>,
+    ) -> Result<(), Error> {
+        let actor = self.principal_of(Sender::from(Channel::System))?;
+        let mut w = self.heard_writeup(record, actor)?;
+        let (name, repeat_key, settled_at) = (record.name.clone(), message.repeat_key.clone(), w.now);
+        let key = format!("settled:{name}:{repeat_key}:{}", message.attempts);
+        let why = Sensitive::from(why.to_owned());
+        let message_id = message_id.map(Sensitive::from);
+        let settled = MessageSettled { name, repeat_key, state, why, settled_at, message_id };
+        in_messages(&mut w, record, |w| w.push_keyed(Some(key), settled));
+        self.commit_once(w)
+    }
+}
