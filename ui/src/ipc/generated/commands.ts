@@ -300,7 +300,7 @@ export interface Commands {
   /** resumes a gateway that is paused */
   "gateways.resume": { params: gateways.Resume; answer: gateways.Gateway };
   /** removes a gateway */
-  "gateways.remove": { params: gateways.Remove; answer: gateways.Gateways };
+  "gateways.remove": { params: gateways.Remove; answer: gateways.Gateway };
   /** makes a code that pairs its sender, and the task that asks a person about it */
   "gateways.pair": { params: gateways.Pair; answer: gateways.PairingCode };
   /** lists the senders of a gateway */
