@@ -6,6 +6,7 @@ import type { PairingCode } from "~/ipc/generated/gateways";
 import type { Task } from "~/ipc/generated/task";
 import { chatMessage, DONE, GATEWAY, SENDER, scene, task, WAITS } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
+import { hostsOf, spelledOut } from "./words";
 
 const TASK = { task_id: DONE, ingress_id: "ing_1", duplicate: false };
 const CODE: PairingCode = { task_id: WAITS, name: "family", code: "K7QM2XPD", profile: "ask", minutes: 10 };
@@ -132,7 +133,7 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
   const form = within(screen.getByRole("form", { name: "New gateway" }));
   expect(form.getByText(/@BotFather/)).toBeTruthy();
-  expect(form.getByText("hermit secret set gateway-telegram")).toBeTruthy();
+  expect(form.getByText("hermit secret set gateway-telegram --host api.telegram.org")).toBeTruthy();
   expect(document.querySelector("input[type=password]")).toBeNull();
   expect(await seriousFindings()).toEqual([]);
   await person.selectOptions(form.getByLabelText("Chat service"), "mail");
@@ -144,8 +145,14 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
   await person.click(form.getByRole("button", { name: "Ask me to connect it" }));
   await waitFor(() => expect(host.asked.find((call) => call.name === "gateways.add")?.params).toMatchObject({
-    name: "mail", service: "mail", address: "imap.example.org", user: "hermit@example.org", settings: { smtp: "smtp.example.org" }, secret: "gateway-mail", workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
+    name: "mail", service: "mail", address: "imaps://imap.example.org", user: "hermit@example.org", settings: { smtp: "smtps://smtp.example.org" }, secret: "gateway-mail", workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
   }));
+});
+
+test("a token goes to the hosts that were written, with the ports of their protocols, or to the service's own", () => {
+  expect(hostsOf("telegram", [])).toEqual(["api.telegram.org"]);
+  expect(hostsOf("matrix", [spelledOut("Chat.example.org/base", "https")])).toEqual(["chat.example.org:443"]);
+  expect(hostsOf("mail", ["imaps://imap.example.org", "smtp://mail.example.org:2525"])).toEqual(["imap.example.org:993", "mail.example.org:2525"]);
 });
 
 test("a task that came from a chat says from whom, through which gateway", async () => {

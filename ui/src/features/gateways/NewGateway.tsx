@@ -14,7 +14,7 @@ import { Select, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { capital, profileName } from "~/screen/words";
 import styles from "./Gateways.module.css";
-import { type Field, NEEDS } from "./words";
+import { type Field, hostsOf, NEEDS, spelledOut } from "./words";
 
 const MODEL = "";
 
@@ -47,12 +47,14 @@ export function NewGateway({ close }: { close: () => void }) {
     : folder.trim() === "" ? "Name a folder"
     : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook" : null;
   const own = (at: Field["at"]) => (needs.fields.some((field) => field.at === at) ? (fields[at] ?? "").trim() : "");
+  const at = spelledOut(own("address") || server.trim(), service === "mail" ? "imaps" : "https");
+  const smtp = spelledOut(own("smtp"), "smtps");
+  const hosts = hostsOf(service, [at, smtp].filter((one) => one !== ""));
 
   const send = () => {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
-    const at = own("address") || server.trim();
     add.mutate(
-      { name, service, address: at === "" ? null : at, user: own("user") || null, settings: own("smtp") === "" ? {} : { smtp: own("smtp") }, secret, workspace: folder.trim(), reasoner, profile, channel: "app", idempotency_key: key },
+      { name, service, address: at === "" ? null : at, user: own("user") || null, settings: smtp === "" ? {} : { smtp }, secret, workspace: folder.trim(), reasoner, profile, channel: "app", idempotency_key: key },
       { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
@@ -62,6 +64,7 @@ export function NewGateway({ close }: { close: () => void }) {
       <Select label="Chat service" value={service} options={SERVICE.map((one) => ({ value: one, label: serviceName(one) }))} onChange={(event) => setService(SERVICE.find((one) => one === event.target.value) ?? service)} />
       <TextField label="Name" value={typed ?? service} spellCheck={false} hint="a-z, 0-9 and -. A gateway that has this name already is changed." onChange={(event) => setTyped(event.target.value)} />
       <p>{needs.how}</p>
+      {needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
       <Select
         label="Token" value={secret} onChange={(event) => setChosen(event.target.value)}
         options={[{ value: "", label: "Choose where it is kept" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}
@@ -69,12 +72,11 @@ export function NewGateway({ close }: { close: () => void }) {
       {secret === "" && (
         <div className={styles.how}>
           <p>{needs.token} is typed at a terminal, never on a page, and is kept where your keys are. Stop Hermit, run this, and start it again:</p>
-          <Copyable text={`hermit secret set ${usual}`} />
+          <Copyable text={["hermit secret set", usual, ...hosts.map((host) => `--host ${host}`)].join(" ")} />
           <p>Or do all of it there:</p>
           <Copyable text={`hermit gateway add ${service}`} />
         </div>
       )}
-      {needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
       <FolderField label="Folder that tasks of its senders work in" value={folder} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setFolder} />
       <Select label="Model or playbook" value={who} options={[{ value: MODEL, label: "A model works towards the goal" }, ...playbooks.map((one) => ({ value: one.name, label: `${capital(one.name)}: ${one.about}` }))]} onChange={(event) => setWho(event.target.value)} />
       {who === MODEL && <ModelChoice value={address} onChange={setModel} />}

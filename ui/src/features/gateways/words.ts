@@ -90,8 +90,28 @@ export const NEEDS: Readonly<Record<Service, Needs>> = {
     ],
   },
   slack: { how: "On api.slack.com/apps, make an app, turn on Socket Mode, which gives an app-level token (xapp-), and install it in your workspace, which gives a bot token (xoxb-).", token: "Both tokens, the app-level one first, with a blank between", fields: [] },
-  discord: { how: "On discord.com/developers, make an application, open Bot, allow Message Content Intent, and have it show you the token. Invite the bot to a server that you are in.", token: "The bot's token", fields: [] },
+  discord: { how: "On discord.com/developers, make an application, open Bot and have it show you the token. Invite the bot to a server that you are in.", token: "The bot's token", fields: [] },
 };
+
+const OWN: Readonly<Record<Service, readonly string[]>> = {
+  telegram: ["api.telegram.org"], matrix: [], mail: [], slack: ["slack.com", "files.slack.com", "wss-primary.slack.com", "wss-backup.slack.com"], discord: ["discord.com", "gateway.discord.gg", "cdn.discordapp.com"],
+};
+const PORT: Readonly<Record<string, number>> = { http: 80, imap: 143, imaps: 993, smtp: 587, smtps: 465 };
+
+/** An address with its protocol: the one with TLS where none is written. */
+export function spelledOut(address: string, protocol: string): string {
+  return address === "" || address.includes("://") ? address : `${protocol}://${address}`;
+}
+
+/** The hosts that a token goes to: those of the addresses that were written, or the service's own. */
+export function hostsOf(service: Service, addresses: readonly string[]): string[] {
+  const given = addresses.flatMap((address) => {
+    const found = /^(\w+):\/\/([^/?#]+)/.exec(address);
+    const at = found?.[2]?.toLowerCase();
+    return at === undefined ? [] : [/:\d+$/.test(at) ? at : `${at}:${PORT[found?.[1] ?? ""] ?? 443}`];
+  });
+  return given.length > 0 ? given : [...OWN[service]];
+}
 
 /** Where a code is sent. */
 export const SEND_TO: Readonly<Record<Service, string>> = {

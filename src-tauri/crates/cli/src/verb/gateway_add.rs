@@ -24,6 +24,8 @@ use zeroize::Zeroizing;
 
 /// What stands between two tokens of one secret.
 const BETWEEN_TOKENS: u8 = b' ';
+/// The setting with the server where mail is sent.
+const SMTP: &str = "smtp";
 
 /// Where the answer to a question belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,7 @@ const fn needs(service: Service) -> Needs {
             questions: &[
                 (Part::User, "The mail address"),
                 (Part::Address, "The server where mail is read (IMAP), such as imap.example.org"),
-                (Part::Setting("smtp"), "The server where mail is sent (SMTP), such as smtp.example.org"),
+                (Part::Setting(SMTP), "The server where mail is sent (SMTP), such as smtp.example.org"),
             ],
             tokens: &["The mailbox's password"],
         },
@@ -73,8 +75,8 @@ const fn needs(service: Service) -> Needs {
             tokens: &["The app-level token (xapp-)", "The bot token (xoxb-)"],
         },
         Service::Discord => Needs {
-            how: "On discord.com/developers, make an application, open Bot, allow Message Content Intent, and have it show you the \
-                  token; invite the bot to a server that you are in.",
+            how: "On discord.com/developers, make an application, open Bot and have it show you the token; invite the bot to \
+                  a server that you are in.",
             questions: &[],
             tokens: &["The bot's token"],
         },
@@ -99,6 +101,38 @@ impl Said {
         }
     }
 
+    /// Writes out the protocol of an address that was written without it: the one with TLS.
+    fn spell_out(&mut self, service: Service) {
+        let is_mail = service == Service::Mail;
+        if let Some(address) = &mut self.address {
+            with_scheme(address, if is_mail { "imaps" } else { "https" });
+        }
+        if let Some(smtp) = self.settings.get_mut(SMTP).filter(|_| is_mail) {
+            with_scheme(smtp, "smtps");
+        }
+    }
+
+    /// Every host that the token goes to, as `name:port`.
+    fn hosts(&self, service: Service) -> Vec<String> {
+        let own: &[&str] = match service {
+            Service::Telegram => &["https://api.telegram.org"],
+            Service::Matrix | Service::Mail => &[],
+            Service::Slack => &[
+                "https://slack.com",
+                "https://files.slack.com",
+                "https://wss-primary.slack.com",
+                "https://wss-backup.slack.com",
+            ],
+            Service::Discord => {
+                &["https://discord.com", "https://gateway.discord.gg", "https://cdn.discordapp.com"]
+            }
+        };
+        let smtp = self.settings.get(SMTP).filter(|_| service == Service::Mail);
+        let given: Vec<&str> = self.address.iter().chain(smtp).map(String::as_str).collect();
+        let all = if given.is_empty() { own.iter().copied().collect() } else { given };
+        all.into_iter().filter_map(host_of).collect()
+    }
+
     fn take(&mut self, part: Part, text: String) {
         match part {
             Part::Address => self.address = Some(text),
@@ -108,6 +142,30 @@ impl Said {
             }
         }
     }
+}
+
+fn with_scheme(address: &mut String, scheme: &str) {
+    if !address.is_empty() && !address.contains("://") {
+        *address = format!("{scheme}://{address}");
+    }
+}
+
+/// The host of an address, as `name:port`.
+fn host_of(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let at = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
+    if at.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        return Some(at);
+    }
+    let port = match scheme {
+        "http" => 80,
+        "imap" => 143,
+        "imaps" => 993,
+        "smtp" => 587,
+        "smtps" => 465,
+        _ => 443,
+    };
+    Some(format!("{at}:{port}"))
 }
 
 /// `hermit gateway add`.
@@ -130,6 +188,8 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
         ..Budget::default()
     };
     complete(context, service, &needs, &mut said)?;
+    said.spell_out(service);
+    let hosts = said.hosts(service);
     let name = said.name.unwrap_or_else(|| service.to_string());
     let secret = args.secret.unwrap_or_else(|| format!("gateway-{name}"));
     let kept = context.reading()?.call(&wire::secrets::List {})?.secrets;
@@ -158,16 +218,16 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
         idempotency_key: None,
     };
     let session = context.writing(Signs::Yes)?;
-    let done = connect(context, &session, token.as_ref().map(|value| value.as_slice()), &add);
+    let done =
+        connect(context, &session, token.as_ref().map(|value| (value.as_slice(), hosts.as_slice())), &add);
     session.close();
     done
 }
 
 /// Keeps the token, and stays with the task that asks the person.
-fn connect(context: &Context, session: &Session, token: Option<&[u8]>, add: &Add) -> Came {
-    if let Some(value) = token {
-        // A command may not use it: it goes to no host that one reaches.
-        let terms = SecretTerms { hosts: Vec::new(), also_in: Vec::new() };
+fn connect(context: &Context, session: &Session, token: Option<(&[u8], &[String])>, add: &Add) -> Came {
+    if let Some((value, hosts)) = token {
+        let terms = SecretTerms::at(hosts);
         local(session)?.set_secret(&add.secret, value, &terms).map_err(host::Error::to_wire)?;
     }
     take_up(context, session);
@@ -304,5 +364,18 @@ mod tests {
         assert!(!said.has(Part::Address) && !said.has(Part::Setting("smtp")));
         said.take(Part::Setting("smtp"), "mail.example.org".to_owned());
         assert!(said.has(Part::Setting("smtp")));
+    }
+
+    #[test]
+    fn a_token_goes_to_the_hosts_of_its_service_or_to_those_that_were_named() {
+        let mut said = Said { name: None, address: None, user: None, settings: BTreeMap::new() };
+        assert_eq!(said.hosts(Service::Telegram), ["api.telegram.org:443"]);
+        said.take(Part::Address, "http://127.0.0.1:8081/bots".to_owned());
+        assert_eq!(said.hosts(Service::Telegram), ["127.0.0.1:8081"]);
+        said.take(Part::Address, "Imap.example.org".to_owned());
+        said.take(Part::Setting("smtp"), "smtp://mail.example.org".to_owned());
+        said.spell_out(Service::Mail);
+        assert_eq!(said.address.as_deref(), Some("imaps://Imap.example.org"));
+        assert_eq!(said.hosts(Service::Mail), ["imap.example.org:993", "mail.example.org:587"]);
     }
 }
