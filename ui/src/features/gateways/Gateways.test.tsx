@@ -149,6 +149,20 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   }));
 });
 
+test("a page in a browser names no server: that is said at a terminal", async () => {
+  const host = scene({ "gateways.list": { gateways: [] } });
+  Object.defineProperty(host, "kind", { value: "http" });
+  const { user: person } = show(host, "/gateways");
+  await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
+  const form = within(screen.getByRole("form", { name: "New gateway" }));
+  expect(form.queryByText("Another server")).toBeNull();
+  await person.selectOptions(form.getByLabelText("Chat service"), "matrix");
+  expect(form.getByText("hermit gateway add matrix")).toBeTruthy();
+  expect(form.queryByLabelText("Homeserver")).toBeNull();
+  await person.click(form.getByRole("button", { name: "Ask me to connect it" }));
+  expect(host.times("gateways.add")).toBe(0);
+});
+
 test("a token goes to the hosts that were written, with the ports of their protocols, or to the service's own", () => {
   expect(hostsOf("telegram", [])).toEqual(["api.telegram.org"]);
   expect(hostsOf("matrix", [spelledOut("Chat.example.org/base", "https")])).toEqual(["chat.example.org:443"]);

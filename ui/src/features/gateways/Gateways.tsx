@@ -26,7 +26,7 @@ export function Gateways({ of }: { of?: string | undefined }) {
       <div className={styles.screen}>
         {isNew ? <NewGateway close={() => setNew(false)} /> : <div><Button look="person" onClick={() => setNew(true)}>Connect a chat</Button></div>}
         <Answer asked={asked} what="gateways" isEmpty={(found) => found.gateways.length === 0 && !isNew} empty={<Empty title="No gateways">A gateway lets you, and people whom you pair with a code, give Hermit goals and ask it things from Telegram, Matrix, mail, Slack or Discord. What strangers write is refused. Nobody can give a yes through a chat: approvals are answered here or at a terminal.</Empty>}>
-          {(found) => found.gateways.map((one) => <One key={one.name} gateway={one} open={one.name === of} />)}
+          {(found) => found.gateways.map((one) => <One key={`${one.name} ${one.name === of}`} gateway={one} open={one.name === of} />)}
         </Answer>
       </div>
     </Screen>

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { serviceName } from "~/features/chats/words";
 import { FolderField } from "~/features/tasks/FolderField";
 import { known, ModelChoice } from "~/features/tasks/ModelChoice";
-import { useAct, useAsk } from "~/ipc/client";
+import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import { SERVICE, type Service } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
@@ -35,13 +35,17 @@ export function NewGateway({ close }: { close: () => void }) {
   const [profile, setProfile] = useState("local_edit_allowed");
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
   const needs = NEEDS[service];
+  // A page in a browser names no server: whoever has the page would choose where a token goes.
+  const isBrowser = useHost().kind === "http";
+  const isElsewhere = isBrowser && needs.fields.some((field) => field.at === "address");
   const name = (typed ?? service).trim();
   const usual = `gateway-${name}`;
   const secret = chosen ?? (secrets.some((one) => one.handle === usual) ? usual : "");
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
   const missing = needs.fields.find((field) => (fields[field.at] ?? "").trim() === "");
-  const because = name === "" ? "Write a name"
+  const because = isElsewhere ? "Name its server at a terminal"
+    : name === "" ? "Write a name"
     : secret === "" ? "Keep the token first, then choose it"
     : missing !== undefined ? `Write this: ${missing.label}`
     : folder.trim() === "" ? "Name a folder"
@@ -64,12 +68,18 @@ export function NewGateway({ close }: { close: () => void }) {
       <Select label="Chat service" value={service} options={SERVICE.map((one) => ({ value: one, label: serviceName(one) }))} onChange={(event) => setService(SERVICE.find((one) => one === event.target.value) ?? service)} />
       <TextField label="Name" value={typed ?? service} spellCheck={false} hint="a-z, 0-9 and -. A gateway that has this name already is changed." onChange={(event) => setTyped(event.target.value)} />
       <p>{needs.how}</p>
-      {needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
+      {isElsewhere && (
+        <div className={styles.how}>
+          <p>A page in a browser names no server that a token is sent to. Stop Hermit, run this, and start it again:</p>
+          <Copyable text={`hermit gateway add ${service}`} />
+        </div>
+      )}
+      {!isElsewhere && needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
       <Select
         label="Token" value={secret} onChange={(event) => setChosen(event.target.value)}
         options={[{ value: "", label: "Choose where it is kept" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}
       />
-      {secret === "" && (
+      {secret === "" && !isElsewhere && (
         <div className={styles.how}>
           <p>{needs.token} is typed at a terminal, never on a page, and is kept where your keys are. Stop Hermit, run this, and start it again:</p>
           <Copyable text={["hermit secret set", usual, ...hosts.map((host) => `--host ${host}`)].join(" ")} />
@@ -81,7 +91,7 @@ export function NewGateway({ close }: { close: () => void }) {
       <Select label="Model or playbook" value={who} options={[{ value: MODEL, label: "A model works towards the goal" }, ...playbooks.map((one) => ({ value: one.name, label: `${capital(one.name)}: ${one.about}` }))]} onChange={(event) => setWho(event.target.value)} />
       {who === MODEL && <ModelChoice value={address} onChange={setModel} />}
       <Select label="Policy profile of senders who may give goals" value={profile} options={profiles.map((one) => ({ value: one.profile, label: `${profileName(one.profile)}: ${one.about}` }))} onChange={(event) => setProfile(event.target.value)} />
-      {!needs.fields.some((field) => field.at === "address") && (
+      {!isBrowser && !needs.fields.some((field) => field.at === "address") && (
         <details>
           <summary>Another server</summary>
           <TextField label="Server (optional)" mono value={server} placeholder="https://chat.example.org" spellCheck={false} hint="Only where you run one yourself. That of the service itself where nothing is said." onChange={(event) => setServer(event.target.value)} />

@@ -289,9 +289,9 @@ export interface Commands {
   "schedules.rehearse": { params: schedules.Rehearse; answer: schedules.Rehearsal };
   /** tells what became of the times of schedules in a month, and which are to come */
   "schedules.calendar": { params: schedules.Calendar; answer: schedules.Times };
-  /** lists gateways, and how each stands */
+  /** lists gateways to chat services, and how each stands */
   "gateways.list": { params: gateways.List; answer: gateways.Gateways };
-  /** shows a gateway as it stands */
+  /** shows a gateway */
   "gateways.show": { params: gateways.Show; answer: gateways.Gateway };
   /** makes the task that asks a person whether a gateway is connected */
   "gateways.add": { params: gateways.Add; answer: gateways.Submitted };
@@ -299,15 +299,15 @@ export interface Commands {
   "gateways.pause": { params: gateways.Pause; answer: gateways.Gateway };
   /** resumes a gateway that is paused */
   "gateways.resume": { params: gateways.Resume; answer: gateways.Gateway };
-  /** removes a gateway */
+  /** removes a gateway, and with it who is paired there */
   "gateways.remove": { params: gateways.Remove; answer: gateways.Gateway };
-  /** makes a code that pairs its sender, and the task that asks a person about it */
+  /** makes a code, and the task that asks a person whether it pairs who sends it */
   "gateways.pair": { params: gateways.Pair; answer: gateways.PairingCode };
-  /** lists the senders of a gateway */
+  /** lists who is or was paired with a gateway */
   "gateways.senders": { params: gateways.Senders; answer: gateways.SenderList };
-  /** ends that a sender is paired */
+  /** ends that a sender is heard through a gateway */
   "gateways.unpair": { params: gateways.Unpair; answer: gateways.SenderList };
-  /** lists what came in through a gateway and went out */
+  /** lists messages of a gateway that came in and went out */
   "gateways.messages": { params: gateways.Messages; answer: gateways.MessageList };
   /** lists skins, and the one that a conversation has */
   "skins.list": { params: skins.List; answer: skins.SkinList };
@@ -558,7 +558,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "gateways.resume": { access: "write", topics: [] },
   "gateways.remove": { access: "write", topics: [] },
   "gateways.pair": { access: "write", topics: [] },
-  "gateways.senders": { access: "read", topics: ["store", "tasks"] },
+  "gateways.senders": { access: "read", topics: ["store"] },
   "gateways.unpair": { access: "write", topics: [] },
   "gateways.messages": { access: "read", topics: ["store", "tasks"] },
   "skins.list": { access: "read", topics: ["store", "tasks"] },

@@ -17,7 +17,8 @@ export interface Show {
 export interface Add {
   /** Its name; one that stands is changed. */
   name: string;
-  service: Service;
+  /** The chat service, by its name: `telegram`, `matrix`, `mail`, `slack` or `discord`. */
+  service: string;
   /** The server: a base URL, or a host; that of the service itself when absent. */
   address?: string | null;
   /** The name of the bot or the mail address, where the token does not say it. */

@@ -319,6 +319,10 @@ export const ARTIFACT_KIND = [
   "schedule",
   /** The file of a skin that a person trusted. */
   "skin",
+  /** A gateway: a chat service, and what tasks of its senders are. */
+  "gateway",
+  /** What came in or goes out over a gateway. */
+  "chat.message",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 

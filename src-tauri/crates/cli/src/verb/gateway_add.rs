@@ -205,7 +205,7 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
     };
     let add = Add {
         name,
-        service,
+        service: service.to_string(),
         address: said.address,
         user: said.user,
         settings: said.settings,
