@@ -69,7 +69,9 @@ fn a_token_typed_at_a_terminal_is_a_secret_and_the_gateway_is_told_paused_resume
     assert_eq!((text(&one["service"]), text(&one["state"])), ("telegram".to_owned(), "active".to_owned()));
     assert_eq!(one["hosts"][0], "127.0.0.1:9");
     let told = bench.run(&["gateway", "show", "family"]).ends_with(0);
-    for words in ["speaks with 127.0.0.1:9, with `secret:gateway-family`", "0 senders paired", "nothing waits"] {
+    for words in
+        ["speaks with 127.0.0.1:9, with `secret:gateway-family`", "0 senders paired", "nothing waits"]
+    {
         assert!(told.out.contains(words), "{words}: {}", told.out);
     }
     let listed = bench.run(&["gateway", "list"]).ends_with(0);
@@ -92,7 +94,8 @@ fn a_code_is_told_once_to_whoever_asked_for_it_and_is_kept_nowhere() {
     assert_eq!((code.len(), text(&waits["profile"])), (8, "ask".to_owned()), "{waits}");
     assert_eq!(holding(&bench.home(), code.as_bytes()), Vec::<std::path::PathBuf>::new());
     let task = text(&waits["task_id"]);
-    for words in [&["task", "show", &task, "--json"][..], &["task", "events", &task], &["approvals", "list"]] {
+    for words in [&["task", "show", &task, "--json"][..], &["task", "events", &task], &["approvals", "list"]]
+    {
         assert!(!bench.run(words).out.contains(&code), "{words:?}");
     }
 
@@ -101,7 +104,10 @@ fn a_code_is_told_once_to_whoever_asked_for_it_and_is_kept_nowhere() {
     terminal.expect("Send this to your bot in Telegram").expect("within 10 minutes, is paired");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("They may give goals") && shown.contains("Nobody can approve anything"), "{shown}");
+    assert!(
+        shown.contains("They may give goals") && shown.contains("Nobody can approve anything"),
+        "{shown}"
+    );
 
     // A person who says no has no code to give away.
     let mut terminal = bench.terminal(&["gateway", "pair", "family"]);
