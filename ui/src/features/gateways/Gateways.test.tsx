@@ -141,11 +141,12 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   await person.type(form.getByLabelText("Mail address"), "hermit@example.org");
   await person.type(form.getByLabelText(/\(IMAP\)/), "imap.example.org");
   await person.type(form.getByLabelText(/\(SMTP\)/), "smtp.example.org");
+  await person.type(form.getByLabelText(/confirms senders/), "mx.example.org");
   await person.type(form.getByLabelText("Folder that tasks of its senders work in"), "/home/you/notes");
   await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
   await person.click(form.getByRole("button", { name: "Ask me to connect it" }));
   await waitFor(() => expect(host.asked.find((call) => call.name === "gateways.add")?.params).toMatchObject({
-    name: "mail", service: "mail", address: "imaps://imap.example.org", user: "hermit@example.org", settings: { smtp: "smtps://smtp.example.org" }, secret: "gateway-mail", workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
+    name: "mail", service: "mail", address: "imaps://imap.example.org", user: "hermit@example.org", settings: { smtp: "smtps://smtp.example.org", authserv_id: "mx.example.org" }, secret: "gateway-mail", workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
   }));
 });
 

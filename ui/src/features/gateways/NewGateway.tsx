@@ -43,7 +43,7 @@ export function NewGateway({ close }: { close: () => void }) {
   const secret = chosen ?? (secrets.some((one) => one.handle === usual) ? usual : "");
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
-  const missing = needs.fields.find((field) => (fields[field.at] ?? "").trim() === "");
+  const missing = needs.fields.find((field) => field.isOptional !== true && (fields[field.at] ?? "").trim() === "");
   const because = isElsewhere ? "Name its server at a terminal"
     : name === "" ? "Write a name"
     : secret === "" ? "Keep the token first, then choose it"
@@ -53,12 +53,13 @@ export function NewGateway({ close }: { close: () => void }) {
   const own = (at: Field["at"]) => (needs.fields.some((field) => field.at === at) ? (fields[at] ?? "").trim() : "");
   const at = spelledOut(own("address") || server.trim(), service === "mail" ? "imaps" : "https");
   const smtp = spelledOut(own("smtp"), "smtps");
+  const settings = Object.fromEntries(([["smtp", smtp], ["authserv_id", own("authserv_id")], ["accept_invites", own("accept_invites")]] as const).filter(([, value]) => value !== ""));
   const hosts = hostsOf(service, [at, smtp].filter((one) => one !== ""));
 
   const send = () => {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     add.mutate(
-      { name, service, address: at === "" ? null : at, user: own("user") || null, settings: smtp === "" ? {} : { smtp }, secret, workspace: folder.trim(), reasoner, profile, channel: "app", idempotency_key: key },
+      { name, service, address: at === "" ? null : at, user: own("user") || null, settings, secret, workspace: folder.trim(), reasoner, profile, channel: "app", idempotency_key: key },
       { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
@@ -74,7 +75,7 @@ export function NewGateway({ close }: { close: () => void }) {
           <Copyable text={`hermit gateway add ${service}`} />
         </div>
       )}
-      {!isElsewhere && needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
+      {!isElsewhere && needs.fields.map((field) => <TextField key={`${service} ${field.at}`} label={field.label} value={fields[field.at] ?? ""} placeholder={field.placeholder} hint={field.hint} spellCheck={false} onChange={(event) => setFields({ ...fields, [field.at]: event.target.value })} />)}
       <Select
         label="Token" value={secret} onChange={(event) => setChosen(event.target.value)}
         options={[{ value: "", label: "Choose where it is kept" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}

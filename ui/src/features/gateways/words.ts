@@ -71,7 +71,14 @@ export function aboutName(about: MessageAbout): string {
 }
 
 /** A field of the form, and where what is written there belongs. */
-export interface Field { at: "address" | "user" | "smtp"; label: string; placeholder: string }
+export interface Field {
+  /** What else than the address and the account is a setting by its name. */
+  at: "address" | "user" | "smtp" | "authserv_id" | "accept_invites";
+  label: string;
+  placeholder: string;
+  hint?: string;
+  isOptional?: true;
+}
 
 /** What a service needs: where its token comes from, and what else is asked. */
 export interface Needs { how: string; token: string; fields: readonly Field[] }
@@ -80,13 +87,17 @@ export const NEEDS: Readonly<Record<Service, Needs>> = {
   telegram: { how: "In Telegram, write /newbot to @BotFather and answer its two questions. It sends you the token of your new bot.", token: "The bot's token", fields: [] },
   matrix: {
     how: "Make an account for Hermit on your homeserver and log in there once. In Element, its access token stands in All settings, under Help & About.", token: "The account's access token",
-    fields: [{ at: "address", label: "Homeserver", placeholder: "https://matrix.example.org" }],
+    fields: [
+      { at: "address", label: "Homeserver", placeholder: "https://matrix.example.org" },
+      { at: "accept_invites", label: "Whose invitations it accepts (optional)", placeholder: "@you:example.org", hint: "Users with blanks between, or all. Nobody's where nothing is said.", isOptional: true },
+    ],
   },
   mail: {
     how: "Use a mailbox that only Hermit reads. Many providers want a password for apps, which you make in the settings of the account there.", token: "The mailbox's password",
     fields: [
       { at: "user", label: "Mail address", placeholder: "hermit@example.org" }, { at: "address", label: "Server where mail is read (IMAP)", placeholder: "imap.example.org" },
       { at: "smtp", label: "Server where mail is sent (SMTP)", placeholder: "smtp.example.org" },
+      { at: "authserv_id", label: "Name by which the mail server confirms senders", placeholder: "mx.example.org", hint: "The first word of Authentication-Results in the source of a mail that you got there. Without it nobody can be paired, since anybody can write any sender." },
     ],
   },
   slack: { how: "On api.slack.com/apps, make an app, turn on Socket Mode, which gives an app-level token (xapp-), and install it in your workspace, which gives a bot token (xoxb-).", token: "Both tokens, the app-level one first, with a blank between", fields: [] },

@@ -35,12 +35,47 @@ enum Part {
     Setting(&'static str),
 }
 
+/// What a person is asked beside the token.
+struct Question {
+    part: Part,
+    words: &'static str,
+    /// Whether nothing works without it.
+    is_needed: bool,
+}
+
+impl Question {
+    const fn needed(part: Part, words: &'static str) -> Self {
+        Self { part, words, is_needed: true }
+    }
+}
+
+/// What is asked for Matrix.
+const OF_MATRIX: &[Question] = &[
+    Question::needed(Part::Address, "The homeserver, such as https://matrix.example.org"),
+    Question {
+        part: Part::Setting("accept_invites"),
+        words: "Whose invitations it accepts, such as @you:example.org, or `all` (Enter: nobody's)",
+        is_needed: false,
+    },
+];
+/// What is asked for mail.
+const OF_MAIL: &[Question] = &[
+    Question::needed(Part::User, "The mail address"),
+    Question::needed(Part::Address, "The server where mail is read (IMAP), such as imap.example.org"),
+    Question::needed(Part::Setting(SMTP), "The server where mail is sent (SMTP), such as smtp.example.org"),
+    Question::needed(
+        Part::Setting("authserv_id"),
+        "The name by which your mail server confirms senders: the first word of `Authentication-Results` in the source of a mail \
+         that you got there",
+    ),
+];
+
 /// What a service cannot do without.
 struct Needs {
     /// Where a newcomer gets the token.
     how: &'static str,
     /// What else is asked.
-    questions: &'static [(Part, &'static str)],
+    questions: &'static [Question],
     /// The tokens, in the order in which the secret holds them.
     tokens: &'static [&'static str],
 }
@@ -55,17 +90,13 @@ const fn needs(service: Service) -> Needs {
         Service::Matrix => Needs {
             how: "Make an account for Hermit on your homeserver and log in there once; in Element its access token stands in All \
                   settings, under Help & About.",
-            questions: &[(Part::Address, "The homeserver, such as https://matrix.example.org")],
+            questions: OF_MATRIX,
             tokens: &["The account's access token"],
         },
         Service::Mail => Needs {
             how: "Use a mailbox that only Hermit reads. Many providers want a password for apps, which you make in the settings of \
                   the account there.",
-            questions: &[
-                (Part::User, "The mail address"),
-                (Part::Address, "The server where mail is read (IMAP), such as imap.example.org"),
-                (Part::Setting(SMTP), "The server where mail is sent (SMTP), such as smtp.example.org"),
-            ],
+            questions: OF_MAIL,
             tokens: &["The mailbox's password"],
         },
         Service::Slack => Needs {
@@ -92,13 +123,14 @@ struct Said {
 }
 
 impl Said {
-    /// What of it a question is about, where that was said.
+    /// Whether what a question is about was said.
     fn has(&self, part: Part) -> bool {
-        match part {
-            Part::Address => self.address.is_some(),
-            Part::User => self.user.is_some(),
-            Part::Setting(name) => self.settings.contains_key(name),
-        }
+        let said = match part {
+            Part::Address => self.address.as_ref(),
+            Part::User => self.user.as_ref(),
+            Part::Setting(name) => self.settings.get(name),
+        };
+        said.is_some_and(|text| !text.is_empty())
     }
 
     /// Writes out the protocol of an address that was written without it: the one with TLS.
@@ -253,22 +285,21 @@ fn complete(context: &Context, service: Service, needs: &Needs, said: &mut Said)
             let question = format!("Name of this gateway (Enter: {service}): ");
             said.name = Some(line(terminal, &question)?).filter(|name| !name.is_empty());
         }
-        for (part, question) in needs.questions {
-            if !said.has(*part) {
-                said.take(*part, line(terminal, &format!("{question}: "))?);
+        for question in needs.questions {
+            if said.has(question.part) {
+                continue;
+            }
+            let text = line(terminal, &format!("{}: ", question.words))?;
+            if !text.is_empty() {
+                said.take(question.part, text);
             }
         }
     }
-    let empty = |part: &Part| match part {
-        Part::Address => said.address.as_ref().is_none_or(String::is_empty),
-        Part::User => said.user.as_ref().is_none_or(String::is_empty),
-        Part::Setting(name) => said.settings.get(*name).is_none_or(String::is_empty),
-    };
-    match needs.questions.iter().find(|(part, _)| empty(part)) {
+    match needs.questions.iter().find(|question| question.is_needed && !said.has(question.part)) {
         None => Ok(()),
-        Some((part, what)) => {
+        Some(Question { part, words, .. }) => {
             let service = service_name(service);
-            Err(Error::new(Code::Usage, format!("a gateway for {service} needs this: {}", lower(what)))
+            Err(Error::new(Code::Usage, format!("a gateway for {service} needs this: {}", lower(words)))
                 .hint(format!("add `{}`", option(*part))))
         }
     }
@@ -342,8 +373,8 @@ mod tests {
         for service in Service::ALL {
             let needs = needs(*service);
             assert!(needs.how.ends_with('.') && !needs.tokens.is_empty(), "{service}");
-            for (at, (part, _)) in needs.questions.iter().enumerate() {
-                assert!(needs.questions.iter().skip(at + 1).all(|(other, _)| other != part), "{service}");
+            for (at, one) in needs.questions.iter().enumerate() {
+                assert!(needs.questions.iter().skip(at + 1).all(|other| other.part != one.part), "{service}");
             }
         }
         assert_eq!(needs(Service::Slack).tokens.len(), 2);

@@ -44,6 +44,9 @@ fn what_a_service_needs_is_named_where_nobody_can_be_asked_and_nothing_is_kept()
     let smtp = ["gateway", "add", "mail", "--user", "hermit@example.org", "--address", "imap.example.org"];
     let sending = bench.run(&smtp).ends_with(2);
     assert!(sending.err.contains("--setting smtp=VALUE"), "{}", sending.err);
+    let confirms = [&smtp[..], &["--setting", "smtp=smtp.example.org"]].concat();
+    let confirms = bench.run(&confirms).ends_with(2);
+    assert!(confirms.err.contains("--setting authserv_id=VALUE"), "{}", confirms.err);
     let token = bench.run(&["gateway", "add", "telegram"]).ends_with(2);
     assert!(token.err.contains("no value was given"), "{}", token.err);
     bench.run(&["gateway", "add", "pigeon"]).ends_with(2);
