@@ -22,13 +22,11 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
     match verb {
         GatewayVerb::Add(args) => super::gateway_add::add(context, *args),
         GatewayVerb::List => {
-            let found = context.reading()?.call(&List {})?;
-            context.out.answer(&found, listed)?;
+            context.out.answer(&told(context, &List {})?, listed)?;
             Ok(exit::DONE)
         }
         GatewayVerb::Show { gateway } => {
-            let found = context.reading()?.call(&Show { name: gateway })?;
-            context.out.answer(&found, shown)?;
+            context.out.answer(&told(context, &Show { name: gateway })?, shown)?;
             Ok(exit::DONE)
         }
         GatewayVerb::Pause { gateway, reason } => {
@@ -56,6 +54,14 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
             changed(context, &Unpair { name: gateway, sender, reason }, &told)
         }
         GatewayVerb::Messages { gateway, limit, before } => messages(context, gateway, limit, before),
+    }
+}
+
+/// Asks the process that listens, where there is one: it alone knows whether a service answers just now.
+fn told<C: Command>(context: &Context, ask: &C) -> Result<C::Answer, Error> {
+    match Session::served(&context.home, ask) {
+        Some(found) => Ok(found),
+        None => context.reading()?.call(ask),
     }
 }
 
