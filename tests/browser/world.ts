@@ -55,6 +55,11 @@ export class World {
     }
   }
 
+  /** Keeps a secret, whose value is no argument; the hosts that it may go to. */
+  secret(name: string, value: string, ...hosts: string[]): void {
+    execFileSync(program("hermit"), ["secret", "set", name, ...hosts.flatMap((host) => ["--host", host])], { env: this.#env, input: value, stdio: ["pipe", "pipe", "pipe"] });
+  }
+
   /** Starts `hermit`, which goes on; its lines, as they come. */
   begin(...words: string[]): { line: () => Promise<string> } {
     const child = spawn(program("hermit"), words, { env: this.#env, stdio: ["ignore", "pipe", "inherit"] });

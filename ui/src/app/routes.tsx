@@ -10,6 +10,7 @@ import { Knowledge } from "~/features/knowledge/Knowledge";
 import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
+import { Gateways } from "~/features/gateways/Gateways";
 import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
 import { FirstRun } from "~/features/first/FirstRun";
@@ -62,6 +63,10 @@ const schedules = createRoute({
   getParentRoute: () => frame, path: "/schedules", component: () => <Schedules of={schedules.useSearch().of} />,
   validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
 });
+const gateways = createRoute({
+  getParentRoute: () => frame, path: "/gateways", component: () => <Gateways of={gateways.useSearch().of} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+});
 const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
@@ -70,7 +75,7 @@ const settings = createRoute({ getParentRoute: () => frame, path: "/settings", c
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, lineage, knowledge, policy, tools, proof, settings]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, settings]),
   first,
 ]);
 

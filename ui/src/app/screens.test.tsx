@@ -17,6 +17,7 @@ const SCREENS = [
   { at: "/policy", says: /in Cedar/, needs: "policy.rules" },
   { at: "/tools", says: /No servers of tools/, needs: "tools.list" },
   { at: "/tools?tab=skills", says: /No skills here/, needs: "skills.list" },
+  { at: "/gateways", says: /Nothing waits to be sent/, needs: "gateways.list" },
   { at: "/schedules", says: /Tell me what changed/, needs: "schedules.list" },
   { at: "/proof", says: /What a reader sees/, needs: "task.list" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },

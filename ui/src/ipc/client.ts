@@ -4,6 +4,7 @@ import {
   type UseQueryResult,
   QueryClient,
   keepPreviousData,
+  skipToken,
   useInfiniteQuery,
   useMutation,
   useMutationState,
@@ -142,6 +143,14 @@ export function useSending(of: string): string | null {
     select: (one) => (one.state.variables as { text?: string } | undefined)?.text ?? "",
   });
   return texts[0] ?? null;
+}
+
+/** Something that a host tells once: this page keeps it while it is open, also when the screen that asked is left. */
+export function useKept<T>(name: string): [T | null, (value: T | null) => void] {
+  const client = useQueryClient();
+  const kept = useQuery<T | null>({ queryKey: ["kept", name], queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY });
+  const keep = useCallback((value: T | null) => void client.setQueryData(["kept", name], value), [client, name]);
+  return [kept.data ?? null, keep];
 }
 
 /** A file that a command makes: at a place on the host's machine, or as a download. */

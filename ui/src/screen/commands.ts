@@ -18,6 +18,7 @@ export const PLACES: readonly Go[] = [
   { path: "/conversations", label: "Conversations", icon: "talk", keys: "g c", short: "Talk" },
   { path: "/tasks", label: "Tasks", icon: "task", keys: "g t" },
   { path: "/schedules", label: "Schedules", icon: "clock", keys: "g h", isWide: true },
+  { path: "/gateways", label: "Gateways", icon: "network", keys: "g w", isWide: true },
   { path: "/lineage", label: "Lineage", icon: "lineage", keys: "g l" },
   { path: "/knowledge", label: "Knowledge", icon: "knowledge", keys: "g k" },
   { path: "/policy", label: "Policy", icon: "policy", keys: "g p" },

@@ -5,6 +5,7 @@ import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
 import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
 import type { Conversation } from "~/ipc/generated/conversations";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
+import type { Gateway, Message, PairedSender } from "~/ipc/generated/gateways";
 import type { Limits, Schedule } from "~/ipc/generated/schedules";
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Judged } from "~/ipc/generated/policy";
@@ -73,6 +74,18 @@ export const SCHEDULE: Schedule = {
   catch_up: "newest", catch_up_most: null, grace_minutes: null, limits: NO_LIMITS, quiet: false, since: AT, fired: 3, passed_over: 1, runs: [{ slot_at: AT, task_id: DONE, status: "completed", run_status: "completed" }],
   last_passed_over: { until: AT, why: "still_running" }, artifact_id: ART,
 };
+
+/** A gateway that is connected, the sender who is paired with it, and what came in and went out. */
+export const GATEWAY: Gateway = {
+  name: "family", version: 1, service: "telegram", address: null, user: null, settings: {}, secret: "gateway-family", hosts: ["api.telegram.org:443"], state: "active", why: null, by_itself: false, away: null,
+  folder: "/home/you/notes", worker: "playbook:inventory", profile: "local_edit_allowed", senders: 1, queued: 0, since: AT, artifact_id: ART,
+};
+export const SENDER: PairedSender = { sender: "1001", sender_name: "Ana \u202eB", chat: "1001", profile: "goals", conversation_id: "cnv_01a20000000070008000000000000013", since: AT, unpaired: null };
+export function chatMessage(more: Partial<Message> = {}): Message {
+  return {
+    place: 1, at: AT, is_outgoing: false, chat: "1001", sender: "1001", text: "What is new?", used_as: "words", refused: null, times: null, about: null, state: null, why: null, task_id: DONE, task_status: "completed", sent_by: null, ...more,
+  };
+}
 
 /** Answers with the part that is asked for, as a host does; `groups` are those it would tell of. */
 export const changesOf = (all: Shown, groups: Group[] = []) => ({ from, limit, find, brief }: { from?: number | null; limit?: number | null; find?: string | null; brief?: boolean }): Changes => {
@@ -208,6 +221,9 @@ export function sceneAnswers(): Answers {
     "receipts.list": page([receiptRow]),
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
+    "gateways.list": { gateways: [GATEWAY] },
+    "gateways.senders": { name: "family", senders: [SENDER] },
+    "gateways.messages": { name: "family", before: null, messages: [chatMessage()] },
     "schedules.list": { schedules: [SCHEDULE] },
     "schedules.preview": ({ said }) => {
       if (said === "whenever") throw new Refused({ code: "usage", message: "`whenever` is not understood as a time" });

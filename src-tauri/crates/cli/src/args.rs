@@ -2,6 +2,7 @@
 
 mod acp;
 mod artifacts;
+mod gateway;
 mod ledger;
 mod logs;
 mod mcp;
@@ -22,6 +23,7 @@ mod work;
 
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
+pub use gateway::{GatewayAdd, GatewayVerb};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
@@ -169,6 +171,9 @@ pub enum Verb {
     /// Schedules: tasks that begin by themselves, each morning or whenever you say.
     #[command(subcommand)]
     Schedule(ScheduleVerb),
+    /// Gateways: write to Hermit from a chat, such as Telegram, Matrix or mail.
+    #[command(subcommand)]
+    Gateway(GatewayVerb),
     /// Skills: folders of instructions (SKILL.md) that models follow once you trust them.
     #[command(subcommand)]
     Skills(SkillsVerb),

@@ -9,6 +9,9 @@ mod checkpoint;
 mod collect;
 mod conversation;
 mod erase;
+mod gateway;
+mod gateway_add;
+mod gateway_log;
 mod grants;
 mod keyring;
 mod keys;
@@ -91,6 +94,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Tools(verb) => tools::tools(context, verb),
         Verb::Schedule(verb) => schedule::schedule(context, verb),
+        Verb::Gateway(verb) => gateway::gateway(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Skin(verb) => skin::skin(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),

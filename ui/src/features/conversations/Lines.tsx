@@ -1,6 +1,7 @@
 // The lines of a conversation, the newest last: what was said, asked, done, and how it ended, under the task that each belongs to.
 import { Link } from "@tanstack/react-router";
 import { memo, useRef } from "react";
+import { FromChat } from "~/features/chats/FromChat";
 import { shortReceipt } from "~/features/task/story";
 import { useAct } from "~/ipc/client";
 import type { Line, LineTask } from "~/ipc/generated/conversations";
@@ -21,6 +22,8 @@ import { Speaker } from "./Skin";
 import styles from "./Conversations.module.css";
 
 export interface Acts {
+  /** The conversation whose lines they are. */
+  conversation: string;
   /** The task in focus. */
   focus: string | null;
   turnTo: (task: string) => void;
@@ -109,7 +112,7 @@ function Message({ line, acts }: { line: Line; acts: Acts }) {
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
-        {line.role === "user" ? <b>{heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))}</b> : <Speaker name="Hermit" />}<Time at={line.at} clock />
+        {line.role === "user" && heard?.channel === "chat" ? <span>From <FromChat conversation={acts.conversation} /></span> : line.role === "user" ? <b>{heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))}</b> : <Speaker name="Hermit" />}<Time at={line.at} clock />
         {heard?.spoken === true && <span>spoken</span>}
         {heard?.trust === "untrusted" && <span>sent by a sender that nobody confirms</span>}
         <QuoteIt line={line} of={of} acts={acts} />

@@ -47,7 +47,7 @@ function Opened({ conversation, open }: { conversation: Conversation; open: (id:
   const titles = useMemo(() => new Map(here.map((row) => [row.task_id, said(row.title)])), [here]);
   const acts = useMemo((): Acts => ({
     focus: conversation.focus_task_id, hasFolder: conversation.folder !== null, quote,
-    turnTo: (task) => move({ conversation: id, task }), titleOf: (task) => titles.get(task) ?? "an earlier task",
+    conversation: id, turnTo: (task) => move({ conversation: id, task }), titleOf: (task) => titles.get(task) ?? "an earlier task",
   }), [conversation.focus_task_id, conversation.folder, id, move, quote, titles]);
   const inFocus = here.find((row) => row.task_id === conversation.focus_task_id);
   return (

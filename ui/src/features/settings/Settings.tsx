@@ -1,6 +1,7 @@
 // The machine, the store, copies of it, and how this window looks.
 import { useDeferredValue, useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
+import { Chats } from "./Chats";
 import { Costs } from "./Costs";
 import { Models } from "./Models";
 import { Notifications } from "./Notifications";
@@ -35,6 +36,7 @@ export function Settings() {
           <Costs />
           <Reads />
           <KeysHere />
+          <Chats />
           <Look />
           <Notifications />
           <Desktop />

@@ -7,6 +7,7 @@ import type * as context from "./context";
 import type * as conversations from "./conversations";
 import type * as erasure from "./erasure";
 import type * as gate from "./gate";
+import type * as gateways from "./gateways";
 import type * as grants from "./grants";
 import type * as guests from "./guests";
 import type * as host from "./host";
@@ -289,6 +290,26 @@ export interface Commands {
   "schedules.rehearse": { params: schedules.Rehearse; answer: schedules.Rehearsal };
   /** tells what became of the times of schedules in a month, and which are to come */
   "schedules.calendar": { params: schedules.Calendar; answer: schedules.Times };
+  /** lists gateways to chat services, and how each stands */
+  "gateways.list": { params: gateways.List; answer: gateways.Gateways };
+  /** shows a gateway */
+  "gateways.show": { params: gateways.Show; answer: gateways.Gateway };
+  /** makes the task that asks a person whether a gateway is connected */
+  "gateways.add": { params: gateways.Add; answer: gateways.Submitted };
+  /** pauses a gateway */
+  "gateways.pause": { params: gateways.Pause; answer: gateways.Gateway };
+  /** resumes a gateway that is paused */
+  "gateways.resume": { params: gateways.Resume; answer: gateways.Gateway };
+  /** removes a gateway, and with it who is paired there */
+  "gateways.remove": { params: gateways.Remove; answer: gateways.Gateway };
+  /** makes a code, and the task that asks a person whether it pairs who sends it */
+  "gateways.pair": { params: gateways.Pair; answer: gateways.PairingCode };
+  /** lists who is or was paired with a gateway */
+  "gateways.senders": { params: gateways.Senders; answer: gateways.SenderList };
+  /** ends that a sender is heard through a gateway */
+  "gateways.unpair": { params: gateways.Unpair; answer: gateways.SenderList };
+  /** lists messages of a gateway that came in and went out */
+  "gateways.messages": { params: gateways.Messages; answer: gateways.MessageList };
   /** lists skins, and the one that a conversation has */
   "skins.list": { params: skins.List; answer: skins.SkinList };
   /** shows a skin with every word of it */
@@ -535,6 +556,16 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "schedules.run": { access: "write", topics: [] },
   "schedules.rehearse": { access: "read", topics: ["store", "tasks"] },
   "schedules.calendar": { access: "read", topics: ["store", "tasks"] },
+  "gateways.list": { access: "read", topics: ["store", "tasks"] },
+  "gateways.show": { access: "read", topics: ["store", "tasks"] },
+  "gateways.add": { access: "write", topics: [] },
+  "gateways.pause": { access: "write", topics: [] },
+  "gateways.resume": { access: "write", topics: [] },
+  "gateways.remove": { access: "write", topics: [] },
+  "gateways.pair": { access: "write", topics: [] },
+  "gateways.senders": { access: "read", topics: ["store"] },
+  "gateways.unpair": { access: "write", topics: [] },
+  "gateways.messages": { access: "read", topics: ["store", "tasks"] },
   "skins.list": { access: "read", topics: ["store", "tasks"] },
   "skins.show": { access: "read", topics: ["store"] },
   "skins.check": { access: "free", topics: [] },

@@ -368,6 +368,115 @@ export const TRACE_SCOPE = [
 ] as const;
 export type TraceScope = (typeof TRACE_SCOPE)[number];
 
+/** A chat service that a gateway speaks to. */
+export const SERVICE = [
+  /** Telegram, as a bot. */
+  "telegram",
+  /** Matrix, as a user of a server. */
+  "matrix",
+  /** Mail, over IMAP and SMTP. */
+  "mail",
+  /** Slack, as an app. */
+  "slack",
+  /** Discord, as a bot. */
+  "discord",
+] as const;
+export type Service = (typeof SERVICE)[number];
+
+/** How a gateway stands. */
+export const GATEWAY_STATE = [
+  /** It is listened to, and sends. */
+  "active",
+  /** It neither listens nor sends until a person resumes it. */
+  "paused",
+  /** It is removed. */
+  "removed",
+] as const;
+export type GatewayState = (typeof GATEWAY_STATE)[number];
+
+/** What a sender who is paired may do. */
+export const SENDER_PROFILE = [
+  /** Give goals: tasks of theirs have the gateway's policy profile. */
+  "goals",
+  /** Only ask: tasks of theirs look at files and change nothing. */
+  "ask",
+] as const;
+export type SenderProfile = (typeof SENDER_PROFILE)[number];
+
+/** Why a message was refused. */
+export const MESSAGE_REFUSAL = [
+  /** It is none that can be read. */
+  "unreadable",
+  /** It is larger than a message may be. */
+  "too_large",
+  /** It was made by another node, or for another conversation. */
+  "elsewhere",
+  /** Nobody who may sign it has signed it. */
+  "unsigned",
+  /** It is older than what is still acted upon, or comes from the future. */
+  "stale",
+  /** It came before. */
+  "repeated",
+  /** It is not the next one of its chat. */
+  "out_of_order",
+  /** Nobody paired its sender. */
+  "not_paired",
+  /** It is a code of nobody, or one whose time is up. */
+  "wrong_code",
+  /** Its sender is not heard for a while. */
+  "silenced",
+  /** The button it presses is not of this sender and chat, or was used. */
+  "wrong_button",
+  /** Its gateway is paused or removed. */
+  "not_active",
+] as const;
+export type MessageRefusal = (typeof MESSAGE_REFUSAL)[number];
+
+/** What a message that came in is. */
+export const MESSAGE_USE = [
+  /** Words: a goal, or input of a task. */
+  "words",
+  /** It pairs its sender. */
+  "pairing",
+  /** It asks how tasks stand. */
+  "status",
+  /** It stops a task. */
+  "stop",
+  /** It denies an approval. */
+  "deny",
+  /** It could not be used; its sender is told why. */
+  "unusable",
+] as const;
+export type MessageUse = (typeof MESSAGE_USE)[number];
+
+/** What a message that goes out tells. */
+export const MESSAGE_ABOUT = [
+  /** How a task ended. */
+  "outcome",
+  /** What a task asks. */
+  "question",
+  /** That an approval waits for a person. */
+  "approval",
+  /** What became of a message. */
+  "reply",
+] as const;
+export type MessageAbout = (typeof MESSAGE_ABOUT)[number];
+
+/** How a message that goes out stands. */
+export const MESSAGE_STATE = [
+  /** It waits to be sent. */
+  "queued",
+  /** It is being sent, or a person is asked whether it may be. */
+  "sending",
+  /** It was sent. */
+  "sent",
+  /** It may have been sent: nobody saw how that ended. */
+  "unknown",
+  /** It was not sent, and is not tried again. */
+  "unsent",
+] as const;
+export type MessageState = (typeof MESSAGE_STATE)[number];
+
 /** How far content may be relied on (HK-15.4). */
 export const TRUST_TIER = [
   /** From outside, unchecked. */

@@ -51,6 +51,8 @@ pub enum Kind {
     Skill,
     /// A skin.
     Skin,
+    /// A gateway.
+    Gateway,
     /// A playbook that was drafted.
     Draft,
     /// The address of a model that something is set for.
@@ -256,6 +258,10 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         Kind::Skin => {
             let all = ask.call(&wire::skins::List { conversation: None })?.skins;
             all.into_iter().map(|one| (one.name, plain(&one.about))).collect()
+        }
+        Kind::Gateway => {
+            let all = ask.call(&wire::gateways::List {})?.gateways;
+            all.into_iter().map(|one| (one.name, format!("{}, {}", one.service, one.state))).collect()
         }
         Kind::Secret => {
             let all = ask.call(&wire::secrets::List {})?.secrets;

@@ -153,6 +153,7 @@ fn sender(line: &Line) -> String {
     };
     let name = match heard.channel {
         Channel::App | Channel::Cli => "You".to_owned(),
+        Channel::Chat => "A paired sender, in a chat".to_owned(),
         other => capital(&other.to_string().replace('_', " ")),
     };
     let unconfirmed = heard.trust == Some(TrustTier::Untrusted);
@@ -288,6 +289,7 @@ mod tests {
         assert_eq!(told(&heard("cli", "user_asserted")), "You: hurry");
         assert_eq!(told(&heard("app", "user_asserted")), "You: hurry");
         assert_eq!(told(&heard("run_api", "user_asserted")), "Run api: hurry");
+        assert_eq!(told(&heard("chat", "verified")), "A paired sender, in a chat: hurry");
         let webhook = "Webhook (sent by a sender that nobody confirms): hurry";
         assert_eq!(told(&heard("webhook", "untrusted")), webhook);
     }

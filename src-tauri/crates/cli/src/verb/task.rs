@@ -20,6 +20,7 @@ use wire::task::{
 };
 use wire::{Error, exit};
 use words::act::ActionState;
+use words::store::Channel;
 use words::task::Origin;
 use words::task::UndoneExtent;
 
@@ -225,6 +226,9 @@ fn show(out: &Output, asking: &Asking<'_>) {
     }
     fact("policy", row.profile.as_str());
     match row.origin {
+        _ if task.channel == Channel::Chat => {
+            fact("started", &format!("{} from a chat", time(row.created_at)));
+        }
         Origin::Person => fact("started", &time(row.created_at)),
         origin => fact("started", &format!("{} by {}", time(row.created_at), began(origin))),
     }

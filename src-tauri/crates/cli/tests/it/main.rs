@@ -24,6 +24,7 @@ mod exchanged;
 mod exits;
 mod foreign;
 mod forgetting;
+mod gateways;
 mod hosts;
 mod human_only;
 mod keyring;

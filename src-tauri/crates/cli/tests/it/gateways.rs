@@ -1,0 +1,127 @@
+//! Gateways by the program: what is missing is named, a token is typed unseen and kept as a secret, and a code is told once.
+
+use crate::bench::{APPROVAL, Bench, holding, text};
+use testkit::pty::Pty;
+
+const TOKEN: &str = "123456:ABC-def_ghi-jklmnopqrstuvwxyz012345";
+/// Nobody answers there: whatever is done here needs no service.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Says yes to what changes what Hermit may do.
+fn allow(terminal: &mut Pty) {
+    terminal.expect("Approve?").send("y\r");
+    terminal.expect("High risk. Type `high`").send("high\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+}
+
+/// A store with a gateway that a person allowed; what they saw.
+fn connected(bench: &Bench) -> String {
+    let folder = bench.folder();
+    let mut terminal = bench.terminal(&[
+        "gateway",
+        "add",
+        "telegram",
+        "--address",
+        NOWHERE,
+        "--playbook",
+        "inventory",
+        "--workspace",
+        folder.to_str().unwrap(),
+    ]);
+    terminal.expect("Name of this gateway (Enter: telegram): ").send("family\r");
+    terminal.expect("@BotFather").expect("The bot's token (not shown): ").send(&format!("{TOKEN}\r"));
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    shown
+}
+
+#[test]
+fn what_a_service_needs_is_named_where_nobody_can_be_asked_and_nothing_is_kept() {
+    let bench = Bench::new();
+    let server = bench.run(&["gateway", "add", "matrix"]).ends_with(2);
+    assert!(server.err.contains("--address"), "{}", server.err);
+    let smtp = ["gateway", "add", "mail", "--user", "hermit@example.org", "--address", "imap.example.org"];
+    let sending = bench.run(&smtp).ends_with(2);
+    assert!(sending.err.contains("--setting smtp=VALUE"), "{}", sending.err);
+    let confirms = [&smtp[..], &["--setting", "smtp=smtp.example.org"]].concat();
+    let confirms = bench.run(&confirms).ends_with(2);
+    assert!(confirms.err.contains("--setting authserv_id=VALUE"), "{}", confirms.err);
+    let token = bench.run(&["gateway", "add", "telegram"]).ends_with(2);
+    assert!(token.err.contains("no value was given"), "{}", token.err);
+    bench.run(&["gateway", "add", "pigeon"]).ends_with(2);
+    bench.run(&["gateway", "add", "telegram", "--setting", "smtp"]).ends_with(2);
+    let secrets = bench.run(&["secret", "list", "--json"]).ends_with(0).json();
+    assert_eq!(secrets["secrets"].as_array().unwrap().len(), 0);
+    let listed = bench.run(&["gateway", "list"]).ends_with(0);
+    assert!(listed.out.contains("nobody can approve"), "{}", listed.out);
+    bench.run(&["gateway", "show", "family"]).ends_with(1);
+}
+
+#[test]
+fn a_token_typed_at_a_terminal_is_a_secret_and_the_gateway_is_told_paused_resumed_and_removed() {
+    let bench = Bench::new();
+    let shown = connected(&bench);
+    assert!(!shown.contains(TOKEN), "{shown}");
+    assert!(shown.contains("hermit gateway pair family"), "{shown}");
+    assert_eq!(holding(&bench.home(), TOKEN.as_bytes()), Vec::<std::path::PathBuf>::new());
+    let secrets = bench.run(&["secret", "list", "--json"]).ends_with(0).json();
+    assert_eq!(secrets["secrets"][0]["handle"], "gateway-family");
+    assert_eq!(secrets["secrets"][0]["hosts"][0], "127.0.0.1:9", "to its service and nowhere else");
+    let one = bench.run(&["gateway", "show", "family", "--json"]).ends_with(0).json();
+    assert_eq!((text(&one["service"]), text(&one["state"])), ("telegram".to_owned(), "active".to_owned()));
+    assert_eq!(one["hosts"][0], "127.0.0.1:9");
+    let told = bench.run(&["gateway", "show", "family"]).ends_with(0);
+    for words in
+        ["speaks with 127.0.0.1:9, with `secret:gateway-family`", "0 senders paired", "nothing waits"]
+    {
+        assert!(told.out.contains(words), "{words}: {}", told.out);
+    }
+    let listed = bench.run(&["gateway", "list"]).ends_with(0);
+    assert!(listed.out.contains("nobody is paired with family yet"), "{}", listed.out);
+    bench.run(&["gateway", "pause", "family", "--reason", "on holiday"]).ends_with(0);
+    let told = bench.run(&["gateway", "show", "family"]).ends_with(0);
+    assert!(told.out.contains("on holiday") && told.out.contains("hermit gateway resume"), "{}", told.out);
+    bench.run(&["gateway", "resume", "family"]).ends_with(0);
+    bench.run(&["gateway", "remove", "family"]).ends_with(0);
+    let listed = bench.run(&["gateway", "list", "--json"]).ends_with(0).json();
+    assert_eq!(listed["gateways"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_code_is_told_once_to_whoever_asked_for_it_and_is_kept_nowhere() {
+    let bench = Bench::new();
+    connected(&bench);
+    let waits = bench.run(&["gateway", "pair", "family", "--json"]).ends_with(4).json();
+    let code = text(&waits["code"]);
+    assert_eq!((code.len(), text(&waits["profile"])), (8, "ask".to_owned()), "{waits}");
+    assert_eq!(holding(&bench.home(), code.as_bytes()), Vec::<std::path::PathBuf>::new());
+    let task = text(&waits["task_id"]);
+    for words in [&["task", "show", &task, "--json"][..], &["task", "events", &task], &["approvals", "list"]]
+    {
+        assert!(!bench.run(words).out.contains(&code), "{words:?}");
+    }
+
+    let mut terminal = bench.terminal(&["gateway", "pair", "family", "--may", "goals"]);
+    allow(&mut terminal);
+    terminal.expect("Send this to your bot in Telegram").expect("within 10 minutes, is paired");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(
+        shown.contains("They may give goals") && shown.contains("Nobody can approve anything"),
+        "{shown}"
+    );
+
+    // A person who says no has no code to give away.
+    let mut terminal = bench.terminal(&["gateway", "pair", "family"]);
+    terminal.expect("Approve?").send("n\r").expect("Reason").send("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 3, "{shown}");
+    assert!(!shown.contains("Send this to"), "{shown}");
+
+    let senders = bench.run(&["gateway", "senders", "family"]).ends_with(0);
+    assert!(senders.out.contains("nobody is paired"), "{}", senders.out);
+    let messages = bench.run(&["gateway", "messages", "family"]).ends_with(0);
+    assert!(messages.out.contains("no messages"), "{}", messages.out);
+    bench.run(&["gateway", "unpair", "family", "1001"]).ends_with(1);
+}
