@@ -173,6 +173,24 @@ pub fn check(answer: &str, record: &Record) -> Vec<AnswerSentence> {
     sentences
 }
 
+/// Whether an answer would be borne whole if each sentence of it that nothing else bears cited the results of these numbers, one
+/// set of them after the other: what [`check`] says of as many answers.
+pub fn borne_by(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<bool> {
+    let checker = Checker::new(answer, record);
+    let all = pieces(answer);
+    let open: Vec<&Piece<'_>> = all
+        .iter()
+        .filter(|piece| piece.is_code || checker.sentence(piece.text).support == Support::Unverified)
+        .collect();
+    let borne = |set: &Vec<u32>| {
+        open.iter().all(|piece| {
+            let is_borne = || checker.is_borne_by(piece.text, set);
+            if piece.is_code { checker.code(piece.text).support != Support::Unverified } else { is_borne() }
+        })
+    };
+    sets.iter().map(borne).collect()
+}
+
 fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
     let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
     let Outcome { bound, cited, cites } = outcome;

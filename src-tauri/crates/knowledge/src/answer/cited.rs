@@ -12,6 +12,7 @@
 mod acts;
 mod facts;
 mod lists;
+mod numbers;
 mod said;
 mod told;
 
@@ -104,6 +105,13 @@ impl Checker<'_> {
         };
         let cites = marks.iter().map(cite).collect();
         Outcome { bound, cited, cites }
+    }
+
+    /// Whether the results of these numbers bear a sentence.
+    pub(super) fn is_borne_by(&self, words: &str, numbers: &[u32]) -> bool {
+        let records: Vec<Held> =
+            numbers.iter().take(RECORDS_MAX).filter_map(|number| self.held(*number)).collect();
+        Judge { checker: self, records: &records }.judge(words).is_some()
     }
 
     fn names(&self, number: u32) -> bool {

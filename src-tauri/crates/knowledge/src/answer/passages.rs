@@ -300,8 +300,9 @@ fn is_card(block: &str) -> bool {
 /// Where a text in small letters holds something as it is written, and not as a part of a longer name.
 pub(super) fn bounded(text: &str, exact: &str) -> Option<usize> {
     let exact = exact.to_lowercase();
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let (opens, closes) = (is_word(exact.chars().next()), is_word(exact.chars().next_back()));
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (opens, closes) = (is_letter(exact.chars().next()), is_letter(exact.chars().next_back()));
     let whole = |(at, _): &(usize, &str)| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());
         let after = text.get(at + exact.len()..).and_then(|after| after.chars().next());

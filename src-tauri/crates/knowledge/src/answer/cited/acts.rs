@@ -29,7 +29,8 @@ impl Judge<'_, '_> {
     /// What shows the acts of a sentence: each part of it is borne by itself.
     pub(super) fn acts(&self, said: &[&Token], is_high: bool, is_first_person: bool) -> Option<Vec<Proof>> {
         let first = said.first()?;
-        let is_more = has(said, UNIVERSAL) || has(said, "both only after before twice again instead");
+        let is_more = has(said, UNIVERSAL)
+            || has(said, "both only after before twice again instead either myself personally manually");
         if is_more || holds("if please let would", &first.raw) {
             return None;
         }
@@ -62,6 +63,12 @@ impl Judge<'_, '_> {
         }
         if acts.is_empty() {
             return if any(part, FIRST_PERSON) { None } else { self.fact(part, head) };
+        }
+        // By whom it was done: somebody else.
+        let is_by =
+            |pair: &[&Token]| matches!(pair, [by, who] if by.raw == "by" && !who.raw.ends_with("ing"));
+        if !is_first_person && part.windows(2).any(is_by) {
+            return None;
         }
         let commands: Vec<&str> = part
             .iter()
@@ -155,7 +162,13 @@ impl Judge<'_, '_> {
             }
         }
         let quote = self.checker.words_of(records.first()?);
-        let is_shown = anchors > 0 && known * 100 >= words * covered;
+        // What a file holds does not tell by itself what was done to it.
+        let beside =
+            |token: &&&Token| is_content(token) && !acts.iter().any(|act| std::ptr::eq(act.verb, **token));
+        let is_own = acts.is_empty()
+            || records.iter().any(|held| !held.texts.is_empty())
+            || part.iter().filter(beside).any(|token| object.is_own(token));
+        let is_shown = is_own && anchors > 0 && known * 100 >= words * covered;
         is_shown.then(|| vec![Proof { record: first, text: None, quote }])
     }
 
@@ -254,6 +267,11 @@ impl Object<'_, '_, '_> {
         at.filter_map(|at| self.judge.checker.record.deeds.get(*at))
     }
 
+    /// Whether something stands in what was asked for, or is written as it is in what came of it.
+    fn is_own(&self, token: &Token) -> bool {
+        self.is_asked(token) || (token.kind == Kind::Exact && self.is_known(token))
+    }
+
     fn is_known(&self, token: &Token) -> bool {
         self.records.iter().any(|held| self.judge.knows(held, token))
     }
@@ -308,9 +326,7 @@ impl Object<'_, '_, '_> {
         };
         let before = self.part.iter().take(at).skip(lead + 1);
         let behind = self.part.iter().skip(at).take_while(|token| !ends(token));
-        before
-            .chain(behind)
-            .any(|token| matches!(token.kind, Kind::Exact | Kind::Name) && self.is_known(token))
+        before.chain(behind).any(|token| token.kind == Kind::Exact && self.is_known(token))
     }
 }
 

@@ -5,7 +5,8 @@ use super::super::meaning::Meaning;
 use super::super::passages::{Passage, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
 use super::super::verbs::{FAILED, Family, UNIVERSAL, WELL, family, holds};
-use super::lists::{BE, NUMBERED, SAYS, SOFT, TELLS, TEXTS, WEIGHTY, WORDS};
+use super::lists::{BE, SAYS, SOFT, TELLS, TEXTS, TROUBLE, WEIGHTY, WORDS};
+use super::numbers::numbered;
 use super::said::{counts, denies, is_dated, is_of, is_verb, keys, parts_of, phrases, risky};
 use super::{Held, Judge, Proof, any, shortened};
 use std::collections::BTreeSet;
@@ -235,6 +236,9 @@ impl Place<'_> {
             && !said.windows(2).any(unsaid)
             && phrases(said).iter().all(|phrase| holds_phrase(said, phrase, &content, &is_present))
             && numbered(said, &own, passage)
+            && !said.iter().enumerate().any(|(at, token)| self.miscounts(said, at, token, &own))
+            && !troubled(said, &own)
+            && !goes_on(said, &own, &passage.raw)
             && denies(said) == denied(&content, &own)
     }
 
@@ -283,6 +287,21 @@ impl Place<'_> {
         (!is_thin && !is_bare && !(self.of_program && lacks_number)).then_some(present)
     }
 
+    /// Whether a number is said of something that is not there, or of what was only read or written.
+    fn miscounts(&self, said: &[&Token], at: usize, number: &Token, own: &[Token]) -> bool {
+        if number.kind != Kind::Number {
+            return false;
+        }
+        let next = said.get(at + 1).filter(|next| next.kind == Kind::Word && is_content(next));
+        let is_about = |next: &&&Token| self.about.is_some_and(|about| about.contains(&next.key));
+        let lacks = next.filter(|next| self.find(next).is_none()).filter(|next| !is_about(next));
+        let place = own.iter().position(|token| token.kind == Kind::Number && token.key == number.key);
+        let verb = place.and_then(|place| own.get(place.checked_sub(1)?));
+        let verb = verb.filter(|verb| family(&verb.raw).is_some());
+        (lacks.is_some() && !self.of_program)
+            || verb.is_some_and(|verb| !said.iter().any(|token| token.key == verb.key))
+    }
+
     /// Whether a word is looked up: not one that only says that a text says so.
     fn counts(&self, token: &Token) -> bool {
         let leads = token.kind == Kind::Word
@@ -298,10 +317,8 @@ impl Place<'_> {
     /// Where something stands in the passage.
     fn find(&self, token: &Token) -> Option<usize> {
         let places = &self.passage.places;
-        if token.kind == Kind::Exact
-            && let Some(place) = bounded(&self.passage.raw, &token.key)
-        {
-            return Some(place);
+        if token.kind == Kind::Exact {
+            return bounded(&self.passage.raw, &token.key);
         }
         let known = places.get(&token.key).copied();
         if token.kind != Kind::Word || token.key.len() < PREFIX_MIN || known.is_some() {
@@ -343,49 +360,18 @@ fn holds_phrase(
     told.iter().filter(|token| is_present(token)).count() * 2 >= told.len()
 }
 
-/// Whether each number counts here what it counts in the sentence.
-fn numbered(said: &[&Token], own: &[Token], passage: &Passage) -> bool {
-    let first = first_number(&passage.raw);
-    for (at, number) in said.iter().enumerate().filter(|(_, token)| token.kind == Kind::Number) {
-        let before = at.checked_sub(1).and_then(|at| said.get(at));
-        let is_label =
-            |token: &&&Token| holds(NUMBERED, &token.raw) && !passage.places.contains_key(&token.key);
-        if before.filter(is_label).is_some() && first.as_deref() != Some(number.key.as_str()) {
-            return false;
-        }
-        let next = said.get(at + 1).filter(|next| next.kind == Kind::Word && is_content(next));
-        let Some(next) = next.filter(|next| passage.places.contains_key(&next.key)) else { continue };
-        let is_it = |token: &Token| token.kind == Kind::Number && token.key == number.key;
-        let counted = |(at, token): (usize, &Token)| {
-            is_it(token) && own.iter().skip(at + 1).take(2).any(|behind| behind.key == next.key)
-        };
-        // Nothing else is counted as that is.
-        let is_free = || {
-            let mut places = own.iter().enumerate().filter(|(_, token)| token.key == next.key);
-            places.all(|(at, _)| {
-                let mut near = own.iter().take(at).rev().take(2);
-                !near.any(|token| token.kind == Kind::Number)
-            })
-        };
-        if own.iter().any(is_it) && !own.iter().enumerate().any(counted) && !is_free() {
-            return false;
-        }
-    }
-    true
+/// Whether a passage tells of trouble, and the sentence of none.
+fn troubled(said: &[&Token], own: &[Token]) -> bool {
+    let is_told = |token: &&Token| token.raw.to_lowercase().contains("error") || holds(TROUBLE, &token.raw);
+    own.iter().any(|token| holds(TROUBLE, &token.raw)) && !said.iter().any(is_told)
 }
 
-/// The first number of a passage that is no part of a name.
-fn first_number(raw: &str) -> Option<String> {
-    let is_name = |word: &&str| {
-        let mut pairs = word.as_bytes().windows(2);
-        pairs.any(|pair| matches!(pair, [a, b] if a.is_ascii_alphabetic() && b.is_ascii_digit()))
-    };
-    let digit = |c: char| c.is_ascii_digit();
-    let mut words = raw.split_whitespace().filter(|word| !is_name(word));
-    let word = words.find(|word| word.contains(digit))?;
-    let from = word.get(word.find(digit)?..)?;
-    let number: String = from.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    Some(number.trim_end_matches('.').to_owned())
+/// Whether a sentence tells of something as done that goes on there: `approved`, of what waits for an approving review.
+fn goes_on(said: &[&Token], own: &[Token], raw: &str) -> bool {
+    said.iter().any(|token| {
+        let is_it = |other: &Token| other.key == token.key && other.raw.ends_with("ing");
+        is_past(token) && token.raw.ends_with("ed") && !raw.contains(&token.raw) && own.iter().any(is_it)
+    })
 }
 
 /// Whether a passage denies something in a part that holds words of the sentence.

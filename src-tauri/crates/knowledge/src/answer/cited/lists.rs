@@ -6,7 +6,7 @@ pub(super) const FIRST_PERSON: &str = "i we i've we've i'm hermit assistant agen
 pub(super) const WEIGHTY: &str = "cheaper cheapest faster fastest slower slowest larger largest smaller smallest more less fewer \
     most least higher highest lower lowest better best worse worst newer older oldest longer longest shorter shortest stronger \
     strongest first last second twice same different only both no longer again earlier later before after until half double \
-    instead still already yet new old left";
+    instead still already yet new old left either neither";
 /// Verbs by which a text is told of.
 pub(super) const TELLS: &str = "according says said states reads lists shows contains reports mentions describes titled title titles \
     ends begins opens includes called listed named mentioned described stated reported noted scheduled addressed excluded \
@@ -16,6 +16,8 @@ pub(super) const SAYS: &str = "according says said states claims reads lists sho
     starts ends columns";
 /// Verbs in the past that put something in other words.
 pub(super) const SOFT: &str = "gave told took got went came held used kept had";
+/// Words of what did not go well: who leaves them all out tells another thing.
+pub(super) const TROUBLE: &str = "error errors failed failure denied refused required missing unable cannot";
 /// What a text is called.
 pub(super) const TEXTS: &str = "file document summary table letter translation report script list section draft page text note \
     notes readme config configuration item commit";
