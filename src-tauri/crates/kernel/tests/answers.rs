@@ -122,13 +122,15 @@ fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_
         );
         let task = answered(&world, &words, true);
         let (event, check) = check(&world, task);
-        let seen = state(&world, task).attempt().unwrap().observed[0].artifact.artifact_id;
-        (event, check, words, seen)
+        let now = state(&world, task);
+        let seen = now.attempt().unwrap().observed[0].artifact.artifact_id;
+        let inputs = now.artifacts[&event.check.artifact_id].inputs.clone();
+        (event, check, words, (seen, inputs))
     };
     use AnswerSupport::{Evidence, Receipt, Unverified};
     let supports = |check: &AnswerCheck| check.sentences.iter().map(|one| one.support).collect::<Vec<_>>();
 
-    let (event, check, words, seen) = cited(4_404, " [r2]", " [r1]");
+    let (event, check, words, (seen, inputs)) = cited(4_404, " [r2]", " [r1]");
     assert_eq!(supports(&check), [Receipt, Evidence], "{check:?}");
     assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(2)), "{event:?}");
     assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
@@ -136,6 +138,7 @@ fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_
         check.sentences.iter().map(|one| one.cites[0].quote.clone().unwrap_or_default()).collect();
     assert!(quotes[0].contains("SUMMARY.md"), "{quotes:?}");
     assert_eq!(quotes[1], "Bob owes the landlord 1,250 EUR.");
+    assert!(inputs.contains(&seen), "what is erased of a result is erased of its words here: {inputs:?}");
     for one in &check.sentences {
         let cite = &one.cites[0];
         let (start, end) = (cite.start as usize, (cite.start + cite.length) as usize);

@@ -47,7 +47,7 @@ impl Kernel {
         let check = AnswerCheck { attempt_id, answer: answer.clone(), method: METHOD.to_owned(), sentences };
         let new = NewArtifact::audit(ArtifactKind::AnswerCheck)
             .class(ArtifactClass::Derived)
-            .from([answer.artifact_id]);
+            .from(std::iter::once(answer.artifact_id).chain(quoted(&check, &record)));
         let at = tx.object(&check, new)?;
         tx.push(AnswerChecked {
             about_attempt_id: attempt_id,
@@ -260,6 +260,16 @@ fn references(state: &TaskState, orders: &BTreeMap<ArtifactId, u32>) -> Vec<Refe
         orders.get(&artifact_id).map(|order| Reference { number, artifact_id, order: *order })
     });
     named.collect()
+}
+
+/// The results whose own words stand in a comparison: what is erased of them is erased of it.
+fn quoted<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item = ArtifactId> + 'r {
+    let is_quoted = move |number: u32| {
+        let mut cites = check.sentences.iter().flat_map(|sentence| &sentence.cites);
+        cites.any(|cite| cite.number == number && cite.quote.is_some())
+    };
+    let quoted = record.references.iter().filter(move |reference| is_quoted(reference.number));
+    quoted.map(|reference| reference.artifact_id)
 }
 
 /// The path of what changed, where it is a file or folder.

@@ -179,7 +179,7 @@ impl Checker<'_> {
 impl Bound {
     /// With what is wrong with the citations, where nothing bears the sentence.
     fn blaming(mut self, marks: &[&Mark], is_known: impl Fn(u32) -> bool) -> Self {
-        let Some(because) = self.because.take().filter(|_| !marks.is_empty()) else { return self };
+        let Some(because) = self.because.take_if(|_| !marks.is_empty()) else { return self };
         let told = match marks.iter().find(|mark| !is_known(mark.number)) {
             Some(mark) => format!("r{}, which it cites, is nothing that was shown", mark.number),
             None => "what it cites does not show it".to_owned(),
