@@ -1,5 +1,6 @@
 // The closing answer of a model with what shows each sentence, in words. Pure.
-import type { AnswerCheck, AnswerSentence, Task } from "~/ipc/generated/task";
+import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/answer";
+import type { Task } from "~/ipc/generated/task";
 
 /** Whether nothing on record shows any of it. */
 export function isBare(check: AnswerCheck): boolean {
@@ -13,15 +14,21 @@ export function checkOf(task: Task, message: { final: boolean; text: string }): 
   return message.final && whole === message.text.trim() ? check : null;
 }
 
+/** What the records say that a sentence is bound to by what the model cited alone. */
+export function quotesOf(of: AnswerSentence): string[] {
+  return of.cited ? [...new Set(of.cites.flatMap((one) => (one.bears ? one.quote ?? [] : [])))] : [];
+}
+
 /** The answer with what shows each sentence behind it. */
 export function markedAnswer(check: AnswerCheck, short: (receipt: string) => string): string {
-  return check.sentences.map((one) => `${one.gap}${one.text}${mark(one, short)}`).join("").trim();
+  return check.sentences.map((one) => `${one.gap}${one.plain ?? one.text}${mark(one, short)}`).join("").trim();
 }
 
 function mark(of: AnswerSentence, short: (receipt: string) => string): string {
+  const quotes = quotesOf(of).map((quote) => `: \u201c${quote}\u201d`).join("");
   switch (of.support) {
-    case "receipt": return ` [${of.receipts.map(short).join(", ")}]`;
-    case "evidence": return ` [seen: ${of.sources.map((source) => source.title).join(", ")}]`;
+    case "receipt": return ` [${of.receipts.map(short).join(", ")}${quotes}]`;
+    case "evidence": return ` [seen: ${of.sources.map((source) => source.title).join(", ")}${quotes}]`;
     case "absence": return " [no receipt says otherwise]";
     case "unverified": return " [UNVERIFIED]";
     case "claimless": return "";

@@ -53,3 +53,24 @@ test("words that are withheld, or are not those that were compared, are not show
   expect(answer([SENTENCES[0] ?? null, SENTENCES[0] ?? null])?.sentences).toBeUndefined();
   expect(answer([{ start: 0, length: 4_000, support: "receipt", receipts: ["rcp_1"] }])?.sentences).toBeUndefined();
 });
+
+const CITED = "The port is another now [r2]. It is out [r1, r3].";
+const at = (text: string): { start: number; length: number } => ({ start: CITED.indexOf(text), length: text.length });
+const cited: { [name: string]: Json }[] = [
+  { ...at("The port is another now [r2]."), support: "receipt", receipts: ["rcp_1"], cited: true, cites: [{ ...at("[r2]"), number: 2, bears: true, receipts: ["rcp_1"], quote: "changed app.toml" }] },
+  { ...at("It is out [r1, r3]."), support: "unverified", because: "what it cites does not show it", cites: [{ ...at("[r1,"), number: 1, bears: false }, { ...at(" r3]"), number: 3, bears: false }] },
+];
+const ofCited = (sentences: readonly Json[]) => answersOf(
+  [ended(CITED), { ...checked, payload: { ...(checked.payload as { [name: string]: Json }), answer: { artifact_id: "art_9", sha256: digestOf(new TextEncoder().encode(CITED)) } } }],
+  () => ({ answer: { artifact_id: "art_9", sha256: digestOf(new TextEncoder().encode(CITED)) }, sentences: [...sentences] }),
+  () => undefined,
+)[0];
+
+test("a citation stands as the words of its record, and its mark does not", () => {
+  expect(ofCited(cited)?.sentences?.map((one) => [one.text, one.support, one.quotes])).toEqual([["The port is another now.", "receipt", ["changed app.toml"]], ["It is out.", "unverified", []]]);
+});
+
+test("words that are no mark are not taken out of an answer", () => {
+  const [first] = cited as [{ [name: string]: Json }];
+  expect(ofCited([{ ...first, cites: [{ ...at("another now"), number: 2, bears: true }] }])?.sentences).toBeUndefined();
+});

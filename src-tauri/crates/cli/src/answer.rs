@@ -1,13 +1,16 @@
 //! A closing answer as a terminal shows it: each sentence with what bears it.
 
 use crate::text::{clip, paragraph, plain, short};
-use wire::task::{AnswerCheck, AnswerSentence};
+use std::collections::BTreeSet;
+use wire::answer::{AnswerCheck, AnswerSentence};
 use words::knowledge::AnswerSupport;
 
 /// Receipts and sources that are named with one sentence.
 const NAMED: usize = 3;
 /// Letters of a source's title.
 const TITLE: usize = 60;
+/// Letters of a record's own words.
+const QUOTE: usize = 160;
 
 /// What stands above an answer: how much of it nothing bears.
 pub fn head(check: &AnswerCheck) -> String {
@@ -33,7 +36,7 @@ pub fn text(check: &AnswerCheck) -> String {
     let mut text = String::new();
     for sentence in &check.sentences {
         text.push_str(&sentence.gap);
-        text.push_str(&paragraph(&sentence.text));
+        text.push_str(&paragraph(sentence.plain.as_deref().unwrap_or(&sentence.text)));
         if !none_is_borne {
             text.push_str(&mark(sentence));
         }
@@ -49,13 +52,21 @@ fn mark(sentence: &AnswerSentence) -> String {
     };
     let receipts = || sentence.receipts.iter().map(|id| short(id).to_owned()).collect();
     let sources = || sentence.sources.iter().map(|source| plain(&clip(&source.title, TITLE))).collect();
+    let quotes = quotes(sentence);
     match sentence.support {
-        AnswerSupport::Receipt => format!(" [receipt {}]", named(receipts())),
-        AnswerSupport::Evidence => format!(" [seen: {}]", named(sources())),
+        AnswerSupport::Receipt => format!(" [receipt {}{quotes}]", named(receipts())),
+        AnswerSupport::Evidence => format!(" [seen: {}{quotes}]", named(sources())),
         AnswerSupport::Absence => " [no receipt says otherwise]".to_owned(),
         AnswerSupport::Claimless => String::new(),
         AnswerSupport::Unverified => " [UNVERIFIED]".to_owned(),
     }
+}
+
+/// What the records say in their own words, where a sentence is bound to them by what the model cited alone.
+fn quotes(sentence: &AnswerSentence) -> String {
+    let own = sentence.cites.iter().filter(|cite| sentence.cited && cite.bears);
+    let quotes: BTreeSet<&str> = own.filter_map(|cite| cite.quote.as_deref()).collect();
+    quotes.into_iter().map(|quote| format!(": \u{201c}{}\u{201d}", plain(&clip(quote, QUOTE)))).collect()
 }
 
 #[cfg(test)]
@@ -66,7 +77,8 @@ mod tests {
     fn check(supports: &[(&str, &str)]) -> AnswerCheck {
         let sentence = |(support, text): &(&str, &str)| {
             json!({ "gap": " ", "text": text, "support": support, "receipts": ["rcp_00000000000000000000000000001a2b"],
-                "sources": [{ "artifact_id": "art_1", "title": "read notes.md" }], "because": null })
+                "sources": [{ "artifact_id": "art_1", "title": "read notes.md" }], "because": null,
+                "plain": null, "cited": false, "cites": [] })
         };
         let sentences: Vec<_> = supports.iter().map(sentence).collect();
         serde_json::from_value(json!({ "method": "m", "sentences": sentences })).unwrap()
@@ -91,5 +103,24 @@ mod tests {
         let bare = check(&[("unverified", "I sent it."), ("claimless", "Bye.")]);
         assert!(head(&bare).starts_with("The model says (UNVERIFIED"), "{}", head(&bare));
         assert_eq!(text(&bare), " I sent it. Bye.");
+    }
+
+    #[test]
+    fn a_citation_is_told_by_the_words_of_its_record_and_its_mark_is_not() {
+        let mut told = check(&[("receipt", "The port is another now [r2].")]);
+        told.sentences[0].plain = Some("The port is another now.".to_owned());
+        told.sentences[0].cited = true;
+        told.sentences[0].cites = vec![wire::answer::AnswerCite {
+            number: 2,
+            bears: true,
+            source: None,
+            receipts: Vec::new(),
+            quote: Some("changed app.toml".to_owned()),
+        }];
+        let want = " The port is another now. [receipt 00001a2b: \u{201c}changed app.toml\u{201d}]";
+        assert_eq!(text(&told), want);
+        // Where the search for it bound the sentence as well, it needs no words beside it.
+        told.sentences[0].cited = false;
+        assert_eq!(text(&told), " The port is another now. [receipt 00001a2b]");
     }
 }

@@ -112,6 +112,48 @@ fn a_lie_is_marked_however_it_is_put_and_what_stands_beside_it_keeps_its_receipt
     assert_eq!(usize::try_from(event.unverified), Ok(others));
 }
 
+/// The model proposes what bears a sentence, and that record is asked: it bears the sentence in other words, and nothing else does.
+#[test]
+fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_no_other() {
+    let cited = |number: u64, act: &str, fact: &str| {
+        let world = World::new(number);
+        let words = format!(
+            "I noted the urgent scanner in `SUMMARY.md`{act}. Bob has to pay 1,250 EUR to the landlord{fact}."
+        );
+        let task = answered(&world, &words, true);
+        let (event, check) = check(&world, task);
+        let now = state(&world, task);
+        let seen = now.attempt().unwrap().observed[0].artifact.artifact_id;
+        let inputs = now.artifacts[&event.check.artifact_id].inputs.clone();
+        (event, check, words, (seen, inputs))
+    };
+    use AnswerSupport::{Evidence, Receipt, Unverified};
+    let supports = |check: &AnswerCheck| check.sentences.iter().map(|one| one.support).collect::<Vec<_>>();
+
+    let (event, check, words, (seen, inputs)) = cited(4_404, " [r2]", " [r1]");
+    assert_eq!(supports(&check), [Receipt, Evidence], "{check:?}");
+    assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(2)), "{event:?}");
+    assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
+    let quotes: Vec<_> =
+        check.sentences.iter().map(|one| one.cites[0].quote.clone().unwrap_or_default()).collect();
+    assert!(quotes[0].contains("SUMMARY.md"), "{quotes:?}");
+    assert_eq!(quotes[1], "Bob owes the landlord 1,250 EUR.");
+    assert!(inputs.contains(&seen), "what is erased of a result is erased of its words here: {inputs:?}");
+    for one in &check.sentences {
+        let cite = &one.cites[0];
+        let (start, end) = (cite.start as usize, (cite.start + cite.length) as usize);
+        assert!(one.cited && cite.bears, "{one:?}");
+        assert_eq!(words[start..end], format!("[r{}]", cite.number));
+    }
+
+    // Cited wrongly, of what no context showed, or not at all, the same words are bound to nothing.
+    for (number, act, fact) in [(4_405, " [r1]", " [r2]"), (4_406, " [r7]", " [r3]"), (4_407, "", "")] {
+        let (event, check, ..) = cited(number, act, fact);
+        assert_eq!(supports(&check), [Unverified, Unverified], "{act}{fact}: {check:?}");
+        assert_eq!((event.unverified, event.by_citation), (2, None), "{event:?}");
+    }
+}
+
 #[conforms::conforms("HK-14.1-1")]
 #[test]
 fn what_a_task_is_given_makes_and_leaves_is_of_each_class_of_artifacts() {

@@ -3,13 +3,16 @@
 //!
 //! The binding is made without a model, and errs on one side: what it does not understand is unverified. A bound sentence is
 //! not thereby true. Its act is on record, with a receipt; or its words stand in one passage of what was looked at, which may
-//! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds.
+//! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds. Where a model cites
+//! what it was shown, the sentence may be in other words than the record, and never of other things.
 
 mod acts;
 mod asserts;
+mod cited;
 mod denials;
 mod facts;
 mod looks;
+mod marks;
 mod meaning;
 mod own;
 mod passages;
@@ -19,18 +22,19 @@ mod strict;
 mod tokens;
 mod verbs;
 
+use cited::Outcome;
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSource, AnswerSupport as Support};
 use model::{ArtifactId, ReceiptId};
 use own::Own;
 use passages::{Passages, clip};
-use sentences::pieces;
+use sentences::{Piece, pieces};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
 /// The name of the method, with its version: what it says of the same record stays the same.
-pub const METHOD: &str = "hermit.answer/2";
+pub const METHOD: &str = "hermit.answer/3";
 /// Sentences of an answer that are looked at; what follows is one more, unverified.
 pub const SENTENCES_MAX: usize = 400;
 /// Letters of a sentence that is looked at.
@@ -101,6 +105,17 @@ impl Source {
     }
 }
 
+/// A result that a model was shown under a number, by which it cites it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// The number.
+    pub number: u32,
+    /// The result.
+    pub artifact_id: ArtifactId,
+    /// The place of it, and of the act that it came of, among all that was done and looked at.
+    pub order: u32,
+}
+
 /// What a task has on record when it answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
@@ -110,6 +125,8 @@ pub struct Record {
     pub deeds: Vec<Deed>,
     /// What was seen, in its order.
     pub sources: Vec<Source>,
+    /// What the model that answers was shown, by its numbers.
+    pub references: Vec<Reference>,
 }
 
 /// What bears a sentence.
@@ -145,31 +162,38 @@ type Shown = Result<Bound, String>;
 /// The sentences of an answer with what bears each, in their order.
 pub fn check(answer: &str, record: &Record) -> Vec<AnswerSentence> {
     let checker = Checker::new(answer, record);
-    let all = pieces(answer);
-    let mut sentences: Vec<AnswerSentence> = Vec::new();
-    for piece in all.iter().take(SENTENCES_MAX) {
-        let bound = if piece.text.len() > SENTENCE_MAX {
-            Bound::unverified("it is too long to be looked at")
-        } else if piece.is_code {
-            checker.code(piece.text)
-        } else {
-            checker.sentence(piece.text)
-        };
-        sentences.push(told(piece.start, piece.text.len(), bound));
-    }
+    let all = marks::attached(answer, pieces(answer));
+    let mut sentences: Vec<AnswerSentence> =
+        all.iter().take(SENTENCES_MAX).map(|piece| checker.piece(*piece)).collect();
     if let (Some(next), Some(last)) = (all.get(SENTENCES_MAX), all.last()) {
         let length = last.start + last.text.len() - next.start;
-        sentences.push(told(
-            next.start,
-            length,
-            Bound::unverified("the answer is too long to be looked at whole"),
-        ));
+        let because = "the answer is too long to be looked at whole";
+        sentences.push(told(next.start, length, Outcome::of(Bound::unverified(because))));
     }
     sentences
 }
 
-fn told(start: usize, length: usize, bound: Bound) -> AnswerSentence {
+/// Whether an answer would be borne whole if each sentence of it that nothing else bears cited the results of these numbers, one
+/// set of them after the other: what [`check`] says of as many answers.
+pub fn borne_by(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<bool> {
+    let checker = Checker::new(answer, record);
+    let all = pieces(answer);
+    let open: Vec<&Piece<'_>> = all
+        .iter()
+        .filter(|piece| piece.is_code || checker.sentence(piece.text).support == Support::Unverified)
+        .collect();
+    let borne = |set: &Vec<u32>| {
+        open.iter().all(|piece| {
+            let is_borne = || checker.is_borne_by(piece.text, set);
+            if piece.is_code { checker.code(piece.text).support != Support::Unverified } else { is_borne() }
+        })
+    };
+    sets.iter().map(borne).collect()
+}
+
+fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
     let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+    let Outcome { bound, cited, cites } = outcome;
     AnswerSentence {
         start: small(start),
         length: small(length),
@@ -177,6 +201,8 @@ fn told(start: usize, length: usize, bound: Bound) -> AnswerSentence {
         receipts: bound.receipts.into_iter().take(NAMED_MAX).collect(),
         sources: bound.sources.into_iter().take(NAMED_MAX).collect(),
         because: bound.because,
+        cited,
+        cites,
     }
 }
 
@@ -293,6 +319,21 @@ impl<'r> Checker<'r> {
             checker.said.add("", said);
         }
         checker
+    }
+
+    /// A sentence, or a block of code. It is judged without its marks, and by what they name where nothing else bears it.
+    fn piece(&self, piece: Piece<'_>) -> AnswerSentence {
+        let outcome = if piece.text.len() > SENTENCE_MAX {
+            Outcome::of(Bound::unverified("it is too long to be looked at"))
+        } else if piece.is_code {
+            Outcome::of(self.code(piece.text))
+        } else {
+            let marks = marks::marks(piece.text);
+            let words = marks::without(piece.text, &marks);
+            let found = self.sentence(&words);
+            self.cited(piece.start, &words, &marks, found)
+        };
+        told(piece.start, piece.text.len(), outcome)
     }
 
     /// A block of code: each of its lines stands somewhere as it is written.

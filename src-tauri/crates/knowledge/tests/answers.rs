@@ -1,24 +1,24 @@
 //! What bears the sentences of closing answers: a corpus of true ones that are bound, and of false ones that are all marked.
 
-use knowledge::answer::{Deed, Left, Record, SENTENCES_MAX, Source, check};
+use knowledge::answer::{Deed, Left, Record, Reference, SENTENCES_MAX, Source, check};
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSupport};
 use model::{ArtifactId, ReceiptId};
 
 /// A record as the corpus writes it.
 #[derive(Default)]
-struct Task {
-    name: String,
-    record: Record,
+pub struct Task {
+    pub name: String,
+    pub record: Record,
     order: u32,
 }
 
-fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     text.replace("\\n", "\n")
 }
 
 impl Task {
-    fn take(&mut self, line: &str) {
+    pub fn take(&mut self, line: &str) {
         let (failed, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let (key, rest) = line.split_once(": ").expect("a key");
         self.order += 1;
@@ -79,6 +79,8 @@ impl Task {
         if key != "look" {
             self.record.deeds.push(deed);
         }
+        let (number, artifact_id) = (self.order, artifact(self.order));
+        self.record.references.push(Reference { number, artifact_id, order: self.order });
     }
 }
 
@@ -110,7 +112,7 @@ fn artifact(n: u32) -> ArtifactId {
 }
 
 /// Each line of the corpus, with its task.
-fn each(corpus: &str, mut of: impl FnMut(&Task, &str, &str)) {
+pub fn each(corpus: &str, mut of: impl FnMut(&Task, &str, &str)) {
     let mut task = Task::default();
     for line in corpus.lines() {
         if let Some(name) = line.strip_prefix("== ") {
@@ -248,7 +250,7 @@ fn a_long_record_and_a_long_answer_are_looked_at_as_far_as_they_go() {
         let order = u32::try_from(part).expect("small");
         Source { artifact_id: artifact(order), title: format!("read log{part}.txt"), text, order }
     });
-    let record = Record { said: Vec::new(), deeds: Vec::new(), sources: sources.collect() };
+    let record = Record { sources: sources.collect(), ..Record::default() };
     let answer: String = (0..SENTENCES_MAX + 50).map(|n| format!("Entry {n} says {}.\n", n * 7)).collect();
     let told = check(&answer, &record);
     assert_eq!(told.len(), SENTENCES_MAX + 1);

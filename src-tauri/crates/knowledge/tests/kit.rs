@@ -94,6 +94,7 @@ pub fn material(n: u64, text: &str) -> Material {
         act: None,
         pictures: Vec::new(),
         unseen: Vec::new(),
+        number: None,
         artifact_id: artifact(n),
         kind: ArtifactKind::FileSnapshot,
         title: format!("file {n}"),

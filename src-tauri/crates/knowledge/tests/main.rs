@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod cited;
 mod kit;
 mod layers;
 mod pack;

@@ -23,6 +23,34 @@ pub struct AnswerSentence {
     /// Why nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// Whether it is bound to what the model cited alone: the record says it in other words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cited: bool,
+    /// What the model cited in it, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cites: Vec<AnswerCite>,
+}
+
+/// A citation in a sentence of an answer: the model proposes what bears the sentence, and the record is asked whether it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerCite {
+    /// Byte of the answer where its mark begins, from 0.
+    pub start: u32,
+    /// The length of the mark in bytes.
+    pub length: u32,
+    /// The number that the model gave.
+    pub number: u32,
+    /// Whether what it names bears the sentence.
+    pub bears: bool,
+    /// What it names; absent where nothing that was shown has that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<AnswerSource>,
+    /// Receipts of the acts that it names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<ReceiptId>,
+    /// The record's own words, where it bears the sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
 }
 
 /// Something that was seen, in which the words of a sentence stand.
@@ -52,5 +80,10 @@ impl AnswerCheck {
     /// How many sentences are borne by that.
     pub fn count(&self, support: AnswerSupport) -> u32 {
         u32::try_from(self.sentences.iter().filter(|one| one.support == support).count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many sentences are bound to what the model cited alone.
+    pub fn cited(&self) -> u32 {
+        u32::try_from(self.sentences.iter().filter(|one| one.cited).count()).unwrap_or(u32::MAX)
     }
 }

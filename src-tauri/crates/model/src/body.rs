@@ -447,7 +447,7 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways bodies
     /// The closing answer was compared, sentence by sentence, with what is on record; so many are borne by what.
     AnswerChecked ("attempt.answer_checked", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, answer: ArtifactRef, check: ArtifactRef, method: String, by_receipt: u32,
-        by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32,
+        by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32; since by_citation: u32
     }
     /// A person trusted a skill: exactly these bytes. What it says and its files are the artifact.
     SkillTrusted ("skill.trusted", 1, Skill, |b| b.skill_sha256) {

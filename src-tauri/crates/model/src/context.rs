@@ -58,6 +58,9 @@ pub struct ContextItem {
     /// Pictures that are sent with it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Picture>,
+    /// By what number a closing answer cites it, when it is a result of this attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
 }
 
 /// How memory was looked up by meaning, where a person named an embedding model (memory.md 2).

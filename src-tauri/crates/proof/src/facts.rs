@@ -38,6 +38,8 @@ pub(crate) struct Facts {
     /// Sentences of closing answers that were compared with the record: bound to receipts, to what was seen, to the absence
     /// of a receipt, and to nothing.
     pub answers: [u64; 4],
+    /// Those of them that are bound to what the model cited alone.
+    pub cited: u64,
     /// Events of types that this program does not know.
     pub unknown: u64,
 }
@@ -135,6 +137,7 @@ impl Facts {
                 for (all, count) in self.answers.iter_mut().zip(counts) {
                     *all = all.saturating_add(u64::from(count));
                 }
+                self.cited = self.cited.saturating_add(u64::from(b.by_citation.unwrap_or_default()));
             }
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.content_hash, b.artifact.kind);

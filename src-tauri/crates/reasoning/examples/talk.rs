@@ -139,6 +139,7 @@ fn item(section: Section, trust_tier: TrustTier, title: &str, text: &str) -> Con
         act: None,
         found_by: None,
         pictures: Vec::new(),
+        number: None,
     }
 }
 

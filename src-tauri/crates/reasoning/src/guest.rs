@@ -180,6 +180,7 @@ mod tests {
             act: None,
             found_by: None,
             pictures: Vec::new(),
+            number: None,
         };
         let goal = std::iter::once(item(Section::TaskContract, "mend it"));
         ContextPack {

@@ -2,8 +2,8 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::Text;
+use crate::answer::AnswerCheck;
 use crate::table::{answers, params};
-use crate::task::AnswerCheck;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use words::act::ActionClass;

@@ -5,7 +5,8 @@ import type { FileChange } from "~/ipc/generated/changes";
 import type { StandingGrant } from "~/ipc/generated/grants";
 import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
-import type { AnswerCheck, AnswerSentence, Task, TaskRow } from "~/ipc/generated/task";
+import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/answer";
+import type { Task, TaskRow } from "~/ipc/generated/task";
 import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, ofPart, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
@@ -31,7 +32,7 @@ test("words of a model are never proven: they are marked, and what was done stan
 });
 
 test("each sentence of an answer stands with what shows it, and one that nothing shows is marked by itself", async () => {
-  const sentence = (text: string, more: Partial<AnswerSentence>): AnswerSentence => ({ gap: " ", text, support: "unverified", receipts: [], sources: [], because: null, ...more });
+  const sentence = (text: string, more: Partial<AnswerSentence>): AnswerSentence => ({ gap: " ", text, plain: null, support: "unverified", receipts: [], sources: [], because: null, cited: false, cites: [], ...more });
   const check: AnswerCheck = {
     method: "hermit.answer/1",
     sentences: [

@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { AnswerCheck } from "./answer";
 import type { Page, Text } from "./shared";
-import type { AnswerCheck, Reasoner } from "./task";
+import type { Reasoner } from "./task";
 import type { ApprovalStatus, Channel, ClarificationStatus, IngressResolution, MessageKind, ResultCode, Role, RunStatus, TaskStatus, TerminationReason, TrustTier, WordsBy } from "./words";
 
 /** All of them, the newest first. */

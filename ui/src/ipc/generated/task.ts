@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { AnswerCheck } from "./answer";
 import type { Page, PartOf, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AnswerSupport, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -284,34 +285,6 @@ export interface TaskCounts {
   /** Not ended, and nobody is waited for. */
   going: number;
   ended: number;
-}
-
-/** What bears a closing answer, sentence by sentence. The binding is made without a model, when the answer is given. */
-export interface AnswerCheck {
-  /** The name of the method, with its version. */
-  method: string;
-  sentences: AnswerSentence[];
-}
-
-/** A sentence of an answer. */
-export interface AnswerSentence {
-  /** What stands between it and the sentence before: white space. */
-  gap: string;
-  text: string;
-  support: AnswerSupport;
-  /** Receipts of the acts that it claims. */
-  receipts: string[];
-  /** Where its words stand. */
-  sources: AnswerSource[];
-  /** Why nothing bears it. */
-  because: string | null;
-}
-
-/** Something that was seen, in which the words of a sentence stand. */
-export interface AnswerSource {
-  artifact_id: string;
-  /** A path, a search, a command. */
-  title: string;
 }
 
 /** What must hold at the end of a task. */

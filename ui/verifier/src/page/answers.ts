@@ -20,6 +20,8 @@ export interface SentenceTold {
   receipts: string[];
   sources: { id: string; title: string }[];
   because?: string;
+  /** What the records say in their own words, where it is bound to them by what the model cited alone. */
+  quotes: string[];
 }
 
 /** An answer that was compared with the log. */
@@ -77,13 +79,38 @@ function cut(words: Uint8Array, all: readonly Json[]): SentenceTold[] | undefine
     const word = SUPPORTS.find((support) => support === say(one, "support")) ?? "unverified";
     // What names nothing is bound to nothing.
     const names = word === "receipt" ? receipts.length > 0 : word === "evidence" ? sources.length > 0 : true;
-    sentences.push({ gap: text(read, start), text: text(start, start + length), support: names ? word : "unverified", receipts, sources, ...(because !== undefined && { because }) });
+    const bound = names ? word : "unverified";
+    const cites = items(one, "cites");
+    const said = plain(words, start, start + length, cites);
+    if (said === undefined) return undefined;
+    const quotes = is(one, "cited") && (bound === "receipt" || bound === "evidence") ? cites.flatMap((cite) => (is(cite, "bears") ? say(cite, "quote") ?? [] : [])) : [];
+    sentences.push({ gap: text(read, start), text: said, support: bound, receipts, sources, quotes: [...new Set(quotes)], ...(because !== undefined && { because }) });
     read = start + length;
   }
   // Words behind the last sentence were compared with nothing.
   const rest = text(read, words.length);
-  if (rest.trim() !== "") sentences.push({ gap: "", text: rest, support: "unverified", receipts: [], sources: [] });
+  if (rest.trim() !== "") sentences.push({ gap: "", text: rest, support: "unverified", receipts: [], sources: [], quotes: [] });
   return sentences;
+}
+
+/** Whether a field says yes. */
+function is(of: Json, name: string): boolean {
+  return typeof of === "object" && of !== null && !Array.isArray(of) && (of as { [name: string]: Json })[name] === true;
+}
+
+/** A sentence without the marks by which the model cites, and the space before each; nothing where they do not lie in it, or are no marks. */
+function plain(words: Uint8Array, start: number, end: number, cites: readonly Json[]): string | undefined {
+  const text = (from: number, to: number): string => new TextDecoder().decode(words.subarray(from, to));
+  let said = "";
+  let read = start;
+  for (const cite of cites) {
+    const [from, length] = [num(cite, "start") ?? -1, num(cite, "length") ?? -1];
+    // Only a mark is taken out: what else a comparison names as one stands on the page.
+    if (from < read || length < 0 || from + length > end || !/^(\[|[,;]?) *[rR]\d{1,4} *([,;]|\])?$/.test(text(from, from + length).trim())) return undefined;
+    said += text(read, from).trimEnd();
+    read = from + length;
+  }
+  return cites.length === 0 ? text(start, end) : (said + text(read, end)).trim();
 }
 
 export function answersView(opened: Opened, go: Go): HTMLElement {
@@ -112,7 +139,8 @@ function one(answer: AnswerTold, opened: Opened, go: Go): HTMLElement {
   }
   const said = h("div", { class: "answer-words" });
   for (const sentence of answer.sentences.slice(0, SHOWN)) {
-    append(said, [h("span", { "data-support": sentence.support }, ...shown(sentence.gap), h("span", { class: "words" }, ...shown(sentence.text)), ...support(sentence, opened, go))]);
+    const quotes = sentence.quotes.map((quote) => h("q", { title: "What the record says, in its own words; the model cited it" }, ...shown(quote)));
+    append(said, [h("span", { "data-support": sentence.support }, ...shown(sentence.gap), h("span", { class: "words" }, ...shown(sentence.text)), ...support(sentence, opened, go), ...quotes)]);
   }
   append(section, [said]);
   if (answer.sentences.length > SHOWN) append(section, [h("p", { class: "dim" }, `The first ${SHOWN} of ${count(answer.sentences.length, "sentence")}.`)]);

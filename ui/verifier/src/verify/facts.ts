@@ -65,6 +65,8 @@ export class Facts {
   claims = 0;
   /** Sentences of closing answers that were compared with the record: bound to receipts, to what was seen, to the absence of a receipt, and to nothing. */
   answers = [0, 0, 0, 0];
+  /** Those of them that are bound to what the model cited alone. */
+  cited = 0;
   /** Events of types that this program does not know. */
   unknown = 0;
 
@@ -87,7 +89,8 @@ export class Facts {
   private fold({ task_seq: seq, occurred_at, payload }: Event, type: keyof Bodies): void {
     switch (type) {
       case "attempt.answer_checked": {
-        const { by_receipt, by_evidence, by_absence, unverified } = BODIES[type](payload);
+        const { by_receipt, by_evidence, by_absence, unverified, by_citation } = BODIES[type](payload);
+        this.cited += Number(by_citation ?? 0);
         this.answers = [by_receipt, by_evidence, by_absence, unverified].map((count, at) => (this.answers[at] ?? 0) + Number(count));
         return;
       }

@@ -60,7 +60,7 @@ fn last_words(
     host: &dyn Host,
     query: &Query,
     row: &TaskRow,
-) -> Result<Option<wire::task::AnswerCheck>, Error> {
+) -> Result<Option<wire::answer::AnswerCheck>, Error> {
     let attempts = every(|ask| query.attempts(row.task_id, ask))?;
     let Some(last) = attempts.last().filter(|attempt| attempt.answer_ref.is_some()) else { return Ok(None) };
     crate::body::answer_check::of(host, query, row.task_id, last.attempt_id)

@@ -7,7 +7,7 @@ use crate::state::{AttemptState, ObservedRef, ReceiptRecord, TaskState};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::ActionRequest;
-use knowledge::answer::{Deed, Left, METHOD, Record, Source, check};
+use knowledge::answer::{Deed, Left, METHOD, Record, Reference, Source, check};
 use model::action::ActionClass;
 use model::answer::{AnswerCheck, AnswerSupport};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
@@ -15,7 +15,7 @@ use model::body::AnswerChecked;
 use model::receipt::{Change, ItemOutcome, Receipt, ReceiptClass, ResultCode};
 use model::resource::ResourceId;
 use model::witness::Found;
-use model::{ReceiptId, Slot, TaskId};
+use model::{ArtifactId, ReceiptId, Slot, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of texts that are looked at in all, the newest first.
@@ -47,7 +47,7 @@ impl Kernel {
         let check = AnswerCheck { attempt_id, answer: answer.clone(), method: METHOD.to_owned(), sentences };
         let new = NewArtifact::audit(ArtifactKind::AnswerCheck)
             .class(ArtifactClass::Derived)
-            .from([answer.artifact_id]);
+            .from(std::iter::once(answer.artifact_id).chain(quoted(&check, &record)));
         let at = tx.object(&check, new)?;
         tx.push(AnswerChecked {
             about_attempt_id: attempt_id,
@@ -59,19 +59,21 @@ impl Kernel {
             by_absence: check.count(AnswerSupport::Absence),
             claimless: check.count(AnswerSupport::Claimless),
             unverified: check.count(AnswerSupport::Unverified),
+            by_citation: Some(check.cited()).filter(|cited| *cited > 0),
         });
         Ok(())
     }
 
     /// What a task and its parts have done and seen.
     fn record_of(&self, state: &TaskState) -> Result<Record, Error> {
-        let mut told = Told { record: Record::default(), left: TEXTS_MAX, order: 0 };
+        let mut told = Told { record: Record::default(), left: TEXTS_MAX, order: 0, orders: BTreeMap::new() };
         told.record.said.push(state.goal_text());
         told.record.said.extend(state.inputs.iter().chain(&state.absorbed).map(|input| input.text.clone()));
         for part in self.tasks_below(state)? {
             self.add_task(&part, &mut told)?;
         }
         self.add_task(state, &mut told)?;
+        told.record.references = references(state, &told.orders);
         Ok(told.record)
     }
 
@@ -122,6 +124,7 @@ impl Kernel {
         let seen = state.attempts.values().flat_map(|attempt: &AttemptState| &attempt.observed);
         for seen in seen {
             told.order = told.order.saturating_add(1);
+            told.orders.insert(seen.artifact.artifact_id, told.order);
             for mut deed in deeds.remove(&seen.artifact.artifact_id.to_string()).unwrap_or_default() {
                 deed.order = told.order;
                 told.record.deeds.push(deed);
@@ -234,6 +237,8 @@ struct Told {
     /// Bytes of texts that may still be read.
     left: usize,
     order: u32,
+    /// The place of each result.
+    orders: BTreeMap<ArtifactId, u32>,
 }
 
 impl Told {
@@ -244,6 +249,27 @@ impl Told {
         self.left = if fits { self.left - size } else { self.left };
         fits
     }
+}
+
+/// What the model that answers had been shown, by the numbers that its contexts name: a result of this answer it had not.
+fn references(state: &TaskState, orders: &BTreeMap<ArtifactId, u32>) -> Vec<Reference> {
+    let Some(attempt) = state.attempt() else { return Vec::new() };
+    let numbered = (1..).zip(&attempt.observed).filter(|(_, seen)| seen.iteration < attempt.iteration);
+    let named = numbered.filter_map(|(number, seen)| {
+        let artifact_id = seen.artifact.artifact_id;
+        orders.get(&artifact_id).map(|order| Reference { number, artifact_id, order: *order })
+    });
+    named.collect()
+}
+
+/// The results whose own words stand in a comparison: what is erased of them is erased of it.
+fn quoted<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item = ArtifactId> + 'r {
+    let is_quoted = move |number: u32| {
+        let mut cites = check.sentences.iter().flat_map(|sentence| &sentence.cites);
+        cites.any(|cite| cite.number == number && cite.quote.is_some())
+    };
+    let quoted = record.references.iter().filter(move |reference| is_quoted(reference.number));
+    quoted.map(|reference| reference.artifact_id)
 }
 
 /// The path of what changed, where it is a file or folder.

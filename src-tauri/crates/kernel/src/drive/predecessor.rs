@@ -161,5 +161,6 @@ fn material(artifact_id: model::ArtifactId, sensitivity: Sensitivity, text: Stri
         act: None,
         pictures: Vec::new(),
         unseen: Vec::new(),
+        number: None,
     }
 }

@@ -19,7 +19,7 @@ impl Kernel {
     ) -> Result<Vec<Material>, Error> {
         let mut materials = Vec::new();
         let summed_up = attempt.compacted.as_ref().map_or(0, |compacted| compacted.results);
-        for seen in attempt.observed.iter().skip(summed_up) {
+        for (seen, number) in attempt.observed.iter().zip(1..).skip(summed_up) {
             let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
             let bytes = self.artifacts.read(&artifact.content_hash)?;
             let content = String::from_utf8_lossy(&bytes);
@@ -37,6 +37,7 @@ impl Kernel {
                     act: told.act,
                     pictures: Vec::new(),
                     unseen: Vec::new(),
+                    number: Some(number),
                 });
             }
         }
@@ -63,6 +64,7 @@ impl Kernel {
                 act: None,
                 pictures: Vec::new(),
                 unseen: Vec::new(),
+                number: None,
             });
         }
         materials.extend(given.into_iter().rev());
@@ -129,6 +131,7 @@ impl Kernel {
                 act: None,
                 pictures: Vec::new(),
                 unseen: Vec::new(),
+                number: None,
             });
         }
         Ok(())

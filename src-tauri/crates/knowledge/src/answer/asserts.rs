@@ -26,7 +26,7 @@ const NAMES: &str = "what which who how when where why whose whom";
 /// Words of headings that tell of nothing.
 const TITLES: &str = "summary result results overview details notes status report answer changes next steps what findings tests";
 /// Words by which a part of a sentence begins that says something by itself.
-const PARTS: &str =
+pub(super) const PARTS: &str =
     "and but while because which who since so after before when where as although though whereas or";
 /// Signs that say that something is done, or well.
 const TICKS: [char; 13] = ['✅', '✔', '✓', '☑', '🗸', '👍', '🟢', '💯', '🎉', '🚀', '🏁', '👌', '🆗'];

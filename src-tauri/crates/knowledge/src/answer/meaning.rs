@@ -68,6 +68,11 @@ impl Manner {
         }
     }
 
+    /// Whether it is said in a sentence.
+    pub(super) fn is_prose(&self) -> bool {
+        self.any(PROSE) && !self.is_structured
+    }
+
     fn any(&self, list: &str) -> bool {
         list.split_whitespace().any(|word| self.words.contains(word))
     }
@@ -135,7 +140,7 @@ impl<'s> Meaning<'s> {
         {
             return false;
         }
-        let is_prose = manner.any(PROSE) && !manner.is_structured;
+        let is_prose = manner.is_prose();
         let is_said = self.is_linked && !self.is_act;
         !((is_prose && self.owns && !manner.any(HAVE) && !manner.any(HOLDS))
             || (is_said && manner.done.as_ref().is_some_and(|done| !self.keys.contains(done.as_str())))

@@ -5,6 +5,7 @@ use super::meaning::{Manner, Meaning};
 use super::tokens::{Kind, Token, tokens};
 use super::verbs::{FUNCTION, GENERIC, NEGATIONS, STANDS, holds};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes of a text that are looked at.
@@ -15,6 +16,8 @@ const PASSAGE_MAX: usize = 1_200;
 const PASSAGES_MAX: usize = 20_000;
 /// Passages that one sentence is compared with.
 const TRIED_MAX: usize = 3_000;
+/// Passages of one text that a sentence is compared with which cites it.
+const NEAR_MAX: usize = 400;
 
 /// A passage of what is on record.
 #[derive(Debug)]
@@ -22,11 +25,13 @@ pub(super) struct Passage {
     /// Which text it is of.
     pub(super) text: usize,
     /// As it stands, in small letters.
-    raw: String,
+    pub(super) raw: String,
     /// Where each word and number of it stands first.
-    places: BTreeMap<String, usize>,
+    pub(super) places: BTreeMap<String, usize>,
     is_negative: bool,
-    manner: Manner,
+    pub(super) manner: Manner,
+    /// Whether it is a line of several sentences, each of which is a passage as well.
+    pub(super) is_joined: bool,
 }
 
 /// Texts in passages, found by the words they hold.
@@ -35,6 +40,10 @@ pub(super) struct Passages {
     passages: Vec<Passage>,
     /// Titles of the texts, in small letters, their words, and words that say nothing of such a text.
     titles: Vec<(String, BTreeSet<String>, BTreeSet<String>)>,
+    /// Of each text, the words of its title, and of its heading where it is no output of a program.
+    about: Vec<BTreeSet<String>>,
+    /// Of each text, where its passages lie.
+    of_text: Vec<Range<usize>>,
     holding: BTreeMap<String, Vec<usize>>,
 }
 
@@ -59,13 +68,19 @@ impl Passages {
                 text.lines().next().map(tokens).unwrap_or_default().into_iter().map(|token| token.key),
             );
         }
+        let mut about = words.clone();
         if let Some(heading) = heading(text).filter(|_| !title.is_empty()) {
             let named = tokens(heading).into_iter().filter(|token| token.kind != Kind::Mark);
             words.extend(named.map(|token| token.key));
         }
+        if !title.starts_with("command") {
+            about.clone_from(&words);
+        }
+        self.about.push(about);
+        let first = self.passages.len();
         self.titles.push((title.to_lowercase(), words, called));
         for block in text.split("\n\n").filter(|block| is_card(block)) {
-            self.passage(of, block);
+            self.passage(of, block, false);
         }
         let mut head = "";
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -73,7 +88,7 @@ impl Passages {
             let is_listed = line.starts_with(['-', '*', '•', '+', '|'])
                 || (number.len() < line.len() && number.starts_with(['.', ')', ',']));
             if is_listed && !head.is_empty() {
-                self.passage(of, &format!("{head} {line}"));
+                self.passage(of, &format!("{head} {line}"), false);
             }
             // Of a list in JSON each object is by itself, and of a sentence each part that could stand alone.
             for sentence in line
@@ -81,19 +96,20 @@ impl Passages {
                 .flat_map(|part| part.split("},{"))
                 .flat_map(|part| part.split("; "))
             {
-                self.passage(of, sentence);
+                self.passage(of, sentence, false);
             }
             let is_one = !line.contains("},{") && !line.contains("; ");
             if line.len() <= 160 && is_one && line.split_sentence_bounds().count() > 1 {
-                self.passage(of, line);
+                self.passage(of, line, true);
             }
             if !is_listed {
                 head = clip(line, 200);
             }
         }
+        self.of_text.push(first..self.passages.len());
     }
 
-    fn passage(&mut self, text: usize, words: &str) {
+    fn passage(&mut self, text: usize, words: &str, is_joined: bool) {
         if self.passages.len() >= PASSAGES_MAX {
             return;
         }
@@ -123,7 +139,7 @@ impl Passages {
         for key in places.keys() {
             self.holding.entry(key.clone()).or_default().push(at);
         }
-        self.passages.push(Passage { text, raw, places, is_negative, manner });
+        self.passages.push(Passage { text, raw, places, is_negative, manner, is_joined });
     }
 
     /// The passage that holds all that a sentence says, of the texts that `may` be used.
@@ -191,6 +207,36 @@ impl Passages {
         own > 0 && own * 2 >= content.len() - free
     }
 
+    /// The passages of a text that hold one of these words, as far as they are looked at.
+    pub(super) fn near(&self, text: usize, keys: &BTreeSet<String>) -> Vec<&Passage> {
+        let Some(range) = self.of_text.get(text) else { return Vec::new() };
+        let within = |list: &Vec<usize>| -> Vec<usize> {
+            let from = list.partition_point(|at| *at < range.start);
+            list.iter().skip(from).take_while(|at| **at < range.end).take(NEAR_MAX).copied().collect()
+        };
+        let found: BTreeSet<usize> =
+            keys.iter().filter_map(|key| self.holding.get(key)).flat_map(within).collect();
+        found.into_iter().take(NEAR_MAX).filter_map(|at| self.passages.get(at)).collect()
+    }
+
+    /// Whether a text holds something as it is written, and not as a part of a longer name.
+    pub(super) fn text_holds(&self, text: usize, exact: &str) -> bool {
+        let range = self.of_text.get(text).cloned().unwrap_or_default();
+        self.passages
+            .get(range)
+            .is_some_and(|passages| passages.iter().any(|p| bounded(&p.raw, exact).is_some()))
+    }
+
+    /// The title of a text in small letters, what it is about, and words that say nothing of it.
+    pub(super) fn title(&self, text: usize) -> (&str, Option<&BTreeSet<String>>, Option<&BTreeSet<String>>) {
+        let title = self.titles.get(text);
+        (
+            title.map_or("", |(title, ..)| title.as_str()),
+            self.about.get(text),
+            title.map(|(.., called)| called),
+        )
+    }
+
     /// Whether one passage holds something as it is written, and that many of these words.
     pub(super) fn joins(&self, exact: &str, words: &[String], least: usize) -> bool {
         let exact = exact.to_lowercase();
@@ -251,8 +297,23 @@ fn is_card(block: &str) -> bool {
         })
 }
 
+/// Where a text in small letters holds something as it is written, and not as a part of a longer name.
+pub(super) fn bounded(text: &str, exact: &str) -> Option<usize> {
+    let exact = exact.to_lowercase();
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (opens, closes) = (is_letter(exact.chars().next()), is_letter(exact.chars().next_back()));
+    let whole = |(at, _): &(usize, &str)| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + exact.len()..).and_then(|after| after.chars().next());
+        let goes_on = (is_word(after) && closes) || (after == Some('/') && exact.contains('/'));
+        !((is_word(before) && opens) || goes_on)
+    };
+    if exact.is_empty() { None } else { text.match_indices(exact.as_str()).find(whole).map(|(at, _)| at) }
+}
+
 /// The words of a path, an address or a name in code.
-fn parts(exact: &str) -> Vec<Token> {
+pub(super) fn parts(exact: &str) -> Vec<Token> {
     tokens(&exact.replace(['.', '/', '_', '-', ':', '=', '"', '{', '}', '(', ')'], " "))
 }
 

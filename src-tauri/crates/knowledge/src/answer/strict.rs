@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Parts of a sentence that are looked at.
 const PARTS_MAX: usize = 24;
 /// What goes to somebody, and is no file.
-const MESSAGES: &str =
+pub(super) const MESSAGES: &str =
     "mail mails email e-mail emails message messages sms reply notification invitation announcement";
 /// Words of place within a file.
 const WITHIN: &str = "order place addition total detail short time end beginning top bottom row first last";
@@ -142,7 +142,7 @@ impl Checker<'_> {
     }
 
     /// Whether a line that an act left fresh in a file has a word.
-    fn leaves(&self, at: usize, token: &Token) -> bool {
+    pub(super) fn leaves(&self, at: usize, token: &Token) -> bool {
         let words = |text: &String| -> BTreeSet<String> {
             let apart =
                 |line: &str| line.replace(['=', ':', ',', '"', '@', '(', ')', ';', '_', '.', '/', '|'], " ");

@@ -39,6 +39,8 @@ pub(super) struct Candidate {
     pub(super) found_by: Option<FoundBy>,
     /// Pictures that are shown with it.
     pub(super) pictures: Vec<Picture>,
+    /// By what number a closing answer cites it.
+    pub(super) number: Option<u32>,
 }
 
 impl Candidate {
@@ -68,9 +70,9 @@ impl Candidate {
         let tokens = self.cost();
         let text = if self.fenced { fence::fence(&self.source, self.tier, &self.text) } else { self.text };
         let (section, source, title, trust_tier) = (self.section, self.source, self.title, self.tier);
-        let (act, found_by, pictures) = (self.act, self.found_by, self.pictures);
+        let (act, found_by, pictures, number) = (self.act, self.found_by, self.pictures, self.number);
         let cut = false;
-        ContextItem { section, source, title, text, trust_tier, tokens, cut, act, found_by, pictures }
+        ContextItem { section, source, title, text, trust_tier, tokens, cut, act, found_by, pictures, number }
     }
 
     /// The item within `tokens`: whole if it fits, else head and tail around a mark that says what is left out.
@@ -153,6 +155,7 @@ impl Basket<'_> {
             place: 0,
             found_by: None,
             pictures: Vec::new(),
+            number: None,
         }
     }
 
@@ -288,6 +291,7 @@ fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
         candidate.inputs = vec![artifact.artifact_id];
         candidate.rest = artifact.rest;
         candidate.act = artifact.act.as_ref().map(|act| basket.redacted(act));
+        candidate.number = artifact.number;
         candidate.pictures = artifact.pictures.iter().map(|picture| basket.named(picture)).collect();
         artifact.unseen.iter().for_each(|why| basket.omit(Section::Artifacts, &source, why));
         candidates.push(candidate);

@@ -47,6 +47,9 @@ pub struct Material {
     /// Why other pictures of it are not shown, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
+    /// By what number a closing answer cites it, when it is a result of this attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
 }
 
 /// A message bound to the task since the last boundary.

@@ -274,11 +274,15 @@ impl Check<'_> {
                 _ => "what was done is what the receipts say",
             };
             let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
+            let cited = match self.facts.cited {
+                0 => String::new(),
+                cited => format!("; {cited} of the bound by what the model cited, in other words"),
+            };
             let bound = match by_receipt + by_evidence + by_absence + none {
                 0 => String::new(),
                 all => format!(
                     "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
-                     {by_absence} to no receipt that says otherwise, {none} UNVERIFIED",
+                     {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
                     count(all, "claim")
                 ),
             };

@@ -66,6 +66,7 @@ pub fn item(section: Section, tier: TrustTier, title: &str, text: &str) -> Conte
         act: None,
         found_by: None,
         pictures: Vec::new(),
+        number: None,
     }
 }
 

@@ -137,10 +137,13 @@ fn input(
 /// Completed, failed and cancelled end a run; rolled back keeps the end it had (T1).
 /// What bears the answer is told with the end of the run.
 fn checked(mirror: &mut RunFold, b: &AnswerChecked) -> Vec<Draft> {
-    let check = json!({
+    let mut check = json!({
         "check": b.check, "method": b.method, "by_receipt": b.by_receipt, "by_evidence": b.by_evidence,
         "by_absence": b.by_absence, "claimless": b.claimless, "unverified": b.unverified,
     });
+    if let (Some(cited), Value::Object(told)) = (b.by_citation, &mut check) {
+        told.insert("by_citation".to_owned(), json!(cited));
+    }
     if let Some(outcome) = &mut mirror.outcome {
         outcome.check = Some(check);
     }

@@ -1,8 +1,8 @@
 //! Conversations: what is said, what it was bound to, and the task in focus (HK-8.1.2, HK-8.1.3).
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+use crate::answer::AnswerCheck;
 use crate::table::{answers, params};
-use crate::task::AnswerCheck;
 use crate::task::Reasoner;
 use crate::{Page, Text};
 use words::act::ResultCode;

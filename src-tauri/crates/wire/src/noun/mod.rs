@@ -1,6 +1,7 @@
 //! One file for each noun of the table: its parameters and its answers.
 
 pub mod agent;
+pub mod answer;
 pub mod approvals;
 pub mod artifacts;
 pub mod changes;

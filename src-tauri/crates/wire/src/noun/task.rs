@@ -1,12 +1,12 @@
 //! Tasks: what a person asks for, and how it goes.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+use crate::answer::AnswerCheck;
 use crate::table::{answers, params};
 use crate::{Page, PartOf, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
-use words::knowledge::AnswerSupport;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::step::StepKind;
 use words::store::Channel;
@@ -328,34 +328,6 @@ answers! {
         /// Not ended, and nobody is waited for.
         going: u64,
         ended: u64,
-    }
-
-    /// What bears a closing answer, sentence by sentence. The binding is made without a model, when the answer is given.
-    AnswerCheck {
-        /// The name of the method, with its version.
-        method: String,
-        sentences: Vec<AnswerSentence>,
-    }
-
-    /// A sentence of an answer.
-    AnswerSentence {
-        /// What stands between it and the sentence before: white space.
-        gap: String,
-        text: String,
-        support: AnswerSupport,
-        /// Receipts of the acts that it claims.
-        receipts: Vec<String>,
-        /// Where its words stand.
-        sources: Vec<AnswerSource>,
-        /// Why nothing bears it.
-        because: Option<String>,
-    }
-
-    /// Something that was seen, in which the words of a sentence stand.
-    AnswerSource {
-        artifact_id: String,
-        /// A path, a search, a command.
-        title: String,
     }
 
     /// What must hold at the end of a task.

@@ -1,0 +1,28 @@
+// A sentence of an answer that is bound by what its model cited.
+import { render, screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { AnswerCheck } from "~/ipc/generated/answer";
+import { CheckedAnswer } from "./CheckedAnswer";
+import { markedAnswer } from "./answer";
+
+const check: AnswerCheck = {
+  method: "hermit.answer/3",
+  sentences: [
+    { gap: "", text: "The port is another now [r2].", plain: "The port is another now.", support: "receipt", receipts: ["rcp_1"], sources: [], because: null, cited: true, cites: [{ number: 2, bears: true, source: null, receipts: ["rcp_1"], quote: "changed app.toml" }] },
+    { gap: " ", text: "It is out. [r9]", plain: "It is out.", support: "unverified", receipts: [], sources: [], because: "r9, which it cites, is nothing that was shown", cited: false, cites: [{ number: 9, bears: false, source: null, receipts: [], quote: null }] },
+  ],
+};
+
+test("it stands with its receipt and the record's own words, and without the mark of the citation", () => {
+  const { container } = render(<CheckedAnswer check={check} cite={(receipt) => <b key={receipt}>{receipt}</b>} />);
+  const [first, second] = [...container.querySelectorAll<HTMLElement>("[data-support]")];
+  expect(first?.textContent).toMatch(/The port is another now\..*rcp_1.*changed app\.toml/);
+  expect(screen.getByTitle("What the record says, in its own words").textContent).toContain("changed app.toml");
+  expect(second?.textContent).toMatch(/It is out\..*UNVERIFIED/);
+  expect(screen.getByTitle("Nothing on record shows this: r9, which it cites, is nothing that was shown")).toBeTruthy();
+  expect(container.textContent).not.toMatch(/\[r\d/);
+});
+
+test("copied, it names the receipt with the record's own words", () => {
+  expect(markedAnswer(check, (receipt) => receipt)).toBe("The port is another now. [rcp_1: \u201cchanged app.toml\u201d] It is out. [UNVERIFIED]");
+});
