@@ -32,8 +32,8 @@ pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
-    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
-    RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
+    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, OpenArgs, ProofExport, ProofVerb,
+    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
@@ -103,7 +103,7 @@ pub enum Verb {
     /// Runs Hermit without a window, for browsers and other programs.
     Serve(ServeArgs),
     /// Opens Hermit in your browser, where `hermit serve` is running.
-    Open,
+    Open(OpenArgs),
     /// Lets the agent of another program act through Hermit: Claude Code, Codex, Cursor and others.
     Mcp(McpArgs),
     /// Lets an editor that speaks the Agent Client Protocol use Hermit as its agent: Zed and others.
