@@ -10,8 +10,9 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useCallback, useContext, useEffect, useState, useSyncExternalStore } from "react";
-import { type Host, type KeyState, type Keyring, type Link, type Making, type Refused, refusal } from "~/host/host";
+import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
+import { type Devices, type Host, type KeyState, type Keyring, type Link, type Making, type OpenPages, type Refused, refusal } from "~/host/host";
+import type { Passkey } from "./generated/passkeys";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";
 import { type Said, Sayings, shown, whole } from "./saying";
@@ -175,6 +176,33 @@ export function useKeyring() {
   return useMutation<KeyState, Refused, (keys: Keyring) => Promise<KeyState>>({
     mutationFn: (act) => told(keys === undefined ? undefined : act(keys)),
     onSettled: () => client.invalidateQueries(),
+  });
+}
+
+/** The passkeys that can sign on this page, none where it has no name that they could belong to. */
+export function usePasskeysHere(): Passkey[] {
+  const { passkeys } = useHost();
+  const rp = passkeys?.place.rp ?? null;
+  const asked = useAsk("passkey.list", {}, { enabled: rp !== null });
+  return (asked.data?.passkeys ?? []).filter((one) => one.rp_id === rp && one.revoked_at === null);
+}
+
+/** Pages of the host that are open, where a person may see them; read again now and then. */
+export function useOpenPages(enabled: boolean): UseQueryResult<OpenPages, Refused> {
+  const { devices } = useHost();
+  return useQuery<OpenPages, Refused>({
+    queryKey: ["devices"], enabled: enabled && devices !== undefined, refetchInterval: 15_000,
+    queryFn: () => told(devices?.list()),
+  });
+}
+
+/** What a person does with pages on other devices. */
+export function useDevices<T>() {
+  const { devices } = useHost();
+  const client = useQueryClient();
+  return useMutation<T, Refused, (devices: Devices) => Promise<T>>({
+    mutationFn: (act) => told(devices === undefined ? undefined : act(devices)),
+    onSettled: () => client.invalidateQueries({ queryKey: ["devices"] }),
   });
 }
 

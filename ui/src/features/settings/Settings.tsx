@@ -3,7 +3,9 @@ import { useDeferredValue, useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Costs } from "./Costs";
 import { Models } from "./Models";
+import { Devices } from "./Devices";
 import { Notifications } from "./Notifications";
+import { Passkeys } from "./Passkeys";
 import { Reads } from "./Reads";
 import { DiskUsage } from "./DiskUsage";
 import { KeysHere } from "~/features/keys/PageKeys";
@@ -35,6 +37,8 @@ export function Settings() {
           <Costs />
           <Reads />
           <KeysHere />
+          <Passkeys />
+          <Devices />
           <Look />
           <Notifications />
           <Desktop />

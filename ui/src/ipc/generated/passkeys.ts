@@ -1,39 +1,28 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 
-/** All of them. */
+/** Every passkey. */
 export type List = Record<string, never>;
 
-/** The one that says yes no more. */
+/** A passkey by its identifier. */
 export interface Revoke {
-  /** Its identifier, the beginning of it, or its name. */
   passkey: string;
-  reason?: string | null;
 }
 
-/** All of them, the oldest first. */
+/** All of them. */
 export interface Passkeys {
   passkeys: Passkey[];
 }
 
-/** One passkey. */
+/** A passkey. */
 export interface Passkey {
-  /** SHA-256 of its public key's SPKI DER. */
   passkey_id: string;
-  /** What its owner calls it; none when that was erased. */
-  name: string | null;
-  /** The host it is for. */
+  name: string;
   rp_id: string;
-  /** The one origin at which it may be used. */
   origin: string;
-  /** `ES256` or `EdDSA`. */
   algorithm: string;
   created_at: number;
   last_used_at: number | null;
   revoked_at: number | null;
-  /** Whether it can say yes: not when it is revoked, nor when the approval key was replaced since. */
-  in_force: boolean;
-  /** Whether its authenticator says that it was copied to other devices. */
   backed_up: boolean;
-  /** How it is reached, as the browser told: `internal`, `usb`, ... */
   transports: string[];
 }

@@ -30,7 +30,7 @@ fn a_name_that_was_told_leads_in_with_its_own_origin_and_every_other_is_refused(
     let open = reached(140);
     let link = open.server.link_elsewhere().expect("a link");
     assert_eq!(link.url, format!("{AT}/#token={}", link.token));
-    let (port, origin) = (open.server.address().port(), open.origin());
+    let (local, origin) = (format!("localhost:{}", open.server.address().port()), open.origin());
     for (host, from) in [
         ("evil.example", AT),
         ("desk.example:8443", AT),
@@ -42,7 +42,7 @@ fn a_name_that_was_told_leads_in_with_its_own_origin_and_every_other_is_refused(
         (NAME, "https://desk.example.evil.example"),
         (NAME, "null"),
         (NAME, origin.as_str()),
-        (&format!("localhost:{port}"), AT),
+        (local.as_str(), AT),
     ] {
         let got = session_at(&open, host, from, &link.token);
         assert_eq!((got.status, &got.json()["code"]), (403, &json!("forbidden")), "{host} {from}");

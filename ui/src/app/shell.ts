@@ -1,0 +1,14 @@
+// An installed page, and one that is opened while the computer is off: a worker keeps the built files and nothing else. Only
+// where a host serves this page under a name; a page at an address of numbers is on the machine itself.
+import { placeOf } from "~/host/webauthn";
+
+/** Whether a page at this address is one that a device may keep the shell of. */
+export function isLasting(hostname: string, isSecure: boolean): boolean {
+  return placeOf(hostname, isSecure, true).rp !== null;
+}
+
+export function keepShell(): void {
+  if (!import.meta.env.PROD || !("serviceWorker" in navigator) || !isLasting(location.hostname, globalThis.isSecureContext === true)) return;
+  // Without it everything works, but the page that says that the computer is not reached.
+  navigator.serviceWorker.register("./sw.js").catch(() => undefined);
+}
