@@ -8,7 +8,7 @@ export function isLasting(hostname: string, isSecure: boolean): boolean {
 }
 
 export function keepShell(): void {
-  if (!import.meta.env.PROD || !("serviceWorker" in navigator) || !isLasting(location.hostname, globalThis.isSecureContext === true)) return;
+  if (import.meta.env.MODE !== "production" || !("serviceWorker" in navigator) || !isLasting(location.hostname, globalThis.isSecureContext === true)) return;
   // Without it everything works, but the page that says that the computer is not reached.
   navigator.serviceWorker.register("./sw.js").catch(() => undefined);
 }
