@@ -191,7 +191,7 @@ export function usePasskeysHere(): Passkey[] {
 export function useOpenPages(enabled: boolean): UseQueryResult<OpenPages, Refused> {
   const { devices } = useHost();
   return useQuery<OpenPages, Refused>({
-    queryKey: ["devices"], enabled: enabled && devices !== undefined, refetchInterval: 15_000,
+    queryKey: ["devices"], enabled: enabled && devices !== undefined, refetchInterval: 5_000,
     queryFn: () => told(devices?.list()),
   });
 }
