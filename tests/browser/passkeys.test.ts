@@ -50,6 +50,16 @@ function sign(asked: Asked, userVerification: UserVerificationRequirement): Prom
   }, [asked, userVerification] as const);
 }
 
+/** A person on a phone holds the button of the passkey until it is meant. */
+async function held(): Promise<void> {
+  const thumb = world.page.getByRole("group", { name: "Your decision" });
+  await thumb.getByRole("button", { name: "Approve with passkey" }).click();
+  await thumb.getByRole("button", { name: "Hold to approve with passkey" }).and(world.page.locator(":not([aria-disabled])")).hover();
+  await world.page.mouse.down();
+  await world.page.waitForTimeout(1_500);
+  await world.page.mouse.up();
+}
+
 /** A card on a page, armed, and what a passkey has to sign for it. */
 async function seated(page: Page, approval: string): Promise<{ yes: object; asked: Asked }> {
   const { answer: seat } = await ask(page, "card", { approval });
@@ -124,11 +134,14 @@ test("what was not checked, comes from another origin, or is said twice allows n
   await wire.send("WebAuthn.setUserVerified", { authenticatorId: authenticator, isUserVerified: false });
   await world.page.setViewportSize({ width: 390, height: 844 });
   await world.go(`/?at=${approval}`);
+  await held();
+  await world.page.getByRole("group", { name: "Your decision" }).getByText("nothing was decided", { exact: false }).waitFor();
+  await button("Cancel").click();
   const unchecked = await seated(world.page, approval);
   const refused = await ask(world.page, "allow", { ...unchecked.yes, passkey: await sign(unchecked.asked, "discouraged") });
   expect(refused.status, JSON.stringify(refused.answer)).not.toBe(200);
   await wire.send("WebAuthn.setUserVerified", { authenticatorId: authenticator, isUserVerified: true });
-  // A page elsewhere, opened by a link from this one; the same signature there is of another origin.
+  // A page elsewhere, opened by a link from this one: its origin is another, and the passkey does not belong to it.
   await world.go("/settings");
   await button("Make a link").click();
   const link = await world.page.getByRole("region", { name: "Use on your phone" }).locator("code", { hasText: "#token=" }).innerText();
@@ -138,9 +151,15 @@ test("what was not checked, comes from another origin, or is said twice allows n
   await phone.setViewportSize({ width: 390, height: 844 });
   await phone.goto(link);
   await phone.getByRole("heading", { name: "Inbox" }).waitFor();
-  const there = await seated(phone, approval);
-  const foreign = await ask(phone, "allow", { ...there.yes, passkey: await sign(there.asked, "required") });
+  const { answer: seat } = await ask(phone, "card", { approval });
+  const shown = { ticket: seat["ticket"], packet_sha256: seat["packet_sha256"] };
+  expect((await ask(phone, "passkey/ask", shown)).status, "none is enrolled at that origin").toBe(404);
+  await phone.waitForTimeout(Number(seat["arms_in"]) + 100);
+  const foreign = await ask(phone, "allow", { ...shown, passkey: await sign(unchecked.asked, "required") });
   expect(foreign.status, JSON.stringify(foreign.answer)).not.toBe(200);
+  await phone.evaluate((to) => { location.hash = to; }, `/?at=${approval}`);
+  await button("Approve with passphrase", phone).waitFor();
+  expect(await button("Approve with passkey", phone).count()).toBe(0);
   expect(statusOf(approval)).toBe("pending");
   // The person ends the page elsewhere.
   await button("End the page elsewhere").click();
@@ -155,13 +174,9 @@ test("what was not checked, comes from another origin, or is said twice allows n
   await soundPicture(world.page, "passkey-card");
   await world.page.setViewportSize({ width: 390, height: 844 });
   await fits(world.page, 390, "the card on a phone");
-  await thumb.getByRole("button", { name: "Approve with passkey" }).click();
-  const hold = thumb.getByRole("button", { name: "Hold to approve with passkey" }).and(world.page.locator(":not([aria-disabled])"));
-  await hold.hover();
   const sent = world.page.waitForRequest((request) => request.url().endsWith("/api/session/allow"));
-  await world.page.mouse.down();
+  await held();
   const said = JSON.parse((await sent).postData() ?? "null") as unknown;
-  await world.page.mouse.up();
   await world.page.getByRole("article", { name: "Approval" }).getByRole("link", { name: "Receipt" }).waitFor();
   await expect.poll(() => world.has("one.txt"), { timeout: 30_000 }).toBe(true);
   const again = await ask(world.page, "allow", said);

@@ -48,8 +48,9 @@ test("a computer that is not reached is said by a plain page", async () => {
 });
 
 test("the shell is kept where a page has a lasting name that nobody reads on the way", () => {
-  expect(isLasting("desk.example", true)).toBe(true);
-  expect(isLasting("localhost", true)).toBe(true);
-  expect(isLasting("127.0.0.1", true)).toBe(false);
-  expect(isLasting("desk.example", false)).toBe(false);
+  const lasts = (url: string, isSecure: boolean) => isLasting(new URL(url), isSecure);
+  expect(lasts("https://desk.example", true)).toBe(true);
+  expect(lasts("http://localhost:8757", true)).toBe(true);
+  expect(lasts("http://127.0.0.1:8757", true)).toBe(false);
+  expect(lasts("http://desk.example", false)).toBe(false);
 });

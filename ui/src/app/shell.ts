@@ -3,12 +3,12 @@
 import { placeOf } from "~/host/webauthn";
 
 /** Whether a page at this address is one that a device may keep the shell of. */
-export function isLasting(hostname: string, isSecure: boolean): boolean {
-  return placeOf(hostname, isSecure, true).rp !== null;
+export function isLasting(at: { hostname: string; origin: string }, isSecure: boolean): boolean {
+  return placeOf(at, isSecure, true).origin !== null;
 }
 
 export function keepShell(): void {
-  if (import.meta.env.MODE !== "production" || !("serviceWorker" in navigator) || !isLasting(location.hostname, globalThis.isSecureContext === true)) return;
+  if (import.meta.env.MODE !== "production" || !("serviceWorker" in navigator) || !isLasting(location, globalThis.isSecureContext === true)) return;
   // Without it everything works, but the page that says that the computer is not reached.
   navigator.serviceWorker.register("./sw.js").catch(() => undefined);
 }

@@ -122,7 +122,7 @@ export interface Keyring {
 
 /** Passkeys of the person, on a page of a host. */
 export interface Passkeys {
-  /** The name that they belong to here, or why there can be none. */
+  /** The origin that they belong to here, or why there can be none. */
   readonly place: Place;
   /** Has the browser make one; it counts once it was added. */
   make(): Promise<Attested>;

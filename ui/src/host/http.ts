@@ -26,7 +26,7 @@ async function refused(answer: Response): Promise<Refused> {
 const NO_SESSION = {
   code: "unauthorised",
   message: "this browser has no session with the host",
-  hint: "open a new link: on this machine `hermit open` prints one, for a phone `hermit open --phone`; each works once",
+  hint: "open a new link: on this machine `hermit serve` or `hermit open` prints one, for a phone `hermit open --phone`; each works once",
 } as const;
 
 const KEPT = "hermit-session";
@@ -134,7 +134,7 @@ export class HttpHost implements Host {
   };
 
   readonly passkeys: Passkeys = {
-    place: placeOf(location.hostname, globalThis.isSecureContext === true, typeof PublicKeyCredential !== "undefined"),
+    place: placeOf(location, globalThis.isSecureContext === true, typeof PublicKeyCredential !== "undefined"),
     make: async () => make(await told("passkey/options", {})),
     add: (name, attested, passphrase) => told("passkey/enrol", { name, attested, passphrase: bytes(passphrase) }),
     ask: ({ ticket, packet_sha256 }) => told("passkey/ask", { ticket, packet_sha256 }),

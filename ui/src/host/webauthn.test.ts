@@ -11,12 +11,13 @@ test("bytes go to base64url without padding and come back", () => {
 });
 
 test("a passkey belongs to a name that nobody can read on the way", () => {
-  expect(placeOf("localhost", true, true)).toEqual({ rp: "localhost", why: null });
-  expect(placeOf("desk.example", true, true)).toEqual({ rp: "desk.example", why: null });
-  expect(placeOf("127.0.0.1", true, true).why).toBe("address");
-  expect(placeOf("[::1]", true, true).why).toBe("address");
-  expect(placeOf("desk.example", false, true).why).toBe("insecure");
-  expect(placeOf("localhost", true, false).why).toBe("absent");
+  const at = (url: string) => new URL(url);
+  expect(placeOf(at("http://localhost:8757"), true, true)).toEqual({ origin: "http://localhost:8757", why: null });
+  expect(placeOf(at("https://desk.example/#/"), true, true)).toEqual({ origin: "https://desk.example", why: null });
+  expect(placeOf(at("http://127.0.0.1:1"), true, true).why).toBe("address");
+  expect(placeOf(at("http://[::1]:1"), true, true).why).toBe("address");
+  expect(placeOf(at("http://desk.example"), false, true).why).toBe("insecure");
+  expect(placeOf(at("http://localhost"), true, false).why).toBe("absent");
 });
 
 test("what a browser does not do is said in plain words, and that nothing came of it", () => {

@@ -22,8 +22,8 @@ export interface Asked { decision: string; challenge: string; credentials: strin
 /** Its signature. */
 export interface Asserted { credential_id: string; client_data_json: string; authenticator_data: string; signature: string; decision: string }
 
-/** The name that a page's passkeys belong to, or why it can have none. */
-export type Place = { rp: string; why: null } | { rp: null; why: "address" | "insecure" | "absent" };
+/** The origin that a page's passkeys belong to, or why it can have none. */
+export type Place = { origin: string; why: null } | { origin: null; why: "address" | "insecure" | "absent" };
 
 export function toBase64url(bytes: ArrayBuffer | Uint8Array): string {
   let text = "";
@@ -38,10 +38,10 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Passkeys belong to a name: an address of numbers has none. */
-export function placeOf(hostname: string, isSecure: boolean, isThere: boolean): Place {
-  if (/^[\d.]+$/.test(hostname) || hostname.startsWith("[") || hostname === "") return { rp: null, why: "address" };
-  if (!isSecure) return { rp: null, why: "insecure" };
-  return isThere ? { rp: hostname, why: null } : { rp: null, why: "absent" };
+export function placeOf({ hostname, origin }: { hostname: string; origin: string }, isSecure: boolean, isThere: boolean): Place {
+  if (/^[\d.]+$/.test(hostname) || hostname.startsWith("[") || hostname === "") return { origin: null, why: "address" };
+  if (!isSecure) return { origin: null, why: "insecure" };
+  return isThere ? { origin, why: null } : { origin: null, why: "absent" };
 }
 
 /** Why a browser did not do it, by the name that it gives to that. */

@@ -182,9 +182,9 @@ export function useKeyring() {
 /** The passkeys that can sign on this page, none where it has no name that they could belong to. */
 export function usePasskeysHere(): Passkey[] {
   const { passkeys } = useHost();
-  const rp = passkeys?.place.rp ?? null;
-  const asked = useAsk("passkey.list", {}, { enabled: rp !== null });
-  return (asked.data?.passkeys ?? []).filter((one) => one.rp_id === rp && one.revoked_at === null);
+  const origin = passkeys?.place.origin ?? null;
+  const asked = useAsk("passkeys.list", {}, { enabled: origin !== null });
+  return (asked.data?.passkeys ?? []).filter((one) => one.origin === origin && one.in_force);
 }
 
 /** Pages of the host that are open, where a person may see them; read again now and then. */

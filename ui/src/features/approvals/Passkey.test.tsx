@@ -9,15 +9,15 @@ import { seriousFindings, show } from "~/test/show";
 
 const passkey = (more: Partial<Passkey> = {}): Passkey => ({
   passkey_id: "psk_1", name: "My phone", rp_id: "desk.example", origin: "https://desk.example", algorithm: "ES256", created_at: AT, last_used_at: null,
-  revoked_at: null, backed_up: false, transports: [], ...more,
+  revoked_at: null, in_force: true, backed_up: false, transports: [], ...more,
 });
 
 function shown(all: Passkey[], fails = 0) {
-  const host = scene({ "passkey.list": { passkeys: all } }, "passphrase");
+  const host = scene({ "passkeys.list": { passkeys: all } }, "passphrase");
   const signed: (string | null)[] = [];
   let left = fails;
   host.passkeys = {
-    place: { rp: "desk.example", why: null },
+    place: { origin: "https://desk.example", why: null },
     make: () => Promise.reject(new Error("not here")), add: () => Promise.reject(new Error("not here")),
     ask: ({ packet_sha256 }) => Promise.resolve({ decision: `yes to ${packet_sha256}`, challenge: "AA", credentials: ["AA"], rp_id: "desk.example" }),
     allow: (_, asked, word) => {
@@ -54,7 +54,7 @@ test("a passkey of this page signs what was shown, with the word, and no key dec
 });
 
 test("it is not offered where it was revoked or belongs to another name", async () => {
-  shown([passkey({ revoked_at: AT }), passkey({ passkey_id: "psk_2", rp_id: "localhost" })]);
+  shown([passkey({ revoked_at: AT, in_force: false }), passkey({ passkey_id: "psk_2", origin: "https://other.example" })]);
   const here = await card();
   await here.findByRole("button", { name: "Approve with passphrase" });
   expect(here.queryByRole("button", { name: "Approve with passkey" })).toBeNull();

@@ -13,13 +13,13 @@ import { Passkeys } from "./Passkeys";
 
 const PHONE: Passkey = {
   passkey_id: "psk_1", name: "My phone", rp_id: "desk.example", origin: "https://desk.example", algorithm: "ES256", created_at: AT, last_used_at: null,
-  revoked_at: null, backed_up: true, transports: ["internal"],
+  revoked_at: null, in_force: true, backed_up: true, transports: ["internal"],
 };
 
-function shown({ place = { rp: "desk.example", why: null }, at_terminal = true, passkeys = [] as Passkey[], make, add }: Partial<Holder> & { at_terminal?: boolean; passkeys?: Passkey[] } = {}) {
+function shown({ place = { origin: "https://desk.example", why: null }, at_terminal = true, passkeys = [] as Passkey[], make, add }: Partial<Holder> & { at_terminal?: boolean; passkeys?: Passkey[] } = {}) {
   const host = scene({
-    "passkey.list": () => ({ passkeys }),
-    "passkey.revoke": () => { passkeys = passkeys.map((one) => ({ ...one, revoked_at: AT })); return passkeys[0] as Passkey; },
+    "passkeys.list": () => ({ passkeys }),
+    "passkeys.revoke": () => { passkeys = passkeys.map((one) => ({ ...one, revoked_at: AT, in_force: false })); return passkeys[0] as Passkey; },
   }, "passphrase");
   host.holding({ at_terminal, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 8 });
   const asked: string[] = [];
@@ -69,7 +69,7 @@ test("a device that does not make one is said in plain words, and it can be trie
 });
 
 test("where none can be added, the page says why", async () => {
-  const { user, host } = shown({ place: { rp: null, why: "address" } });
+  const { user, host } = shown({ place: { origin: null, why: "address" } });
   const links: string[] = [];
   host.devices = { list: () => Promise.reject(new Error("no")), link: (to) => { links.push(to); return Promise.reject(new Refused({ code: "conflict", message: "another program listens there" })); }, end: () => Promise.reject(new Error("no")) };
   await user.click(await screen.findByRole("button", { name: "Open this page at localhost" }));
@@ -86,9 +86,9 @@ test("a page that a program opened adds none", async () => {
 test("one is revoked when that was asked, and stays in the list", async () => {
   const { user, host } = shown({ passkeys: [PHONE] });
   await user.click(await screen.findByRole("button", { name: "Revoke My phone" }));
-  expect(host.asked.some((one) => one.name === "passkey.revoke")).toBe(false);
+  expect(host.asked.some((one) => one.name === "passkeys.revoke")).toBe(false);
   await user.click(screen.getByRole("button", { name: "Revoke this passkey" }));
   await screen.findByText(/revoked/);
-  expect(host.asked.find((one) => one.name === "passkey.revoke")?.params).toEqual({ passkey: "psk_1" });
+  expect(host.asked.find((one) => one.name === "passkeys.revoke")?.params).toEqual({ passkey: "psk_1" });
   expect(screen.queryByRole("button", { name: "Revoke My phone" })).toBeNull();
 });

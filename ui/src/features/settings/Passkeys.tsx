@@ -19,7 +19,7 @@ const NAME_MAX = 64;
 
 export function Passkeys() {
   const { passkeys } = useHost();
-  const asked = useAsk("passkey.list", {}, { enabled: passkeys !== undefined });
+  const asked = useAsk("passkeys.list", {}, { enabled: passkeys !== undefined });
   if (passkeys === undefined) return null;
   return (
     <section aria-labelledby="passkeys">
@@ -28,7 +28,7 @@ export function Passkeys() {
       <Answer asked={asked} what="the passkeys" lines={2}>
         {({ passkeys: all }) => (
           <>
-            {all.length > 0 && <ul className={styles.keys} aria-label="Passkeys">{all.map((one) => <Row key={one.passkey_id} passkey={one} here={passkeys.place.rp} />)}</ul>}
+            {all.length > 0 && <ul className={styles.keys} aria-label="Passkeys">{all.map((one) => <Row key={one.passkey_id} passkey={one} here={passkeys.place.origin} />)}</ul>}
             <Adding passkeys={passkeys} />
           </>
         )}
@@ -38,14 +38,16 @@ export function Passkeys() {
 }
 
 function Row({ passkey, here }: { passkey: Passkey; here: string | null }) {
-  const revoke = useAct("passkey.revoke");
+  const revoke = useAct("passkeys.revoke");
   const [isAsked, setAsked] = useState(false);
-  const { name, rp_id: rp, created_at: created, last_used_at: used, revoked_at: revoked } = passkey;
+  const { origin, created_at: created, last_used_at: used, revoked_at: revoked } = passkey;
+  const name = passkey.name ?? "erased";
   return (
     <li data-revoked={revoked !== null || undefined}>
       <div>
-        <b><Words of={name} /></b> at <code>{rp}</code>
-        {revoked === null && rp !== here && <small>Not for this address.</small>}
+        <b><Words of={name} /></b> at <code>{origin}</code>
+        {passkey.in_force && origin !== here && <small>Not for this page, which is at another address.</small>}
+        {revoked === null && !passkey.in_force && <small>It approves nothing any more: your approval key was replaced. Revoke it, and add it again.</small>}
         {passkey.backed_up && <small>Copied to your other devices by whoever keeps your passkeys.</small>}
         <small>Added <Time at={created} ago />{used !== null ? <>, last used <Time at={used} ago /></> : ", not used yet"}{revoked !== null && <>, revoked <Time at={revoked} ago /></>}</small>
         {revoke.error !== null && <Failed error={revoke.error} />}
@@ -82,7 +84,12 @@ function Adding({ passkeys }: { passkeys: Holder }) {
   if (why === "address") return <ByName />;
   if (why !== null) return <p>{why === "insecure" ? "Passkeys need HTTPS. Open Hermit at an address that has it." : "This browser has no passkeys."}</p>;
   if (!isOpen) return <div><Button icon="key" onClick={() => setOpen(true)}>Add a passkey</Button></div>;
-  return <Add passkeys={passkeys} close={() => setOpen(false)} />;
+  return (
+    <>
+      {location.hostname === "localhost" && <p>It belongs to this address with its port. Start Hermit with <code>hermit serve --port {location.port}</code> to keep both.</p>}
+      <Add passkeys={passkeys} close={() => setOpen(false)} />
+    </>
+  );
 }
 
 /** This page is at an address of numbers; the same host has a name. */
@@ -118,7 +125,7 @@ function Add({ passkeys, close }: { passkeys: Holder; close: () => void }) {
       attested ??= await passkeys.make();
       setMade(attested);
       const passkey = await passkeys.add(name.trim(), attested, given);
-      setAdded(passkey.name);
+      setAdded(passkey.name ?? name.trim());
       setMade(null);
     } catch (thrown) {
       const error = refusal(thrown);

@@ -219,10 +219,6 @@ export interface Commands {
   "proof.verify": { params: proof.Verify; answer: proof.Report };
   /** lists the public keys in force */
   "keys.list": { params: keys.List; answer: keys.Keys };
-  /** lists the passkeys that may approve */
-  "passkey.list": { params: passkeys.List; answer: passkeys.Passkeys };
-  /** revokes a passkey */
-  "passkey.revoke": { params: passkeys.Revoke; answer: passkeys.Passkey };
   /** makes public keys known to the store */
   "keys.register": { params: keys.Register; answer: keys.Keys };
   /** lists secrets by handle, without their values */
@@ -504,8 +500,6 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "proof.preview": { access: "read", topics: [] },
   "proof.verify": { access: "free", topics: [] },
   "keys.list": { access: "read", topics: ["keys"] },
-  "passkey.list": { access: "read", topics: ["keys"] },
-  "passkey.revoke": { access: "person", topics: [] },
   "keys.register": { access: "owner", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
   "tools.add": { access: "write", topics: [] },
@@ -548,7 +542,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skins.trust": { access: "write", topics: [] },
   "skins.untrust": { access: "write", topics: [] },
   "skins.choose": { access: "write", topics: [] },
-  "passkeys.list": { access: "read", topics: ["store", "keys"] },
+  "passkeys.list": { access: "read", topics: ["store"] },
   "passkeys.revoke": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },

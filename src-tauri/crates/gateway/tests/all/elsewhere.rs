@@ -7,20 +7,20 @@ use crate::{Got, Open, open, open_as};
 use gateway::Origin;
 use serde_json::{Value, json};
 
-const NAME: &str = "desk.example";
-const AT: &str = "https://desk.example";
+pub const NAME: &str = "desk.example";
+pub const AT: &str = "https://desk.example";
 
-fn reached(seed: u64) -> Open {
+pub fn reached(seed: u64) -> Open {
     open_as(Home::new(seed), None, Some(Origin::parse(AT).expect("an origin")))
 }
 
 /// Opens a link as a page at that name does.
-fn session_at(open: &Open, host: &str, origin: &str, token: &str) -> Got {
+pub fn session_at(open: &Open, host: &str, origin: &str, token: &str) -> Got {
     let headers = [("host", host), ("origin", origin), ("sec-fetch-site", "same-origin")];
     open.ask("POST", "/api/session", &headers, json!({ "token": token }).to_string().as_bytes())
 }
 
-fn post(open: &Open, own: &str, path: &str, body: &Value) -> (u16, Value) {
+pub fn post(open: &Open, own: &str, path: &str, body: &Value) -> (u16, Value) {
     let headers = [("host", NAME), ("origin", AT), (SESSION, own), ("content-type", "application/json")];
     open.raw(path, &headers, body.to_string().as_bytes())
 }

@@ -21,6 +21,7 @@ mod hooks;
 mod human_only;
 mod keys;
 mod lasting;
+mod passkeys;
 mod person;
 
 use gateway::{Client, Options, Origin, Server, Token, serve};
