@@ -15,7 +15,7 @@
 //! 3. Every answer that is no success is the wire's error shape, with the status its code says.
 //! 4. The token is compared in constant time, is readable for its owner only, and is in no message and no log.
 //! 5. The client sends the token to loopback addresses only and follows no redirect.
-//! 6. A link for a browser works once and for ten minutes. Its session is carried by its page alone, in a header that no
+//! 6. A link for a browser works once, at one name, and for ten minutes; one for another device for five. Its session is carried by its page alone, in a header that no
 //!    other origin sends; no cookie is set, so no other server on this machine is sent it.
 //! 7. A yes comes from a browser's session, for a card that this session was shown a moment before, byte for byte, with
 //!    the approval passphrase or signed by a passkey that was asked for exactly this; no token, cookie or ticket stands for

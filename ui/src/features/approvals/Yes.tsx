@@ -43,7 +43,7 @@ export function Yes({ approval, pen, isLasting, choice, isPhone = false, begun }
     return (
       <>
         <div className={styles.ways}>
-          {hasPasskey && <Button look="person" icon="key" loose onKeyDown={deaf} onClick={() => go("passkey")}>Approve with passkey</Button>}
+          {hasPasskey && <Button look="person" {...(isPhone ? {} : { icon: "key" as const })} loose onKeyDown={deaf} onClick={() => go("passkey")}>Approve with passkey</Button>}
           <Button look={hasPasskey ? "plain" : "person"} loose onKeyDown={deaf} onClick={() => go("passphrase")}>{isLasting ? "Approve from now on" : "Approve with passphrase"}</Button>
         </div>
         {!isPhone && <p className={styles.note}>You need your {hasPasskey ? "passkey or your " : ""}approval passphrase each time.</p>}

@@ -44,7 +44,7 @@ function Phone({ found }: { found: OpenPages }) {
   if (found.origin === null) {
     return (
       <>
-        <p>Hermit listens on this machine only. To reach it from your phone, lead a name of yours here with HTTPS, such as with a reverse proxy or <code>tailscale serve</code>, and tell Hermit the name:</p>
+        <p>Hermit listens on this machine only. To reach it from your phone, point a name of yours at this machine with HTTPS, for example with a reverse proxy or <code>tailscale serve</code>, and tell Hermit the name:</p>
         <Copyable text="hermit serve --origin https://NAME" />
       </>
     );
