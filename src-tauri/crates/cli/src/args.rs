@@ -13,6 +13,7 @@ mod policy;
 mod rest;
 mod schedule;
 mod secret;
+mod serve;
 mod skills;
 mod skin;
 mod standing;
@@ -32,11 +33,12 @@ pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
-    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, OpenArgs, ProofExport, ProofVerb,
-    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
+    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
+    RestoreArgs, SearchArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
+pub use serve::{OpenArgs, ServeArgs};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
 pub use standing::GrantsAllow;
