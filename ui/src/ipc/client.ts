@@ -11,8 +11,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
-import { type Devices, type Host, type KeyState, type Keyring, type Link, type Making, type OpenPages, type Refused, refusal } from "~/host/host";
-import type { Passkey } from "./generated/passkeys";
+import { type Host, type KeyState, type Keyring, type Link, type Making, type Refused, refusal } from "~/host/host";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";
 import { type Said, Sayings, shown, whole } from "./saying";
@@ -176,33 +175,6 @@ export function useKeyring() {
   return useMutation<KeyState, Refused, (keys: Keyring) => Promise<KeyState>>({
     mutationFn: (act) => told(keys === undefined ? undefined : act(keys)),
     onSettled: () => client.invalidateQueries(),
-  });
-}
-
-/** The passkeys that can sign on this page, none where it has no name that they could belong to. */
-export function usePasskeysHere(): Passkey[] {
-  const { passkeys } = useHost();
-  const origin = passkeys?.place.origin ?? null;
-  const asked = useAsk("passkeys.list", {}, { enabled: origin !== null });
-  return (asked.data?.passkeys ?? []).filter((one) => one.origin === origin && one.in_force);
-}
-
-/** Pages of the host that are open, where a person may see them; read again now and then. */
-export function useOpenPages(enabled: boolean): UseQueryResult<OpenPages, Refused> {
-  const { devices } = useHost();
-  return useQuery<OpenPages, Refused>({
-    queryKey: ["devices"], enabled: enabled && devices !== undefined, refetchInterval: 5_000,
-    queryFn: () => told(devices?.list()),
-  });
-}
-
-/** What a person does with pages on other devices. */
-export function useDevices<T>() {
-  const { devices } = useHost();
-  const client = useQueryClient();
-  return useMutation<T, Refused, (devices: Devices) => Promise<T>>({
-    mutationFn: (act) => told(devices === undefined ? undefined : act(devices)),
-    onSettled: () => client.invalidateQueries({ queryKey: ["devices"] }),
   });
 }
 

@@ -1,7 +1,8 @@
 // Other devices: a link for a phone, as text and for its camera, and the pages that are open, each of which can be ended.
 import { useState } from "react";
 import type { DeviceLink, OpenPage, OpenPages } from "~/host/host";
-import { useDevices, useHost, useKeys, useOpenPages } from "~/ipc/client";
+import { useHost, useKeys } from "~/ipc/client";
+import { useDevices, useOpenPages } from "~/ipc/elsewhere";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { Answer, Failed } from "~/primitives/States";

@@ -542,7 +542,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skins.trust": { access: "write", topics: [] },
   "skins.untrust": { access: "write", topics: [] },
   "skins.choose": { access: "write", topics: [] },
-  "passkeys.list": { access: "read", topics: ["store"] },
+  "passkeys.list": { access: "read", topics: ["store", "keys"] },
   "passkeys.revoke": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
