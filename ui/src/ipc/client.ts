@@ -10,7 +10,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
+import { createContext, useCallback, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { type Host, type KeyState, type Keyring, type Link, type Making, type Refused, refusal } from "~/host/host";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";

@@ -16,7 +16,7 @@ test("a phone tells what works with its last words, and stops it when that was c
   }, "passphrase");
   const { user } = show(host, "/");
   const work = within(await screen.findByRole("region", { name: /At work/ }));
-  act(() => host.say({ kind: "delta", task_id: WAITS, text: "I look at the first letter" }));
+  act(() => host.say({ kind: "delta", task_id: WAITS, asking: 1, from: 0, text: "I look at the first letter" }));
   await work.findByText("I look at the first letter");
   await user.click(work.getByRole("button", { name: "Stop Sort the letters" }));
   expect(host.asked.some((one) => one.name === "task.cancel")).toBe(false);

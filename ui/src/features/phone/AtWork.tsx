@@ -30,7 +30,7 @@ function Row({ row }: { row: TaskRow }) {
   const stop = useAct("task.cancel");
   const [isAsked, setAsked] = useState(false);
   const title = brief(said(row.title, "Task"));
-  const says = useDraft(row.task_id, null);
+  const says = useDraft(row.task_id, undefined);
   const at = run(row);
   return (
     <li>
