@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { shell } from "./shell/plugin";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -27,7 +28,7 @@ const frozen = {
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [react(), frozen],
+  plugins: [react(), frozen, shell()],
   resolve: { alias: { "~": here("src") } },
   build: {
     outDir: "dist",
@@ -49,7 +50,7 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     testTimeout: 60_000,
-    include: ["src/**/*.test.{ts,tsx}"],
+    include: ["src/**/*.test.{ts,tsx}", "shell/**/*.test.ts"],
     setupFiles: ["src/test/setup.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
   },

@@ -117,10 +117,16 @@ export class World {
     await build({ configFile: join(ROOT, "ui/vite.config.ts"), logLevel: "error", build: { outDir: join(this.dir, "ui"), emptyOutDir: true } });
   }
 
-  /** Starts the host; the link for a browser. The same port again after the first time. */
-  serve(): Promise<string> {
+  /** Runs `hermit` at a terminal of its own, in front of which a person is; what stood there. No browser is opened. */
+  atTerminal(...words: string[]): string {
+    const { DISPLAY: _, WAYLAND_DISPLAY: __, ...env } = this.#env;
+    return execFileSync("script", ["-qec", [program("hermit"), ...words].map((word) => `"${word}"`).join(" "), "/dev/null"], { env, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
+  }
+
+  /** Starts the host, with more of its options; the link for a browser. The same port again after the first time. */
+  serve(...more: string[]): Promise<string> {
     const port = this.#port === 0 ? [] : ["--port", String(this.#port)];
-    return this.#begin(spawn(program("hermit"), ["serve", ...port], { env: this.#env, stdio: ["ignore", "pipe", "pipe"] }));
+    return this.#begin(spawn(program("hermit"), ["serve", ...port, ...more], { env: this.#env, stdio: ["ignore", "pipe", "pipe"] }));
   }
 
   /** The same at a terminal of its own (`script` of util-linux), by a person who has set nothing up; no keychain is there. */

@@ -3,12 +3,14 @@ import { createRoot } from "react-dom/client";
 import "./styles/tokens.css";
 import "./styles/global.css";
 import { Connect } from "./app/Connect";
+import { keepShell } from "./app/shell";
 import { applyTheme } from "./screen/theme";
 import { HttpHost, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
 import type { Host } from "./host/host";
 
 applyTheme();
+if (!inTauri()) keepShell();
 const token = takeToken(location, history);
 
 // One opening at a time: a token works once, and StrictMode asks twice.

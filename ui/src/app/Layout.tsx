@@ -9,7 +9,8 @@ import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Shell, type ShellState } from "~/primitives/Shell";
 import { Count } from "~/primitives/Tag";
-import { PLACES, askHalt } from "~/screen/commands";
+import { PHONE_PLACES, PLACES, askHalt, elsewhereOnPhones } from "~/screen/commands";
+import { usePhone } from "~/screen/phone";
 import { AskHalt } from "./Halt";
 import { KeyboardHelp, Palette } from "./Palette";
 import { useCalls } from "~/screen/notify";
@@ -82,13 +83,14 @@ function Rail() {
   const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages + waiting.paused_schedules;
   const navigate = useNavigate();
   useCalls(useHost().kind === "tauri" || waiting === undefined ? undefined : forYou - waiting.quiet, useCallback(() => void navigate({ to: "/" }), [navigate]));
-  const isHere = (to: string) => (to === "/" ? path === "/" || path.startsWith("/inbox") : path.startsWith(to));
+  const isPhone = usePhone();
+  const isHere = (to: string): boolean => (to === "/" ? path === "/" || path.startsWith("/inbox") : path.startsWith(to) || (to === "/more" && elsewhereOnPhones().some((place) => isHere(place.path))));
   return (
     <nav className={styles.rail} aria-label="Places">
       <div className={styles.brand}><Shell /> Hermit</div>
       <ul className={styles.places}>
-        {PLACES.map((place) => (
-          <li key={place.path} className={place.isWide ? styles.wide : undefined}>
+        {(isPhone ? PHONE_PLACES : PLACES).map((place) => (
+          <li key={place.path} className={place.isWide && !isPhone ? styles.wide : undefined}>
             <Link to={place.path} aria-current={isHere(place.path) ? "page" : undefined}>
               <Icon name={place.icon} />
               <span className={place.short === undefined ? undefined : styles.long}>{place.label}</span>

@@ -13,7 +13,10 @@ import { Settings } from "~/features/settings/Settings";
 import { Gateways } from "~/features/gateways/Gateways";
 import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
+import { AtWork } from "~/features/phone/AtWork";
+import { More } from "~/features/phone/More";
 import { FirstRun } from "~/features/first/FirstRun";
+import { usePhone } from "~/screen/phone";
 import { Layout } from "./Layout";
 import { Broken, Missing } from "./Missing";
 import { Root } from "./Root";
@@ -24,7 +27,7 @@ const frame = createRoute({ getParentRoute: () => root, id: "frame", component: 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 const inbox = createRoute({
-  getParentRoute: () => frame, path: "/", component: () => <Inbox chosen={inbox.useSearch().at} />,
+  getParentRoute: () => frame, path: "/", component: () => <Inbox chosen={inbox.useSearch().at} after={usePhone() && <AtWork />} />,
   validateSearch: (search: Record<string, unknown>): { at?: string } => ({ at: text(search["at"]) }),
 });
 const conversations = createRoute({
@@ -71,11 +74,12 @@ const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
 });
+const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, settings]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, settings, more]),
   first,
 ]);
 

@@ -3,7 +3,9 @@
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Rehearsed } from "~/ipc/generated/grants";
 import type { Judged } from "~/ipc/generated/policy";
+import type { Passkey } from "~/ipc/generated/passkeys";
 import type { Code, Error as WireError, Notice } from "~/ipc/generated/shared";
+import type { Asked, Attested, Place } from "./webauthn";
 
 /** Why something did not work, in the wire's shape. Thrown by every host; nothing else is. */
 export class Refused extends Error {
@@ -118,6 +120,44 @@ export interface Keyring {
   lock(): Promise<KeyState>;
 }
 
+/** Passkeys of the person, on a page of a host. */
+export interface Passkeys {
+  /** The origin that they belong to here, or why there can be none. */
+  readonly place: Place;
+  /** Has the browser make one; it counts once it was added. */
+  make(): Promise<Attested>;
+  add(name: string, made: Attested, passphrase: string): Promise<Passkey>;
+  /** What one has to sign for the card of a seat. */
+  ask(seat: Seat): Promise<Asked>;
+  /** A yes from a seat, signed by one. */
+  allow(seat: Seat, asked: Asked, word: string | null): Promise<void>;
+}
+
+/** A page of this host that is open somewhere. */
+export interface OpenPage {
+  readonly number: number;
+  readonly own: boolean;
+  /** Whether it came by the address for other devices. */
+  readonly elsewhere: boolean;
+  readonly at_terminal: boolean;
+  readonly opened_at: number;
+  readonly used_at: number;
+}
+
+/** `origin` is the address for other devices, where one was named. */
+export interface OpenPages { origin: string | null; sessions: OpenPage[] }
+
+/** A link that works once; `code` is the same for a camera, a row of squares each. */
+export interface DeviceLink { url: string; expires_at: number; code: string[] | null }
+
+/** Pages on other devices, for a person on a page that was opened from a terminal. */
+export interface Devices {
+  list(): Promise<OpenPages>;
+  /** A link for another device, or for this one under a name that passkeys can belong to. */
+  link(to: "elsewhere" | "localhost"): Promise<DeviceLink>;
+  end(number: number): Promise<OpenPages>;
+}
+
 /** Commands that make a file, and the parameter that says where. */
 export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup";
 type Placed = "path" | "to";
@@ -152,6 +192,10 @@ export interface Host {
   readonly person?: Person;
   /** Likewise. */
   readonly keys?: Keyring;
+  /** Likewise. */
+  readonly passkeys?: Passkeys;
+  /** Likewise. */
+  readonly devices?: Devices;
   /** Only where places of the host's machine cannot be named. */
   readonly files?: Files;
   /** Asks the system for a folder or file; absent where there is no such dialog. */

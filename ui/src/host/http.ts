@@ -3,7 +3,8 @@
 // this host asks for it. No cookie: cookies know no ports, and would go to every server of this machine.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Files, type Host, type Keyring, type Link, type Pen, Refused } from "./host";
+import { type Devices, type Files, type Host, type Keyring, type Link, type Passkeys, type Pen, Refused } from "./host";
+import { make, placeOf, sign } from "./webauthn";
 
 /** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
 export function takeToken(location: Location, history: History): string | null {
@@ -25,7 +26,7 @@ async function refused(answer: Response): Promise<Refused> {
 const NO_SESSION = {
   code: "unauthorised",
   message: "this browser has no session with the host",
-  hint: "open the link that `hermit serve` prints; each link works once, for ten minutes",
+  hint: "open a new link: on this machine `hermit serve` or `hermit open` prints one, for a phone `hermit open --phone`; each works once",
 } as const;
 
 const KEPT = "hermit-session";
@@ -130,6 +131,22 @@ export class HttpHost implements Host {
     make: ({ keychain, vault, approval }) => told("keys/make", { keychain, approval_passphrase: bytes(approval), ...(vault === null ? {} : { vault_passphrase: bytes(vault) }) }),
     unlock: (passphrase) => told("keys/unlock", passphrase === null ? {} : { passphrase: bytes(passphrase) }),
     lock: () => told("keys/lock", {}),
+  };
+
+  readonly passkeys: Passkeys = {
+    place: placeOf(location, globalThis.isSecureContext === true, typeof PublicKeyCredential !== "undefined"),
+    make: async () => make(await told("passkey/options", {})),
+    add: (name, attested, passphrase) => told("passkey/enrol", { name, attested, passphrase: bytes(passphrase) }),
+    ask: ({ ticket, packet_sha256 }) => told("passkey/ask", { ticket, packet_sha256 }),
+    allow: async ({ ticket, packet_sha256 }, asked, word) => {
+      await told("allow", { ticket, packet_sha256, passkey: await sign(asked), ...(word === null ? {} : { word }) });
+    },
+  };
+
+  readonly devices: Devices = {
+    list: () => told("devices", {}),
+    link: (to) => told("devices/link", { to }),
+    end: (number) => told("devices/end", { number }),
   };
 
   readonly files: Files = {

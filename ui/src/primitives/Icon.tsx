@@ -37,6 +37,7 @@ const OUTLINES = {
   play: <path d="M5 3.200v9.600l7.500-4.800z" />,
   chip: <><rect x="4" y="4" width="8" height="8" rx="1" /><path d="M6.500 2v2M9.500 2v2M6.500 12v2M9.500 12v2M2 6.500h2M2 9.500h2M12 6.500h2M12 9.500h2" /></>,
   key: <><circle cx="5" cy="8" r="2.700" /><path d="M7.700 8H14v2.500M11.500 8v2" /></>,
+  more: <path d="M3 8h.01M8 8h.01M13 8h.01" />,
   plus: <path d="M8 3v10M3 8h10" />,
   down_to: <path d="M8 2.500v7.500M4.800 7 8 10.200 11.200 7M3 13.500h10" />,
   microphone: <><rect x="6" y="1.800" width="4" height="7.400" rx="2" /><path d="M3.500 7.500c0 6 9 6 9 0M8 12v2.200" /></>,

@@ -27,6 +27,17 @@ export const PLACES: readonly Go[] = [
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
 ];
 
+/** The bar of a phone: what waits, what is said, what works, what will, and the way to the rest. */
+export const PHONE_PLACES: readonly Go[] = [
+  ...PLACES.slice(0, 4),
+  { path: "/more", label: "More", icon: "more", keys: "" },
+];
+
+/** What the bar of a phone has no room for. */
+export function elsewhereOnPhones(): readonly Go[] {
+  return PLACES.filter((place) => !PHONE_PLACES.includes(place));
+}
+
 export const OTHER_KEYS: readonly { keys: string; does: string }[] = [
   { keys: "Ctrl K", does: "Find or do anything" },
   { keys: "n", does: "New task" },

@@ -14,6 +14,7 @@ mod policy;
 mod rest;
 mod schedule;
 mod secret;
+mod serve;
 mod skills;
 mod skin;
 mod standing;
@@ -35,10 +36,11 @@ pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
     HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, ProofExport, ProofVerb, ProofVerify,
-    RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
+    RestoreArgs, SearchArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
+pub use serve::{OpenArgs, ServeArgs};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
 pub use standing::GrantsAllow;
@@ -105,7 +107,7 @@ pub enum Verb {
     /// Runs Hermit without a window, for browsers and other programs.
     Serve(ServeArgs),
     /// Opens Hermit in your browser, where `hermit serve` is running.
-    Open,
+    Open(OpenArgs),
     /// Lets the agent of another program act through Hermit: Claude Code, Codex, Cursor and others.
     Mcp(McpArgs),
     /// Lets an editor that speaks the Agent Client Protocol use Hermit as its agent: Zed and others.

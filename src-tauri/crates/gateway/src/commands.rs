@@ -3,7 +3,7 @@
 use crate::answer::{LINK_BYTES_MAX, json, of, params, params_within, refusal};
 use crate::guard::{SESSION, Who, one};
 use crate::server::{Gateway, Lane};
-use crate::sessions::Given;
+use crate::sessions::{Given, Place};
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -59,7 +59,11 @@ pub(crate) async fn table() -> Response {
 }
 
 /// `POST /api/session`: a link's token becomes a session.
-pub(crate) async fn open_session(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+pub(crate) async fn open_session(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(place): Extension<Place>,
+    request: Request,
+) -> Response {
     let Ok(given) = tokio::time::timeout(LINK_TIME, params_within(request, LINK_BYTES_MAX)).await else {
         return refusal(&Error::new(Code::Usage, "the body did not come in time"));
     };
@@ -68,10 +72,10 @@ pub(crate) async fn open_session(State(gateway): State<Arc<Gateway>>, request: R
         Err(error) => return refusal(&error),
     };
     let token = given.get("token").and_then(Value::as_str).unwrap_or_default();
-    let Some((session, ends_at)) = gateway.guard.sessions.open(token, gateway.now()) else {
+    let Some((session, ends_at)) = gateway.guard.sessions.open(token, place, gateway.now()) else {
         return refusal(
             &Error::new(Code::Unauthorised, "this link was used before, or has expired")
-                .hint("run `hermit serve` again for a new one; it works once and for ten minutes"),
+                .hint("run `hermit open` for a new one, or `hermit open --phone` for a phone; each works once, at the address it names"),
         );
     };
     json(StatusCode::OK, &value!({ "kind": "browser", "session": session.reveal(), "expires_at": ends_at }))

@@ -3,11 +3,11 @@
 //! A page carries its session in a header and keeps it in its own storage, which belongs to this scheme, name and port
 //! alone. No cookie is set: cookies know no ports, so every server on this machine would be sent it.
 
-use crate::sessions::{Given, Sessions};
-use crate::{Draw, Token};
+use crate::sessions::{Given, Place, Sessions};
+use crate::{Draw, Origin, Token};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, Method};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use wire::{Caller, Code, Error};
 
 /// What browsers say about where a request comes from.
@@ -27,6 +27,8 @@ pub(crate) enum Who {
         ends_at: i64,
         /// To whom the link was given that opened it.
         given: Given,
+        /// Under which name it came.
+        place: Place,
     },
 }
 
@@ -37,39 +39,50 @@ impl Who {
             Self::Browser { .. } => Caller::Page,
         }
     }
+
+    /// Whether it is a page whose link a person read at a terminal.
+    pub(crate) const fn is_at_terminal(self) -> bool {
+        matches!(self, Self::Browser { given: Given::AtTerminal, .. })
+    }
 }
 
 /// The names this gateway goes by, its token, its sessions.
 pub(crate) struct Guard {
     names: [String; 2],
+    /// The origin that a person named besides.
+    pub(crate) outer: Option<Origin>,
     token: Token,
     pub(crate) sessions: Sessions,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, token: Token, draw: Draw) -> Self {
+    pub(crate) fn new(address: SocketAddr, outer: Option<Origin>, token: Token, draw: Draw) -> Self {
         let port = address.port();
         // A page that bound its own name to 127.0.0.1 sends that name here, and it is none of these.
         let names = [address.to_string(), format!("localhost:{port}")];
-        Self { names, token, sessions: Sessions::new(draw) }
+        Self { names, outer, token, sessions: Sessions::new(draw) }
     }
 
     /// Whether the request was meant for this gateway and no foreign page makes it. This comes first: a foreign page
-    /// learns nothing about tokens.
-    pub(crate) fn is_meant(&self, headers: &HeaderMap) -> Result<(), Error> {
-        match one(headers, &HOST) {
-            Some(host) if self.is_own(host) => {}
-            _ => return Err(forbidden("this name is not the gateway's; use the address it announced")),
-        }
-        if headers.contains_key(ORIGIN) && !self.is_own_origin(headers) {
+    /// learns nothing about tokens. Answers under which name it came.
+    pub(crate) fn is_meant(&self, headers: &HeaderMap) -> Result<Place, Error> {
+        let place = match one(headers, &HOST) {
+            Some(host) if self.is_own(host) => Place::Here,
+            Some(host) if self.outer.as_ref().is_some_and(|outer| outer.is_host(host)) => Place::Elsewhere,
+            _ => {
+                return Err(forbidden("this name is not the gateway's; use the address it announced")
+                    .hint("a name of yours that leads here is told to it with `hermit serve --origin`"));
+            }
+        };
+        if headers.contains_key(ORIGIN) && !self.is_own_origin(place, headers) {
             return Err(forbidden("pages of another origin may not come in"));
         }
-        Ok(())
+        Ok(place)
     }
 
     /// Lets a request in, or says why not.
     pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap, now: i64) -> Result<Who, Error> {
-        self.is_meant(headers)?;
+        let place = self.is_meant(headers)?;
         if !self.is_same_origin(headers) {
             return Err(forbidden("pages of another origin may not come in"));
         }
@@ -79,17 +92,18 @@ impl Guard {
                  link that `hermit serve` prints",
             )
         };
-        if headers.contains_key(AUTHORIZATION) {
+        // Programs are on this machine. What a proxy on the way asks a person for is the proxy's.
+        if place == Place::Here && headers.contains_key(AUTHORIZATION) {
             let given = one(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
             return given.filter(|given| self.token.is(given)).map(|_| Who::Program).ok_or_else(missing);
         }
         let session = one(headers, &SESSION).ok_or_else(missing)?;
-        let (ends_at, given) = self.sessions.used(session, now).ok_or_else(missing)?;
+        let (ends_at, given) = self.sessions.used(session, place, now).ok_or_else(missing)?;
         // What changes something says where it comes from, or a form of another page could have sent it.
-        if !matches!(*method, Method::GET | Method::HEAD) && !self.is_own_origin(headers) {
+        if !matches!(*method, Method::GET | Method::HEAD) && !self.is_own_origin(place, headers) {
             return Err(forbidden("a browser's request that changes something carries its origin"));
         }
-        Ok(Who::Browser { ends_at, given })
+        Ok(Who::Browser { ends_at, given, place })
     }
 
     /// Whether a browser says that the request comes from elsewhere. A page on another port of this machine is the
@@ -99,14 +113,28 @@ impl Guard {
             || one(headers, &FETCH_SITE).is_some_and(|site| matches!(site, "same-origin" | "none"))
     }
 
-    fn is_own_origin(&self, headers: &HeaderMap) -> bool {
-        let origin = one(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-        origin.is_some_and(|name| self.is_own(name))
+    fn is_own_origin(&self, place: Place, headers: &HeaderMap) -> bool {
+        let Some(origin) = one(headers, &ORIGIN) else { return false };
+        match place {
+            Place::Here => origin.strip_prefix("http://").is_some_and(|name| self.is_own(name)),
+            Place::Elsewhere => self.outer.as_ref().is_some_and(|outer| outer.is(origin)),
+        }
     }
 
     fn is_own(&self, name: &str) -> bool {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
+}
+
+/// The origin of a page that was let in, for what belongs to its name: an address of numbers has none.
+pub(crate) fn page_origin(headers: &HeaderMap) -> Result<String, Error> {
+    let origin = one(headers, &ORIGIN).unwrap_or_default().to_ascii_lowercase();
+    let name = origin.split_once("://").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+    if name.is_empty() || name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok() {
+        return Err(Error::new(Code::Conflict, "passkeys do not work at this address")
+            .hint("open the page at `localhost`; Settings makes a link for it"));
+    }
+    Ok(origin)
 }
 
 /// The value of a header that is there exactly once.

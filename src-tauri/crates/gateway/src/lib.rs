@@ -15,24 +15,28 @@
 //! 3. Every answer that is no success is the wire's error shape, with the status its code says.
 //! 4. The token is compared in constant time, is readable for its owner only, and is in no message and no log.
 //! 5. The client sends the token to loopback addresses only and follows no redirect.
-//! 6. A link for a browser works once and for ten minutes. Its session is carried by its page alone, in a header that no
+//! 6. A link for a browser works once, at one name, and for ten minutes; one for another device for five. Its session is carried by its page alone, in a header that no
 //!    other origin sends; no cookie is set, so no other server on this machine is sent it.
 //! 7. A yes comes from a browser's session, for a card that this session was shown a moment before, byte for byte, with
-//!    the approval passphrase; no token, cookie or ticket stands for it. Wrong ones make everybody wait.
+//!    the approval passphrase or signed by a passkey that was asked for exactly this; no token, cookie or ticket stands for
+//!    it. Wrong ones make everybody wait, passphrases and passkeys each for themselves.
 //! 8. A session names no place of this machine but a folder to work in; it sends the bytes of files and is sent those of
 //!    what is made. It boots, settles and vouches for nothing, and what it says is not recorded as a person's.
 //! 9. Keys are made and opened by a page whose link a person read at a terminal, and by no other; wrong passphrases make
 //!    everybody wait.
 //! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB, that of a call of a
 //!     hook 64 KiB within ten seconds more; what a person waits for has seats of its own.
-//! 11. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
-//! 12. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
+//! 11. Passkeys are added by such a page as well, at the name that they then belong to, with the approval passphrase.
+//! 12. Beside its own names the gateway answers to one origin that a person named, and to none unasked. What comes by that
+//!     name carries that origin, has a link and a session of its own, and is never a program.
+//! 13. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
+//! 14. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
 //!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data.
 //!
 //! # The HTTP shape
 //!
-//! **Who comes in.** `Host` is `127.0.0.1:PORT` or `localhost:PORT`; `Origin`, when sent, is its own; a browser's
-//! `Sec-Fetch-Site` is `same-origin` or `none`; else 403. Then `Authorization: Bearer TOKEN` with the 64 digits of
+//! **Who comes in.** `Host` is `127.0.0.1:PORT` or `localhost:PORT`, or that of the [`Origin`] that was named, for pages
+//! alone; the `Origin` header, when sent, is its own; a browser's `Sec-Fetch-Site` is `same-origin` or `none`; else 403. Then `Authorization: Bearer TOKEN` with the 64 digits of
 //! [`TOKEN_FILE`], or `x-hermit-session: HEX` of a page, whose changes must carry their `Origin`; else 401. Files need
 //! neither.
 //!
@@ -47,6 +51,12 @@
 //! | `POST /api/session/prepare_override` | browsers only: `{"act","reason","hours"?,"uses"?}`, about a denial | `{"ticket","words","denied","word","armed_at","arms_in"}` |
 //! | `POST /api/session/allow_override` | browsers only: `{"ticket","words","passphrase","word"}` | `{"grant_id","task_id"}`; refusals as of `allow` |
 //! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?,"lasting"?}`; `word` is the risk, at high and critical; `lasting` is `{"scope"?,"number","days","uses","words"}` of an offer | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
+//! | `POST /api/session/passkey/options` | pages of a terminal's link only, not at an address of numbers | what a browser makes a passkey with, for five minutes |
+//! | `POST /api/session/passkey/enrol` | likewise: `{"name","attested","passphrase"}` | the passkey; refusals as of `allow` |
+//! | `POST /api/session/passkey/ask` | browsers only: `{"ticket","packet_sha256"}` | what a passkey has to sign, `{"decision","challenge","credentials","rp_id"}`; then `allow` takes `passkey` in place of `passphrase`, and nothing `lasting` |
+//! | `POST /api/session/devices` | pages of a terminal's link only | the pages that are open, `{"origin"?,"sessions":[{"number","own","elsewhere","at_terminal","opened_at","used_at"}]}` |
+//! | `POST /api/session/devices/link` | likewise, on this machine: `{"to"}`, `elsewhere` or `localhost` | `{"url","expires_at","code"?}`; the code's squares row by row |
+//! | `POST /api/session/devices/end` | likewise, anywhere: `{"number"}` | as of `devices` |
 //! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
 //! | `POST /api/session/settle` | browsers only: `{"task","result","note","passphrase"}` | `{"task_id","status"}`; refusals as of `allow` |
 //! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
@@ -88,15 +98,19 @@ mod answer;
 mod client;
 mod commands;
 mod connections;
+mod devices;
 mod files;
 mod guard;
 mod hooks;
 mod notices;
+mod origin;
 mod page_approval;
 mod page_keys;
 mod pages;
+mod passkeys;
 mod person_commands;
 mod runs;
+mod seats;
 mod server;
 mod sessions;
 mod sse;
@@ -105,6 +119,8 @@ mod token;
 
 pub use answer::BODY_BYTES_MAX;
 pub use client::Client;
+pub use devices::squares;
+pub use origin::Origin;
 pub use page_keys::{Keeper, KeyState, NewKeys};
 pub use pages::POLICY;
 pub use server::{Link, Options, Server, serve};
@@ -119,6 +135,14 @@ pub enum Error {
     /// The listener is reachable from elsewhere.
     #[error("`{0}` is no loopback address; the gateway listens on this machine only")]
     NotLoopback(String),
+    /// What was named as the address for other devices cannot be it.
+    #[error("`{origin}` cannot be the address for other devices: {why}")]
+    Origin {
+        /// As it was written.
+        origin: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The token's file says no.
     #[error("the token file `{path}` cannot be {act}: {why}")]
     Token {

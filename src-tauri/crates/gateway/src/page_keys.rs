@@ -8,7 +8,6 @@ use crate::answer::{Passphrase, of, refusal};
 use crate::guard::Who;
 use crate::page_approval::{answered, opened, signed};
 use crate::server::{Gateway, Lane};
-use crate::sessions::Given;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -105,13 +104,9 @@ struct Unlock {
     passphrase: Option<Passphrase>,
 }
 
-const fn at_terminal(who: Who) -> bool {
-    matches!(who, Who::Browser { given: Given::AtTerminal, .. })
-}
-
 /// Only a page that was opened with a link from a terminal.
 fn by_person(who: Who) -> Result<(), Error> {
-    if at_terminal(who) {
+    if who.is_at_terminal() {
         return Ok(());
     }
     Err(Error::new(Code::Forbidden, "only a page that was opened from a terminal makes or opens keys")
@@ -119,7 +114,7 @@ fn by_person(who: Who) -> Result<(), Error> {
 }
 
 fn told(gateway: &Gateway, who: Who) -> Result<Told, Error> {
-    Ok(Told { at_terminal: at_terminal(who), state: gateway.keeper.state()? })
+    Ok(Told { at_terminal: who.is_at_terminal(), state: gateway.keeper.state()? })
 }
 
 /// `POST /api/session/keys`: how the keys stand.

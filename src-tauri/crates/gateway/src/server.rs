@@ -5,12 +5,13 @@ use crate::answer::{method, refusal};
 use crate::connections::{Connections, Visit};
 use crate::files::Files;
 use crate::guard::{Guard, Who};
-use crate::page_approval::Seats;
 use crate::pages::{Pages, page};
-use crate::sessions::Given;
+use crate::passkeys::Challenges;
+use crate::seats::Seats;
+use crate::sessions::{Given, Place};
 use crate::{
-    Draw, Error, Keeper, Token, commands, files, hooks, notices, page_approval, page_keys, person_commands,
-    runs, standing_grants,
+    Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, notices, page_approval, page_keys,
+    passkeys, person_commands, runs, standing_grants,
 };
 use api::Host;
 use axum::Extension;
@@ -24,7 +25,8 @@ use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
-use std::net::{SocketAddr, TcpListener};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -59,6 +61,8 @@ pub struct Options {
     pub pages: Option<PathBuf>,
     /// Whoever holds the keys of this host.
     pub keeper: Arc<dyn Keeper>,
+    /// The origin under which a person reaches it from elsewhere, by way of a proxy of theirs.
+    pub origin: Option<Origin>,
 }
 
 pub(crate) struct Gateway {
@@ -69,10 +73,14 @@ pub(crate) struct Gateway {
     pub(crate) keeper: Arc<dyn Keeper>,
     /// Wrong passphrases of the vault are counted by themselves: the right one lets nobody approve.
     pub(crate) vault: Seats,
+    /// What a passkey that is added has to sign.
+    pub(crate) challenges: Challenges,
     pub(crate) files: Files,
     pub(crate) agents: Conversations,
     pub(crate) calls: hooks::Calls,
     address: SocketAddr,
+    /// Whether `localhost` at this port leads here, whichever way a browser takes.
+    is_localhost: bool,
     connections: Connections,
     seats: Semaphore,
     urgent: Semaphore,
@@ -122,8 +130,33 @@ impl Gateway {
     }
 
     pub(crate) fn link(&self, given: Given) -> Link {
-        let (token, expires_at) = self.guard.sessions.link(given, self.now());
-        let url = format!("http://{}/#token={}", self.address, token.reveal());
+        self.link_at(&format!("http://{}", self.address), given, Place::Here)
+    }
+
+    /// A link for this machine's own name, to which passkeys can belong; none where somebody else listens at it.
+    pub(crate) fn link_by_name(&self, given: Given) -> Result<Link, wire::Error> {
+        if !self.is_localhost {
+            return Err(wire::Error::new(
+                Code::Conflict,
+                "another program listens at `localhost` with this port",
+            )
+            .hint("end it, or run `hermit serve --port` with another one"));
+        }
+        Ok(self.link_at(&format!("http://localhost:{}", self.address.port()), given, Place::Here))
+    }
+
+    /// A link for a device elsewhere, which reaches this machine by the origin that a person named.
+    pub(crate) fn link_elsewhere(&self, given: Given) -> Result<Link, wire::Error> {
+        let origin = self.guard.outer.as_ref().ok_or_else(|| {
+            wire::Error::new(Code::Conflict, "no address for other devices was named")
+                .hint("run `hermit serve --origin https://NAME`, where that name leads to this machine")
+        })?;
+        Ok(self.link_at(origin.as_str(), given, Place::Elsewhere))
+    }
+
+    fn link_at(&self, origin: &str, given: Given, place: Place) -> Link {
+        let (token, expires_at) = self.guard.sessions.link(given, place, self.now());
+        let url = format!("{origin}/#token={}", token.reveal());
         Link { token: token.reveal().to_owned(), url, expires_at }
     }
 
@@ -191,6 +224,14 @@ impl Server {
         self.gateway.link(Given::AtTerminal)
     }
 
+    /// The same for a device elsewhere, at the origin that was named.
+    ///
+    /// # Errors
+    /// [`Code::Conflict`] when none was.
+    pub fn link_elsewhere(&self) -> Result<Link, wire::Error> {
+        self.gateway.link_elsewhere(Given::AtTerminal)
+    }
+
     /// Lets what is under way end, takes nothing new, and waits for that.
     pub fn stop(mut self) {
         self.end();
@@ -223,18 +264,23 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
     if !address.ip().is_loopback() {
         return Err(Error::NotLoopback(address.to_string()));
     }
-    listener.set_nonblocking(true).map_err(said("listen"))?;
+    let (beside, is_localhost) = beside(address);
+    for listener in std::iter::once(&listener).chain(&beside) {
+        listener.set_nonblocking(true).map_err(said("listen"))?;
+    }
     let gateway = Arc::new(Gateway {
         host,
         people: Seats::new(Arc::clone(&options.draw)),
         keeper: options.keeper,
         vault: Seats::new(Arc::clone(&options.draw)),
+        challenges: Challenges::new(Arc::clone(&options.draw)),
         files: Files::new(Arc::clone(&options.draw)),
         agents: Conversations::new(Arc::clone(&options.draw)),
-        guard: Guard::new(address, options.token, options.draw),
+        guard: Guard::new(address, options.origin, options.token, options.draw),
         pages: Pages::new(options.pages),
         calls: hooks::Calls::default(),
         address,
+        is_localhost,
         connections: Connections::new(),
         seats: Semaphore::new(COMMANDS_MAX),
         urgent: Semaphore::new(URGENT_MAX),
@@ -253,16 +299,49 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
     let (stop, stopped) = oneshot::channel::<()>();
     let served = Arc::clone(&gateway);
     let thread = std::thread::Builder::new().name("gateway".to_owned()).spawn(move || {
-        runtime.block_on(run(served, listener, stopped));
+        runtime.block_on(run(served, listener, beside, stopped));
         runtime.shutdown_timeout(Duration::from_secs(1));
     });
     Ok(Server { gateway, stop: Some(stop), thread: Some(thread.map_err(said("start its threads"))?) })
 }
 
+/// The other loopback address at the same port, which browsers try as well for `localhost`: whoever else listens there
+/// would be sent what is meant for this host. Whether that name leads here, and the listener where the system has one.
+fn beside(address: SocketAddr) -> (Option<TcpListener>, bool) {
+    let other: IpAddr = match address {
+        SocketAddr::V4(own) if *own.ip() == Ipv4Addr::LOCALHOST => Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V6(own) if *own.ip() == Ipv6Addr::LOCALHOST => Ipv4Addr::LOCALHOST.into(),
+        _ => return (None, false),
+    };
+    match TcpListener::bind((other, address.port())) {
+        Ok(listener) => (Some(listener), true),
+        // A system that has no such address leads nobody there.
+        Err(error) => (None, error.kind() != ErrorKind::AddrInUse),
+    }
+}
+
+/// The next connection at either address.
+async fn accepted(
+    first: &tokio::net::TcpListener,
+    second: Option<&tokio::net::TcpListener>,
+) -> std::io::Result<tokio::net::TcpStream> {
+    let came = match second {
+        Some(second) => tokio::select! { came = first.accept() => came, came = second.accept() => came },
+        None => first.accept().await,
+    };
+    came.map(|(stream, _)| stream)
+}
+
 /// Serves until told to stop; then what is under way has a while to end. A client that holds its connection open
 /// does not hold the host.
-async fn run(gateway: Arc<Gateway>, listener: TcpListener, stopped: oneshot::Receiver<()>) {
+async fn run(
+    gateway: Arc<Gateway>,
+    listener: TcpListener,
+    beside: Option<TcpListener>,
+    stopped: oneshot::Receiver<()>,
+) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let beside = beside.and_then(|listener| tokio::net::TcpListener::from_std(listener).ok());
     let (ending, ended) = watch::channel(false);
     let router = routes(Arc::clone(&gateway));
     let mut visits = JoinSet::new();
@@ -272,8 +351,8 @@ async fn run(gateway: Arc<Gateway>, listener: TcpListener, stopped: oneshot::Rec
             // An answer to a dropped sender is a wish to stop as well.
             _ = &mut stopped => break,
             Some(_) = visits.join_next() => {}
-            came = listener.accept() => match came {
-                Ok((stream, _)) => {
+            came = accepted(&listener, beside.as_ref()) => match came {
+                Ok(stream) => {
                     if let Some((visit, place)) = gateway.connections.enter() {
                         let (gateway, ended) = (Arc::clone(&gateway), ended.clone());
                         let router = router.clone().layer(Extension(Arc::clone(&visit)));
@@ -289,7 +368,7 @@ async fn run(gateway: Arc<Gateway>, listener: TcpListener, stopped: oneshot::Rec
             },
         }
     }
-    drop(listener);
+    drop((listener, beside));
     gateway.stopping.store(true, Ordering::SeqCst);
     let _ = ending.send(true);
     let _ = tokio::time::timeout(ENDING, async { while visits.join_next().await.is_some() {} }).await;
@@ -329,6 +408,12 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/link", post(commands::link))
         .route("/api/session/card", post(page_approval::card))
         .route("/api/session/allow", post(page_approval::allow))
+        .route("/api/session/passkey/options", post(passkeys::options))
+        .route("/api/session/passkey/enrol", post(passkeys::enrol))
+        .route("/api/session/passkey/ask", post(passkeys::ask))
+        .route("/api/session/devices", post(devices::list))
+        .route("/api/session/devices/link", post(devices::link))
+        .route("/api/session/devices/end", post(devices::end))
         .route("/api/session/offers", post(standing_grants::offers))
         .route("/api/session/prepare_override", post(standing_grants::prepare_override))
         .route("/api/session/allow_override", post(standing_grants::allow_override))
@@ -368,16 +453,19 @@ async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, nex
 }
 
 /// Only what was meant for this gateway, be it a file that needs no token.
-async fn meant(State(gateway): State<Arc<Gateway>>, request: Request, next: Next) -> Response {
+async fn meant(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let shows_nothing =
         (path == "/api/session" || path.starts_with("/v1/hooks/")) && request.method() == Method::POST;
     let mut answer = match gateway.guard.is_meant(request.headers()) {
         // Whoever opens a session, or calls a hook, has no token to show, but that no other page sends it here.
-        Ok(()) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
+        Ok(_) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
             refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
         }
-        Ok(()) => next.run(request).await,
+        Ok(place) => {
+            request.extensions_mut().insert(place);
+            next.run(request).await
+        }
         Err(error) => refusal(&error),
     };
     let headers = answer.headers_mut();

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long a link waits to be opened: long enough to be copied to a browser, short enough for a shoulder.
 pub(crate) const LINK_MS_MAX: i64 = 10 * 60 * 1000;
+/// The same for a link that a device elsewhere opens: it is read off a screen, and that takes no longer.
+pub(crate) const ELSEWHERE_MS_MAX: i64 = 5 * 60 * 1000;
 /// A session without a request for this long has ended: a working day, not a weekend.
 pub(crate) const IDLE_MS_MAX: i64 = 12 * 60 * 60 * 1000;
 /// Links waiting at once; a further one replaces the oldest.
@@ -17,20 +19,53 @@ const SESSIONS_MAX: usize = 64;
 pub(crate) enum Given {
     /// A program that has the host's token. It may hand it on to a person, or keep it.
     ToProgram,
-    /// A person, who read it at a terminal of this host.
+    /// A person, who read it at a terminal of this host, or on a page whose own link was read there.
     AtTerminal,
 }
 
-struct Kept {
+/// Under which of the gateway's names. A link and its session belong to one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// This machine's own.
+    Here,
+    /// The origin that a person named.
+    Elsewhere,
+}
+
+struct Link {
     token: Token,
     given: Given,
+    place: Place,
     ends_at: i64,
+}
+
+struct Session {
+    number: u64,
+    token: Token,
+    given: Given,
+    place: Place,
+    opened_at: i64,
+    used_at: i64,
+    ends_at: i64,
+}
+
+/// A session as a person is told of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) number: u64,
+    pub(crate) given: Given,
+    pub(crate) place: Place,
+    pub(crate) opened_at: i64,
+    pub(crate) used_at: i64,
+    /// Whether it is that of whoever asks.
+    pub(crate) own: bool,
 }
 
 #[derive(Default)]
 struct Known {
-    links: Vec<Kept>,
-    sessions: Vec<Kept>,
+    links: Vec<Link>,
+    sessions: Vec<Session>,
+    opened: u64,
 }
 
 /// Links and sessions of one host. Times are milliseconds since 1970.
@@ -52,9 +87,12 @@ impl Sessions {
     }
 
     /// A token that opens one session, and when it lapses.
-    pub(crate) fn link(&self, given: Given, now: i64) -> (Token, i64) {
-        let ends_at = now.saturating_add(LINK_MS_MAX);
-        let kept = Kept { token: Token::new((self.draw)()), given, ends_at };
+    pub(crate) fn link(&self, given: Given, place: Place, now: i64) -> (Token, i64) {
+        let time = match place {
+            Place::Here => LINK_MS_MAX,
+            Place::Elsewhere => ELSEWHERE_MS_MAX,
+        };
+        let kept = Link { token: Token::new((self.draw)()), given, place, ends_at: now.saturating_add(time) };
         let made = (kept.token.clone(), kept.ends_at);
         let mut known = self.known(now);
         if known.links.len() >= LINKS_MAX {
@@ -64,33 +102,69 @@ impl Sessions {
         made
     }
 
-    /// The session that a link opens, and when it ends unless it is used. A link works once.
-    pub(crate) fn open(&self, link: &str, now: i64) -> Option<(Token, i64)> {
+    /// The session that a link opens at its own place, and when it ends unless it is used. A link works once.
+    pub(crate) fn open(&self, link: &str, place: Place, now: i64) -> Option<(Token, i64)> {
         let mut known = self.known(now);
-        let at = known.links.iter().position(|kept| kept.token.is(link))?;
-        let Kept { given, .. } = known.links.remove(at);
+        let at = known.links.iter().position(|kept| kept.place == place && kept.token.is(link))?;
+        let Link { given, .. } = known.links.remove(at);
         if known.sessions.len() >= SESSIONS_MAX
             && let Some((oldest, _)) = known.sessions.iter().enumerate().min_by_key(|(_, kept)| kept.ends_at)
         {
             known.sessions.remove(oldest);
         }
-        let ends_at = now.saturating_add(IDLE_MS_MAX);
-        let kept = Kept { token: Token::new((self.draw)()), given, ends_at };
+        known.opened = known.opened.saturating_add(1);
+        let kept = Session {
+            number: known.opened,
+            token: Token::new((self.draw)()),
+            given,
+            place,
+            opened_at: now,
+            used_at: now,
+            ends_at: now.saturating_add(IDLE_MS_MAX),
+        };
         let opened = (kept.token.clone(), kept.ends_at);
         known.sessions.push(kept);
         Some(opened)
     }
 
-    /// Whether this is a session; it goes on from now when it is. Answers when it ends, and to whom its link was given.
-    pub(crate) fn used(&self, session: &str, now: i64) -> Option<(i64, Given)> {
+    /// Whether this is a session of that place; it goes on from now when it is. Answers when it ends, and to whom its link
+    /// was given.
+    pub(crate) fn used(&self, session: &str, place: Place, now: i64) -> Option<(i64, Given)> {
         let mut known = self.known(now);
-        let kept = known.sessions.iter_mut().find(|kept| kept.token.is(session))?;
+        let kept = known.sessions.iter_mut().find(|kept| kept.place == place && kept.token.is(session))?;
+        kept.used_at = now;
         kept.ends_at = now.saturating_add(IDLE_MS_MAX);
         Some((kept.ends_at, kept.given))
+    }
+
+    /// Every session, the one that was used last first.
+    pub(crate) fn list(&self, own: &str, now: i64) -> Vec<Listed> {
+        let known = self.known(now);
+        let mut all: Vec<Listed> = known
+            .sessions
+            .iter()
+            .map(|kept| Listed {
+                number: kept.number,
+                given: kept.given,
+                place: kept.place,
+                opened_at: kept.opened_at,
+                used_at: kept.used_at,
+                own: kept.token.is(own),
+            })
+            .collect();
+        all.sort_by_key(|one| std::cmp::Reverse((one.used_at, one.number)));
+        all
     }
 
     /// Ends a session.
     pub(crate) fn end(&self, session: &str, now: i64) {
         self.known(now).sessions.retain(|kept| !kept.token.is(session));
+    }
+
+    /// Ends the session with that number; what it was known by.
+    pub(crate) fn end_listed(&self, number: u64, now: i64) -> Option<Token> {
+        let mut known = self.known(now);
+        let at = known.sessions.iter().position(|kept| kept.number == number)?;
+        Some(known.sessions.remove(at).token)
     }
 }

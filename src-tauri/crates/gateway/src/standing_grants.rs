@@ -3,7 +3,8 @@
 
 use crate::answer::{Passphrase, json, of, refusal};
 use crate::guard::Who;
-use crate::page_approval::{ARMING_MS, About, Came, Hand, answered, field, only, opened, signed};
+use crate::page_approval::{answered, field, only, opened, signed};
+use crate::seats::{ARMING_MS, About, Came, Hand, With};
 use crate::server::{Gateway, Lane};
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -104,8 +105,8 @@ pub(crate) async fn allow_override(
     };
     let at = Arc::clone(&gateway);
     let OverrideTicket { ticket, words, passphrase, word } = given;
-    let hand = Hand { ticket, word, passphrase };
-    let work = move |host: &dyn api::Host| Ok(sign(&at, host, &session, &hand, &words));
+    let hand = Hand { ticket, word, with: With::Passphrase };
+    let work = move |host: &dyn api::Host| Ok(sign(&at, host, &session, &hand, &words, &passphrase));
     answered(gateway.seated_at(Lane::Urgent, work).await)
 }
 
@@ -115,6 +116,7 @@ fn sign(
     session: &str,
     hand: &Hand,
     words: &str,
+    passphrase: &Passphrase,
 ) -> Came<OverrideAllowed> {
     let is_same = |about: &About| matches!(about, About::Denial { words: shown, .. } if shown == words);
     gateway.people.sign(
@@ -126,7 +128,7 @@ fn sign(
             let About::Denial { draft_override, words } = about else {
                 return Err(Error::new(Code::Conflict, "this was not shown here, or is used up"));
             };
-            api::page_approval::allow_override(host, draft_override, &words, &hand.passphrase.0)
+            api::page_approval::allow_override(host, draft_override, &words, &passphrase.0)
         },
     )
 }

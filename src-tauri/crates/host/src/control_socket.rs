@@ -32,6 +32,8 @@ pub enum Order<'a> {
     Lock,
     /// A link for a browser, which a person reads at their terminal.
     Link,
+    /// The same for a device elsewhere.
+    LinkElsewhere,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,7 @@ enum Act {
     Unlock,
     Lock,
     Link,
+    LinkElsewhere,
 }
 
 /// The order's first line; as many bytes of passphrases follow.
@@ -88,6 +91,7 @@ impl Heard {
             }
             Act::Lock => local.lock("a person locked them")?,
             Act::Link => return Ok(local.link_at_terminal()),
+            Act::LinkElsewhere => return local.link_elsewhere().map(Some),
         }
         Ok(None)
     }
@@ -96,7 +100,7 @@ impl Heard {
 #[cfg(unix)]
 pub(crate) use here::Control;
 #[cfg(unix)]
-pub use here::{link, order};
+pub use here::{link, link_elsewhere, order};
 
 /// On this system keys are made and opened by the process that owns the store.
 ///
@@ -114,6 +118,15 @@ pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
 #[cfg(not(unix))]
 pub fn link(home: &Home) -> Result<String, wire::Error> {
     order(home, &Order::Link).and(Err(api::no_host()))
+}
+
+/// On this system no terminal is heard.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
+    order(home, &Order::LinkElsewhere).and(Err(api::no_host()))
 }
 
 #[cfg(unix)]
@@ -300,6 +313,14 @@ mod here {
         ask(home, &Order::Link)?.link.ok_or_else(api::no_host)
     }
 
+    /// The same for a device elsewhere.
+    ///
+    /// # Errors
+    /// As [`order`].
+    pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
+        ask(home, &Order::LinkElsewhere)?.link.ok_or_else(api::no_host)
+    }
+
     fn ask(home: &Home, order: &Order<'_>) -> Result<Answer, wire::Error> {
         let none = |e: io::Error| {
             wire::Error::new(Code::NoHost, format!("no host of this store can be reached: {e}"))
@@ -323,6 +344,7 @@ mod here {
             Order::Unlock(words, open) => (Act::Unlock, false, *words, None, *open),
             Order::Lock => (Act::Lock, false, None, None, Duration::ZERO),
             Order::Link => (Act::Link, false, None, None, Duration::ZERO),
+            Order::LinkElsewhere => (Act::LinkElsewhere, false, None, None, Duration::ZERO),
         };
         let head = Head {
             act,

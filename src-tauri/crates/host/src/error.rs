@@ -103,6 +103,8 @@ impl Error {
             Self::Fault(_) => wire::Error::new(Code::Usage, message).hint("unset `HERMIT_FAULT`"),
             Self::Io { .. } => wire::Error::new(Code::Failed, message)
                 .hint("see that the folder is yours and its disk is not full or read-only"),
+            Self::Gateway(gateway::Error::Origin { .. }) => wire::Error::new(Code::Usage, message)
+                .hint("it is what a browser elsewhere shows, such as `https://desk.example`"),
             Self::Gateway(_) => wire::Error::new(Code::Failed, message)
                 .hint("if another program has that port, name another one with `--port`, or none"),
             Self::Policy(_) => wire::Error::new(Code::Failed, message).hint("install Hermit again"),

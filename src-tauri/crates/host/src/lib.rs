@@ -103,6 +103,7 @@ pub use config::Config;
 pub use disk_reserve::make_room;
 pub use error::Error;
 pub use executors::executor_is_at;
+pub use gateway::squares;
 pub use governance::standing::in_words as standing_in_words;
 pub use head_pin::Pin;
 pub use home::Home;

@@ -168,6 +168,17 @@ impl Session {
         }
     }
 
+    /// A link for a device elsewhere, for a person who reads it at this process's terminal.
+    ///
+    /// # Errors
+    /// [`Code::NoHost`] when nobody serves, [`Code::Conflict`] when no origin was named.
+    pub fn link_elsewhere(&self) -> Result<String, Error> {
+        match self.way() {
+            Way::Local(local) => local.link_elsewhere().map_err(crate::Error::to_wire),
+            Way::Attached(_) => control_socket::link_elsewhere(&self.home),
+        }
+    }
+
     /// Where the host is that this is attached to.
     pub fn address(&self) -> Option<String> {
         match self.way() {

@@ -9,7 +9,7 @@ import { Hold } from "~/primitives/Hold";
 import { wholeUpTo } from "~/primitives/number";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import { deaf, useTicket } from "./Allow";
+import { deaf, useTicket } from "./ticket";
 import styles from "./Card.module.css";
 import override from "./Override.module.css";
 

@@ -1,6 +1,6 @@
 // What waits for a person, across tasks; and beside it everything there is to know before answering.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKey, useSteps } from "~/screen/keyboard";
 import { projectsOf } from "~/screen/projects";
 import { Screen } from "~/screen/Screen";
@@ -39,7 +39,8 @@ type Item =
 
 const SHOWN_MAX = 200;
 
-export function Inbox({ chosen }: { chosen: string | undefined }) {
+/** `after`: what stands below the things that wait. */
+export function Inbox({ chosen, after }: { chosen: string | undefined; after?: ReactNode }) {
   const navigate = useNavigate();
   const list = useRef<HTMLDivElement>(null);
   const pane = useRef<HTMLDivElement>(null);
@@ -128,6 +129,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
               </>
             )}
           </Answer>
+          {after}
           {past.length > 0 && (
             <>
               <h2 id="decided">Decided lately<span>{past.length}</span></h2>

@@ -4,7 +4,9 @@ import { Desktop } from "./Desktop";
 import { Chats } from "./Chats";
 import { Costs } from "./Costs";
 import { Models } from "./Models";
+import { Devices } from "./Devices";
 import { Notifications } from "./Notifications";
+import { Passkeys } from "./Passkeys";
 import { Reads } from "./Reads";
 import { DiskUsage } from "./DiskUsage";
 import { KeysHere } from "~/features/keys/PageKeys";
@@ -37,6 +39,8 @@ export function Settings() {
           <Reads />
           <KeysHere />
           <Chats />
+          <Passkeys />
+          <Devices />
           <Look />
           <Notifications />
           <Desktop />

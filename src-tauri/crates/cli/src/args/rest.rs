@@ -36,21 +36,6 @@ pub struct StartArgs {
     pub watch: super::WatchArgs,
 }
 
-/// `hermit serve`.
-#[derive(Debug, Args, Default)]
-#[command(after_help = "\
-It takes the store, continues what was interrupted, and listens on this machine only. It prints a link for a \
-browser: the link works once and for ten minutes, and gives a session that can look, give work and refuse, and never \
-allow. Where another process serves the store already, a new link to that one is printed.
-Commands that need the store find the host by themselves and attach to it. Allowing something still happens in a \
-terminal of yours, with the approval passphrase, which goes to no host.
-Ctrl-C or a request to terminate ends it: running tasks pause, and the next host continues them.")]
-pub struct ServeArgs {
-    /// Port to listen at; any free one when absent.
-    #[arg(long, value_name = "N")]
-    pub port: Option<u16>,
-}
-
 /// `hermit proof`.
 #[derive(Debug, Subcommand)]
 pub enum ProofVerb {

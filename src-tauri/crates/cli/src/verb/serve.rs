@@ -1,7 +1,7 @@
 //! `hermit serve`: the host without a screen.
 
 use super::Came;
-use crate::args::ServeArgs;
+use crate::args::{OpenArgs, ServeArgs};
 use crate::context::Context;
 use crate::output::Tone;
 use host::{Interrupts, Local, Session, Unlock};
@@ -13,9 +13,13 @@ use wire::{Code, Error, exit};
 pub fn serve(context: &Context, args: &ServeArgs) -> Came {
     let session = context.hosting()?;
     match session.local() {
+        None if args.origin.is_some() => {
+            Err(Error::new(Code::Held, "Hermit is running already, without this address")
+                .hint("end it, then run this again"))
+        }
         None => elsewhere(context, &session),
         Some(local) => {
-            let came = stay(context, &session, &local, args.port);
+            let came = stay(context, &session, &local, args);
             session.close();
             came
         }
@@ -43,9 +47,9 @@ fn elsewhere(context: &Context, session: &Session) -> Came {
     Ok(exit::DONE)
 }
 
-fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u16>) -> Came {
+fn stay(context: &Context, session: &Session, local: &Arc<Local>, args: &ServeArgs) -> Came {
     let interrupts = Interrupts::watch_all();
-    let address = local.serve(port).map_err(host::Error::to_wire)?;
+    let address = local.serve_as(args.port, args.origin.as_deref()).map_err(host::Error::to_wire)?;
     // Everything that can go on does, unless Hermit is halted; from here on the clock takes up what is due.
     let resumed = session.call(&Resume {})?.tasks;
     let serving = Serving {
@@ -63,6 +67,11 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u
         out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
         out.line(format!("  {}", serving.url));
         out.line("Other `hermit` commands of yours use it by themselves. `hermit open` makes a new link.");
+        if let Some(origin) = &args.origin {
+            out.line(format!(
+                "For other devices it is {origin}, where that name leads to this machine. `hermit open --phone` makes a link."
+            ));
+        }
         match local.keys().keys() {
             Some(_) => {}
             None if context.home.has_keys() => {
@@ -97,12 +106,15 @@ fn link(context: &Context, session: &Session) -> Result<String, Error> {
 }
 
 /// `hermit open`: a fresh link, and the browser where there is a display.
-pub fn open(context: &Context) -> Came {
+pub fn open(context: &Context, args: &OpenArgs) -> Came {
     let session = Session::attach(&context.home, &Unlock::Environment);
     let session = session.ok_or_else(|| {
         Error::new(Code::NoHost, "Hermit is not running")
             .hint("start it with `hermit serve`, or open the app")
     })?;
+    if args.phone {
+        return phone(context, &session);
+    }
     let link = link(context, &session)?;
     context.out.answer(&serde_json::json!({ "link": link }), |out, _| {
         out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
@@ -110,6 +122,43 @@ pub fn open(context: &Context) -> Came {
     })?;
     browse(context, &link);
     Ok(exit::DONE)
+}
+
+/// A link for a device elsewhere, and the same for its camera.
+fn phone(context: &Context, session: &Session) -> Came {
+    if context.terminal.is_none() {
+        return Err(Error::new(Code::Forbidden, "a link for another device is shown at a terminal only")
+            .hint("run it in a terminal, in the foreground"));
+    }
+    let link = session.link_elsewhere()?;
+    context.out.answer(&serde_json::json!({ "link": link }), |out, _| {
+        out.line("Open this link on your phone. It works once, within five minutes:");
+        out.line(&link);
+        code(&link).iter().for_each(|row| out.whole(Tone::Plain, row));
+    })?;
+    Ok(exit::DONE)
+}
+
+/// A text for a camera, two rows of squares in one of characters; light is drawn, as most terminals are dark.
+fn code(text: &str) -> Vec<String> {
+    let rows = host::squares(text).unwrap_or_default();
+    let narrow = crate::terminal::columns().is_some_and(|columns| columns < rows.len());
+    let pairs = rows.chunks(2).filter(|_| !narrow);
+    let line = |pair: &[Vec<bool>]| {
+        let (upper, lower) = (pair.first(), pair.get(1));
+        let width = upper.map_or(0, Vec::len);
+        let is_light = |row: Option<&Vec<bool>>, at: usize| {
+            row.is_some_and(|row| row.get(at).is_some_and(|is_dark| !is_dark))
+        };
+        let square = |at: usize| match (is_light(upper, at), is_light(lower, at)) {
+            (true, true) => '\u{2588}',
+            (true, false) => '\u{2580}',
+            (false, true) => '\u{2584}',
+            (false, false) => ' ',
+        };
+        (0..width).map(square).collect::<String>()
+    };
+    pairs.map(line).collect()
 }
 
 /// Opens an address in the person's browser, at a terminal with a display. Where there is none it stands above.

@@ -21,8 +21,13 @@ impl Drop for Served {
 impl Served {
     /// Begins, and waits until others can attach.
     pub fn begin(bench: &Bench, environment: &[(&str, &str)]) -> Self {
+        Self::begin_with(bench, &[], environment)
+    }
+
+    /// The same with more of its options.
+    fn begin_with(bench: &Bench, options: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = Command::new(program());
-        command.arg("serve").current_dir(bench.path("")).env_clear();
+        command.arg("serve").args(options).current_dir(bench.path("")).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", bench.home());
         command.envs(environment.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -184,4 +189,35 @@ print(s.makefile().read())";
     let ran = bench.finish_in(command).ends_with(0);
     assert!(ran.out.contains("forbidden"), "{}", ran.out);
     assert!(!signs(&bench));
+}
+
+#[test]
+fn a_link_for_a_phone_is_read_at_a_terminal_of_a_host_that_was_told_its_name() {
+    let bench = Bench::new();
+    let vault = bench.path("vault");
+    let environment = [("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())];
+    for wrong in
+        ["http://desk.example", "https://*.example", "https://desk.example/hermit", "https://192.0.2.1"]
+    {
+        let refused = bench.run(&["serve", "--origin", wrong]).ends_with(2);
+        assert!(refused.err.contains(wrong), "{}", refused.err);
+    }
+    let served = Served::begin(&bench, &environment);
+    let (code, shown) = bench.terminal(&["open", "--phone"]).end();
+    assert!(code == 1 && shown.contains("--origin"), "none was named: {code} {shown}");
+    let late = bench.run(&["serve", "--origin", "https://desk.example"]).ends_with(1);
+    assert!(late.err.contains("running already"), "{}", late.err);
+    drop(served);
+    let served = Served::begin_with(&bench, &["--origin", "https://DESK.example:443/"], &environment);
+    assert!(
+        !served.1.contains("desk.example/#token="),
+        "no link for elsewhere is printed unasked: {}",
+        served.1
+    );
+    let refused = bench.run(&["open", "--phone"]).ends_with(3);
+    assert!(refused.err.contains("terminal"), "{}", refused.err);
+    let (code, shown) = bench.terminal(&["open", "--phone"]).end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("https://desk.example/#token="), "{shown}");
+    assert!(shown.contains('\u{2588}'), "the same for a camera: {shown}");
 }

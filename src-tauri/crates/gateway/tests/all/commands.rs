@@ -189,7 +189,7 @@ fn the_token_goes_to_loopback_only_and_is_in_no_debug_text() {
     assert!(!format!("{client:?} {token:?}").contains("0707"));
     let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
     assert!(
-        serve(Arc::new(Home::new(88)), listener, options(token, None)).is_err(),
+        serve(Arc::new(Home::new(88)), listener, options(token, None, None)).is_err(),
         "reachable from elsewhere"
     );
 }

@@ -12,6 +12,7 @@ mod bounds;
 mod browsers;
 mod callers;
 mod commands;
+mod elsewhere;
 mod files;
 #[allow(dead_code, reason = "the reading half of it is for api's own tests")]
 #[path = "../../../api/tests/all/home.rs"]
@@ -20,9 +21,10 @@ mod hooks;
 mod human_only;
 mod keys;
 mod lasting;
+mod passkeys;
 mod person;
 
-use gateway::{Client, Options, Server, Token, serve};
+use gateway::{Client, Options, Origin, Server, Token, serve};
 use home::Home;
 use serde_json::Value;
 use std::net::TcpListener;
@@ -53,10 +55,10 @@ impl Got {
     }
 }
 
-fn options(token: Token, pages: Option<PathBuf>) -> Options {
+fn options(token: Token, pages: Option<PathBuf>, origin: Option<Origin>) -> Options {
     let drawn = AtomicU8::new(100);
     let draw: gateway::Draw = Arc::new(move || [drawn.fetch_add(1, Ordering::SeqCst); 32]);
-    Options { token, draw, pages, keeper: Arc::new(keys::Held::default()) }
+    Options { token, draw, pages, keeper: Arc::new(keys::Held::default()), origin }
 }
 
 fn open(seed: u64) -> Open {
@@ -64,10 +66,15 @@ fn open(seed: u64) -> Open {
 }
 
 fn open_with(home: Home, pages: Option<PathBuf>) -> Open {
+    open_as(home, pages, None)
+}
+
+fn open_as(home: Home, pages: Option<PathBuf>, origin: Option<Origin>) -> Open {
     let home = Arc::new(home);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let token = Token::new([7; 32]);
-    let server = serve(Arc::clone(&home) as _, listener, options(token.clone(), pages)).expect("served");
+    let server =
+        serve(Arc::clone(&home) as _, listener, options(token.clone(), pages, origin)).expect("served");
     Open { home, server, token }
 }
 

@@ -154,6 +154,15 @@ impl Local {
     /// [`Error::Gateway`] when the port is taken or the token cannot be kept; [`Error::Kernel`] when this process
     /// does not own the store.
     pub fn serve(self: &Arc<Self>, port: Option<u16>) -> Result<SocketAddr, Error> {
+        self.serve_as(port, None)
+    }
+
+    /// The same, also under an origin that leads here by way of a proxy of the person's. It is kept nowhere.
+    ///
+    /// # Errors
+    /// As [`Self::serve`], and [`Error::Gateway`] for what is no such origin.
+    pub fn serve_as(self: &Arc<Self>, port: Option<u16>, origin: Option<&str>) -> Result<SocketAddr, Error> {
+        let origin = origin.map(gateway::Origin::parse).transpose()?;
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = &*server {
             return Ok(server.address());
@@ -173,7 +182,8 @@ impl Local {
         });
         let token = gateway::Token::new(draw());
         token.keep(self.home.dir())?;
-        let options = gateway::Options { token, draw, pages: built_pages(), keeper: Arc::clone(self) as _ };
+        let options =
+            gateway::Options { token, draw, pages: built_pages(), keeper: Arc::clone(self) as _, origin };
         let serving = gateway::serve(Arc::clone(self) as _, listener, options)?;
         let address = serving.address();
         self.read_ahead();
@@ -198,6 +208,16 @@ impl Local {
     pub fn link_at_terminal(&self) -> Option<String> {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         server.as_ref().map(|server| server.link_at_terminal().url)
+    }
+
+    /// A link for a device elsewhere, for a person who reads it at a terminal of this host.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when nobody is served, or no origin was named.
+    pub fn link_elsewhere(&self) -> Result<String, Error> {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = server.as_ref().ok_or_else(|| Error::Said(api::no_host()))?;
+        server.link_elsewhere().map(|link| link.url).map_err(Error::Said)
     }
 
     /// Hears a person at a terminal from now on. Where that cannot be had everything else works.

@@ -1,0 +1,135 @@
+//! Passkeys over the gateway, with an authenticator in software: added at a name with the passphrase, and a yes by one.
+
+use crate::elsewhere::{AT, post, reached, session_at};
+use crate::home::PASSPHRASE;
+use crate::person::status;
+use crate::{Open, elsewhere};
+use seal::webauthn::{base64url, base64url_decode};
+use serde_json::{Value, json};
+use testkit::Authenticator;
+
+/// A phone that a person opened, and its authenticator.
+struct Phone {
+    open: Open,
+    session: String,
+    one: Authenticator,
+}
+
+impl Phone {
+    fn new(seed: u64) -> Self {
+        let open = reached(seed);
+        let token = open.server.link_elsewhere().expect("a link").token;
+        let session = crate::browsers::carried(&session_at(&open, elsewhere::NAME, AT, &token));
+        Self { open, session, one: Authenticator::es256(7, AT) }
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        post(&self.open, &self.session, &format!("/api/session/{path}"), body)
+    }
+
+    /// What the browser makes for a challenge that was asked for now.
+    fn attested(&self) -> Value {
+        let (code, options) = self.post("passkey/options", &json!({}));
+        assert_eq!(code, 200, "{options}");
+        let challenge = options["challenge"].as_str().and_then(|text| base64url_decode(text).ok());
+        let said = self.one.client_data("webauthn.create", &challenge.expect("a challenge"));
+        json!({
+            "client_data_json": base64url(&said), "attestation_object": base64url(&self.one.attestation()),
+            "transports": ["internal"],
+        })
+    }
+
+    fn enrol(&self, attested: &Value, passphrase: &str) -> (u16, Value) {
+        let body = json!({ "name": "Phone", "attested": attested, "passphrase": passphrase });
+        self.post("passkey/enrol", &body)
+    }
+
+    /// Shows a card and has the passkey sign what is asked for it.
+    fn signed(&mut self, approval: &str) -> Value {
+        let (code, card) = self.post("card", &json!({ "approval": approval }));
+        assert_eq!(code, 200, "{card}");
+        let shown = json!({ "ticket": card["ticket"], "packet_sha256": card["packet_sha256"] });
+        let (code, asked) = self.post("passkey/ask", &shown);
+        assert_eq!(code, 200, "{asked}");
+        self.open.home.world.clock.advance(card["arms_in"].as_i64().expect("a time"));
+        let decision = asked["decision"].as_str().expect("a decision");
+        let came = self.one.sign("", &base64url_decode(decision).expect("bytes")).webauthn;
+        json!({
+            "ticket": card["ticket"], "packet_sha256": card["packet_sha256"], "word": card["word"],
+            "passkey": {
+                "credential_id": base64url(&came.credential_id), "client_data_json": base64url(&came.client_data_json),
+                "authenticator_data": base64url(&came.authenticator_data), "signature": base64url(&came.signature),
+                "decision": decision,
+            },
+        })
+    }
+}
+
+#[test]
+fn a_passkey_is_added_once_with_the_right_passphrase_and_says_yes_to_the_card_that_was_shown() {
+    let mut phone = Phone::new(150);
+    let attested = phone.attested();
+    let (code, wrong) = phone.enrol(&attested, "a guess");
+    assert_eq!((code, &wrong["code"]), (409, &json!("key_locked")), "{wrong}");
+    let (code, passkey) = phone.enrol(&attested, PASSPHRASE);
+    assert_eq!((code, &passkey["origin"]), (200, &json!(AT)), "typed again, made once: {passkey}");
+    assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 409, "a challenge is for one passkey");
+    let (task, approval) = phone.open.home.with_a_question("delete held");
+    let yes = phone.signed(&approval);
+    let (code, decided) = phone.post("allow", &yes);
+    assert_eq!((code, &decided["accepted"]), (200, &json!(true)), "{decided}");
+    assert_eq!(decided["task_id"], task.to_string());
+    assert_eq!(status(&phone.open, &approval)["surface"], "browser");
+    assert!(!phone.open.home.world.path("held.txt").exists(), "it was done");
+    let (code, again) = phone.post("allow", &yes);
+    assert_eq!((code, &again["code"]), (409, &json!("conflict")), "said twice: {again}");
+}
+
+#[test]
+fn refused_passkeys_make_passkeys_wait_and_not_the_passphrase() {
+    let mut phone = Phone::new(151);
+    let attested = phone.attested();
+    assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 200);
+    let (_, approval) = phone.open.home.with_a_question("delete held");
+    // Present, and not verified.
+    phone.one.flags = 0x01;
+    let unverified = phone.signed(&approval);
+    assert_eq!(phone.post("allow", &unverified).0, 403);
+    phone.one.flags = 0x05;
+    let first = phone.signed(&approval);
+    let mut second = phone.signed(&approval);
+    let passkey = second["passkey"].take();
+    second["passkey"] = first["passkey"].clone();
+    assert_eq!(phone.post("allow", &second).0, 409, "what was asked under another ticket");
+    second["passkey"] = passkey;
+    phone.one.origin = "https://evil.example".to_owned();
+    for _ in 0..2 {
+        let foreign = phone.signed(&approval);
+        assert_eq!(phone.post("allow", &foreign).0, 403);
+    }
+    let (code, waits) = phone.post("allow", &second);
+    assert_eq!((code, waits["details"]["retry_at"].is_i64()), (429, true), "{waits}");
+    assert_eq!(status(&phone.open, &approval)["status"], "pending");
+    second["passkey"] = Value::Null;
+    second["passphrase"] = json!(PASSPHRASE);
+    let (code, decided) = phone.post("allow", &second);
+    assert_eq!((code, &decided["status"]), (200, &json!("granted")), "{decided}");
+}
+
+#[test]
+fn wrong_passphrases_keep_no_passkey_waiting() {
+    let mut phone = Phone::new(152);
+    let attested = phone.attested();
+    assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 200);
+    let (_, approval) = phone.open.home.with_a_question("delete held");
+    let yes = phone.signed(&approval);
+    let mut typed = yes.clone();
+    typed["passkey"] = Value::Null;
+    typed["passphrase"] = json!("a guess");
+    for _ in 0..3 {
+        assert_eq!(phone.post("allow", &typed).0, 409);
+    }
+    assert_eq!(phone.post("allow", &typed).0, 429);
+    let (code, decided) = phone.post("allow", &yes);
+    assert_eq!((code, &decided["status"]), (200, &json!("granted")), "{decided}");
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isLasting } from "../src/app/shell";
+import { workerOf } from "./plugin";
+
+const SOURCE = readFileSync(join(__dirname, "worker.js"), "utf8");
+const AT = "https://desk.example/";
+const built = (index = "run()") => workerOf(SOURCE, new Map([["offline.html", "<p>off"], ["assets/index-1.js", index]]));
+const versionOf = (worker: string) => /VERSION = "(\w+)"/.exec(worker)?.[1];
+
+interface Asked { request: { url: string; method: string; mode: string }; respondWith: (answer: Promise<string>) => void }
+
+/** The worker, with a network that answers as told and a cache that answers with names. */
+function begun(network: () => Promise<{ status: number }>) {
+  const heard = new Map<string, (event: unknown) => void>();
+  const self = { addEventListener: (kind: string, heed: (event: unknown) => void) => heard.set(kind, heed), location: new URL(AT), registration: { scope: AT } };
+  const caches = { match: (what: string | { url: string }) => Promise.resolve(`kept ${typeof what === "string" ? what : what.url}`) };
+  new Function("self", "caches", "fetch", "Response", built())(self, caches, network, {});
+  return async (path: string, mode = "cors", method = "GET") => {
+    let answer: Promise<unknown> | null = null;
+    const event: Asked = { request: { url: new URL(path, AT).href, method, mode }, respondWith: (given) => { answer = given; } };
+    heard.get("fetch")?.(event);
+    return answer as unknown;
+  };
+}
+
+test("a worker has another version whenever a file of its shell is another", () => {
+  expect(versionOf(built())).toMatch(/^[0-9a-f]{16}$/);
+  expect(versionOf(built())).toBe(versionOf(built()));
+  expect(versionOf(built("other()"))).not.toBe(versionOf(built()));
+  expect(built()).toContain('const SHELL = ["assets/index-1.js","offline.html"];');
+});
+
+test("only the listed files and the load of the page are answered; no answer of a host is touched or kept", async () => {
+  const asks = begun(() => Promise.resolve({ status: 200 }));
+  for (const path of ["/api/session", "/api/notices", "/api/task.list", "/v1/runs", "/mcp", "/assets/other.js", "/assets/index-1.js?x=1", "https://elsewhere.example/offline.html"]) expect(await asks(path), path).toBeNull();
+  expect(await asks("/api/session", "cors", "POST")).toBeNull();
+  expect(await asks("/assets/index-1.js")).toBe(`kept ${AT}assets/index-1.js`);
+  expect(await asks("/", "navigate")).toEqual({ status: 200 });
+  expect(SOURCE).not.toMatch(/cache\.put|\.put\(/);
+});
+
+test("a computer that is not reached is said by a plain page", async () => {
+  expect(await begun(() => Promise.reject(new TypeError("offline")))("/", "navigate")).toBe("kept offline.html");
+  expect(await begun(() => Promise.resolve({ status: 502 }))("/", "navigate")).toBe("kept offline.html");
+  expect(await begun(() => Promise.resolve({ status: 403 }))("/", "navigate")).toEqual({ status: 403 });
+});
+
+test("the shell is kept where a page has a lasting name that nobody reads on the way", () => {
+  const lasts = (url: string, isSecure: boolean) => isLasting(new URL(url), isSecure);
+  expect(lasts("https://desk.example", true)).toBe(true);
+  expect(lasts("http://localhost:8757", true)).toBe(true);
+  expect(lasts("http://127.0.0.1:8757", true)).toBe(false);
+  expect(lasts("http://desk.example", false)).toBe(false);
+});

@@ -1,0 +1,112 @@
+// A yes to the card in sight: with the approval passphrase, or signed by a passkey that belongs to this page's address. Enter
+// decides nothing here.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Pen, type Refused, type Seat, refusal } from "~/host/host";
+import type { Asked } from "~/host/webauthn";
+import type { Approval } from "~/ipc/generated/approvals";
+import { useHost } from "~/ipc/client";
+import { usePasskeysHere } from "~/ipc/elsewhere";
+import { Button } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Hold } from "~/primitives/Hold";
+import { Failed } from "~/primitives/States";
+import { capital } from "~/screen/words";
+import styles from "./Card.module.css";
+import { deaf, useTicket } from "./ticket";
+import type { useStandingGrant } from "./StandingGrant";
+
+/** A critical act, and whatever lasts, is allowed by a hand that stays; so is whatever a thumb allows with a passkey. */
+const HOLD_MS = 1200;
+
+type Way = "passphrase" | "passkey";
+
+/** A card in front of a person, with what a passkey has to sign for it. */
+interface Shown extends Seat { readonly asked: Asked | null }
+
+interface Given {
+  approval: Approval;
+  pen: Pen;
+  isLasting: boolean;
+  choice: ReturnType<typeof useStandingGrant>["choice"];
+  /** On a phone: held, and said in few words. */
+  isPhone?: boolean;
+  /** Told when a person has begun to answer, or left it. */
+  begun?: (is: boolean) => void;
+}
+
+export function Yes({ approval, pen, isLasting, choice, isPhone = false, begun }: Given) {
+  const { passkeys } = useHost();
+  const hasPasskey = usePasskeysHere().length > 0 && passkeys !== undefined && !isLasting;
+  const [way, setWay] = useState<Way | null>(null);
+  const go = (next: Way | null) => { setWay(next); begun?.(next !== null); };
+  if (way === null) {
+    return (
+      <>
+        <div className={styles.ways}>
+          {hasPasskey && <Button look="person" {...(isPhone ? {} : { icon: "key" as const })} loose onKeyDown={deaf} onClick={() => go("passkey")}>Approve with passkey</Button>}
+          <Button look={hasPasskey ? "plain" : "person"} loose onKeyDown={deaf} onClick={() => go("passphrase")}>{isLasting ? "Approve from now on" : "Approve with passphrase"}</Button>
+        </div>
+        {!isPhone && <p className={styles.note}>You need your {hasPasskey ? "passkey or your " : ""}approval passphrase each time.</p>}
+      </>
+    );
+  }
+  return <Answering key={way} way={way} approval={approval} pen={pen} isLasting={isLasting} choice={choice} isPhone={isPhone} close={() => go(null)} />;
+}
+
+function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Given & { way: Way; close: () => void }) {
+  const client = useQueryClient();
+  const { passkeys } = useHost();
+  const [passphrase, setPassphrase] = useState("");
+  const [word, setWord] = useState("");
+  const [isGoing, setGoing] = useState(false);
+  const [failed, setFailed] = useState<Refused | null>(null);
+  const id = approval.row.approval_id;
+  const { ticket: seat, isArmed, trouble } = useTicket<Shown>(true, `${id}:${approval.packet_sha256}`, async () => {
+    const given = await pen.sit(id);
+    return { ...given, asked: way === "passkey" && passkeys !== undefined ? await passkeys.ask(given) : null };
+  });
+  const isStale = seat !== null && seat.packet_sha256 !== approval.packet_sha256;
+
+  const allow = () => {
+    if (seat === null) return;
+    const given = passphrase;
+    setPassphrase("");
+    setGoing(true);
+    setFailed(null);
+    const { asked } = seat;
+    const signed = asked !== null && passkeys !== undefined ? passkeys.allow(seat, asked, seat.word) : pen.allow(seat, given, seat.word, choice);
+    signed.then(
+      () => client.invalidateQueries(),
+      (thrown: unknown) => setFailed(refusal(thrown)),
+    ).finally(() => setGoing(false));
+  };
+
+  const needed = seat?.word ?? null;
+  const because = isGoing ? (way === "passkey" ? "Use your passkey now" : "Signing")
+    : isLasting && choice === null ? "Choose what to allow from now on"
+    : isStale ? "The action changed; read the card again"
+    : !isArmed ? "The card was only just shown"
+    : needed !== null && word.trim() !== needed ? `Type ${needed} first`
+    : way === "passphrase" && passphrase === "" ? "Type the passphrase first"
+    : null;
+  const isHeld = isLasting || approval.row.risk === "critical" || (isPhone === true && way === "passkey");
+  const says = isLasting ? "approve from now on" : way === "passkey" ? "approve with passkey" : "approve";
+  return (
+    <div className={styles.allow}>
+      {needed !== null && (
+        <TextField label={`${capital(needed)} risk. Type ${needed} to confirm`} value={word} autoComplete="off" autoCapitalize="none" spellCheck={false} onKeyDown={deaf} onChange={(event) => setWord(event.target.value)} />
+      )}
+      {way === "passphrase" && <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />}
+      <div className={styles.row}>
+        {isHeld
+          ? <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={allow}>Hold to {says}</Hold>
+          : <Button look="person" loose because={because} onKeyDown={deaf} onClick={allow}>{capital(says)}</Button>}
+        <Button onClick={close}>Cancel</Button>
+      </div>
+      {because !== null && (!isGoing || way === "passkey") && <p className={styles.note}>{because}.</p>}
+      {isStale && <p className={styles.note} role="status">The action has changed since you read this card. Nothing was decided.</p>}
+      {(failed ?? trouble) !== null && <Failed error={(failed ?? trouble) as Refused} />}
+    </div>
+  );
+}
