@@ -77,7 +77,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Receipts(verb) => receipts::receipts(context, verb),
         Verb::Rollback(args) => rollback::rollback(context, &args),
         Verb::Undo(_) => rollback::last(context),
-        Verb::Open(args) => serve::open(context, args),
+        Verb::Open(args) => serve::open(context, &args),
         Verb::Artifacts(verb) => knowledge::artifacts(context, verb),
         Verb::Proof(verb) => proof::proof(context, verb),
         Verb::Ledger(verb) => store::ledger(context, verb),

@@ -2,7 +2,7 @@
 //! read at a terminal, and the list of pages that are open, each of which can be ended.
 
 use crate::answer::{of, refusal};
-use crate::guard::{SESSION, Who, one};
+use crate::guard::Who;
 use crate::page_approval::{field, only, opened};
 use crate::server::{Gateway, Lane};
 use crate::sessions::{Given, Listed, Place};

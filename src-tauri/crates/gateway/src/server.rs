@@ -8,7 +8,7 @@ use crate::guard::{Guard, Who};
 use crate::pages::{Pages, page};
 use crate::passkeys::Challenges;
 use crate::seats::Seats;
-use crate::sessions::{Given, Place};
+use crate::sessions::{self, Given};
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, notices, page_approval, page_keys,
     passkeys, person_commands, runs, standing_grants,
@@ -130,7 +130,7 @@ impl Gateway {
     }
 
     pub(crate) fn link(&self, given: Given) -> Link {
-        self.link_at(&format!("http://{}", self.address), given, Place::Here)
+        self.link_at(&format!("http://{}", self.address), given, sessions::Place::Here)
     }
 
     /// A link for this machine's own name, to which passkeys can belong; none where somebody else listens at it.
@@ -142,7 +142,7 @@ impl Gateway {
             )
             .hint("end it, or run `hermit serve --port` with another one"));
         }
-        Ok(self.link_at(&format!("http://localhost:{}", self.address.port()), given, Place::Here))
+        Ok(self.link_at(&format!("http://localhost:{}", self.address.port()), given, sessions::Place::Here))
     }
 
     /// A link for a device elsewhere, which reaches this machine by the origin that a person named.
@@ -151,10 +151,10 @@ impl Gateway {
             wire::Error::new(Code::Conflict, "no address for other devices was named")
                 .hint("run `hermit serve --origin https://NAME`, where that name leads to this machine")
         })?;
-        Ok(self.link_at(origin.as_str(), given, Place::Elsewhere))
+        Ok(self.link_at(origin.as_str(), given, sessions::Place::Elsewhere))
     }
 
-    fn link_at(&self, origin: &str, given: Given, place: Place) -> Link {
+    fn link_at(&self, origin: &str, given: Given, place: sessions::Place) -> Link {
         let (token, expires_at) = self.guard.sessions.link(given, place, self.now());
         let url = format!("{origin}/#token={}", token.reveal());
         Link { token: token.reveal().to_owned(), url, expires_at }

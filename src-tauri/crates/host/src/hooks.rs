@@ -5,7 +5,6 @@ use crate::{Error, Local};
 use model::Entropy as _;
 use model::schedule::hook_secret;
 use model::secret::SecretTerms;
-use seal::SecretSource as _;
 use std::sync::PoisonError;
 use zeroize::Zeroizing;
 

@@ -10,7 +10,7 @@ use model::{ArtifactId, ReceiptId};
 pub struct Task {
     pub name: String,
     pub record: Record,
-    order: u32,
+    pub order: u32,
 }
 
 pub fn lines(text: &str) -> String {
