@@ -1819,5 +1819,6 @@ export const TOOL = [
   "call",
   "register",
   "guest",
+  "message",
 ] as const;
 export type Tool = (typeof TOOL)[number];

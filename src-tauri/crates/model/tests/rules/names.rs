@@ -334,6 +334,8 @@ fn kinds_of_artifacts_in_their_order() {
             "playbook.draft",
             "schedule",
             "skin",
+            "gateway",
+            "chat.message",
         ]
     );
 }

@@ -15,7 +15,7 @@ export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
 export const PASSKEY_FORMAT = "hermit-passkey/1";
 export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
 
-export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin");
+export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
 export const event = object({ canon: string, event_id: id("evt"), schema_version: u32, event_type: string, entity_type: entityType, entity_id: string, task_id: id("task"), step_id: nullable(id("step")), attempt_id: nullable(id("att")), task_seq: u64, occurred_at: integer, actor_type: principalType, actor_id: id("prn"), payload: json, causation_id: nullable(id("evt")), correlation_id: string, idempotency_key: nullable(string), workspace_id: nullable(id("wsp")), prev_event_hash: digest }, "closed");
 export const subject = object({ name: nullable(sensitive(string)), digest: record(string) });
@@ -153,6 +153,11 @@ export const skin = object({ format: string, name: string, version: u32, about: 
 export const skinSignature = object({ key: string, signature: string }, "closed");
 export const skinFile = object({ skin: skin, signed: nullable(skinSignature) }, "closed");
 export const trustSkin = object({ file: skinFile, sha256: digest, own_key: defaulted(boolean), known_key: defaulted(boolean), was: nullable(skin) }, "closed");
+export const service = names("telegram", "matrix", "mail", "slack", "discord");
+export const gateway = object({ name: string, service: service, address: defaulted(string), user: defaulted(string), settings: defaulted(record(string)), secret: string, hosts: array(string), workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget }, "closed");
+export const keepGateway = object({ gateway: gateway, version: u32, was: nullable(gateway) }, "closed");
+export const senderProfile = names("goals", "ask");
+export const pairSender = object({ gateway: string, version: u32, service: service, profile: senderProfile, tasks_profile: profile, folder: string, code_sha256: digest }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
@@ -164,9 +169,12 @@ export const register = tagged("op", {
   playbook: object({ adopt: adoptPlaybook }, "closed"),
   schedule: object({ keep: keepSchedule }, "closed"),
   skin: object({ trust: trustSkin }, "closed"),
+  gateway: object({ keep: keepGateway }, "closed"),
+  pairing: object({ pair: pairSender }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
 export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
+export const messageButton = object({ label: string, data: string }, "closed");
 export const action = tagged("tool", {
   observe: object({ items: array(readItem) }),
   change: object({ items: array(changeItem) }),
@@ -178,6 +186,7 @@ export const action = tagged("tool", {
   call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)), amounts: defaulted(array(string)) }),
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
+  message: object({ gateway: string, version: u32, service: service, hosts: array(string), chat: string, to: string, text: string, buttons: defaulted(array(messageButton)), reply_to: nullable(string), file: nullable(artifactRef), repeat_key: string }, "closed"),
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
@@ -196,7 +205,7 @@ export const approvalPacket = object({ approval_id: id("apr"), task_id: id("task
 export const choice = names("once", "standing", "deny");
 export const shape = names("exact", "argv_prefix", "path_glob", "host");
 export const approvalScope = object({ shape: shape, pattern: array(string), expires_at: integer, max_uses: u32 });
-export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification");
+export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification", "chat");
 export const approvalDecision = object({ approval_id: id("apr"), packet_sha256: digest, choice: choice, scope: approvalScope, nonce: string, surface: surface, decided_by: id("prn"), decided_at: integer, feedback: nullable(string) });
 export const pathAct = names("create", "overwrite", "delete");
 export const cover = tagged("kind", {
@@ -204,6 +213,7 @@ export const cover = tagged("kind", {
   paths: object({ glob: string, acts: array(pathAct) }, "closed"),
   host: object({ name: string, port: u16, write: boolean }, "closed"),
   act: object({ action_sha256: digest, summary: string }, "closed"),
+  chat: object({ gateway: string, version: u32, chat: string }, "closed"),
 });
 export const standingScope = tagged("kind", {
   user: object({}),
@@ -217,7 +227,7 @@ export const passkeyEnrolment = object({ format: string, log_id: string, credent
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin", "gateway", "chat.message");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -406,5 +416,19 @@ export const REGISTRY = [
   "passkey.revoked",
   "schedule.called",
   "schedule.calls_refused",
+  "gateway.kept",
+  "gateway.paused",
+  "gateway.resumed",
+  "gateway.removed",
+  "gateway.pairing_allowed",
+  "sender.paired",
+  "sender.unpaired",
+  "message.received",
+  "message.refused",
+  "sender.silenced",
+  "gateway.read",
+  "message.queued",
+  "message.sending",
+  "message.settled",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
