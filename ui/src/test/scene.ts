@@ -76,8 +76,9 @@ export const SCHEDULE: Schedule = {
 };
 
 /** A gateway that is connected, the sender who is paired with it, and what came in and went out. */
+const TOKEN = "gateway-family";
 export const GATEWAY: Gateway = {
-  name: "family", version: 1, service: "telegram", address: null, user: null, settings: {}, secret: "gateway-family", hosts: ["api.telegram.org:443"], state: "active", why: null, by_itself: false, away: null,
+  name: "family", version: 1, service: "telegram", address: null, user: null, settings: {}, secret: TOKEN, hosts: ["api.telegram.org:443"], state: "active", why: null, by_itself: false, away: null,
   folder: "/home/you/notes", worker: "playbook:inventory", profile: "local_edit_allowed", senders: 1, queued: 0, since: AT, artifact_id: ART,
 };
 export const SENDER: PairedSender = { sender: "1001", sender_name: "Ana \u202eB", chat: "1001", profile: "goals", conversation_id: "cnv_01a20000000070008000000000000013", since: AT, unpaired: null };

@@ -17,6 +17,7 @@ use model::secret::SecretTerms;
 use model::standing::{Cover, StandingScope};
 use model::task::{Budget, ModelApi, Origin, TaskStatus};
 use model::{Body, TaskId, UnixMs};
+use redact::Redactor;
 use seal::SeedSigner;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +28,7 @@ use testkit::{ChatService, Edge, Mode, World, done};
 pub const NAME: &str = "family";
 const MODEL: &str = "small";
 const HOST: &str = "chat.example:443";
+const TOKEN: &str = "nobody else has this token of the bot";
 pub const HOUR: i64 = 3_600_000;
 
 /// A world whose gateway is connected, and the chat service behind it.
@@ -37,6 +39,8 @@ pub fn connected(seed: u64, knows_repeats: bool, answers: Vec<Answer>) -> (World
     world.take_up().unwrap();
     world.register_keys().unwrap();
     world.reasoners.script(MODEL, answers);
+    let token = zeroize::Zeroizing::new(TOKEN.as_bytes().to_vec());
+    world.redactor.put(Redactor::new([("bot".to_owned(), token)]).unwrap());
     world.kernel().register_secret("bot", &SecretTerms::at(&[HOST.to_owned()]), "test").unwrap();
     let task = world.kernel().propose_gateway(gateway(&world), by()).unwrap().task_id;
     let approval = world.drive_to_approval(task);

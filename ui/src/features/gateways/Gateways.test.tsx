@@ -127,7 +127,8 @@ test("messages tell how they stand, why they were refused, and lead to their tas
 });
 
 test("a chat is connected by a token that is kept already: none is ever typed on the page", async () => {
-  const secrets = [{ handle: "gateway-mail", hosts: [], kept_in: "file" as const, also_in: [], since: 0 }];
+  const MAIL_TOKEN = "gateway-mail";
+  const secrets = [{ handle: MAIL_TOKEN, hosts: [], kept_in: "file" as const, also_in: [], since: 0 }];
   const host = scene({ "gateways.list": { gateways: [] }, "gateways.add": TASK, "secrets.list": { secrets } });
   const { user: person } = show(host, "/gateways");
   await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
@@ -146,7 +147,7 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
   await person.click(form.getByRole("button", { name: "Ask me to connect it" }));
   await waitFor(() => expect(host.asked.find((call) => call.name === "gateways.add")?.params).toMatchObject({
-    name: "mail", service: "mail", address: "imaps://imap.example.org", user: "hermit@example.org", settings: { smtp: "smtps://smtp.example.org", authserv_id: "mx.example.org" }, secret: "gateway-mail", workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
+    name: "mail", service: "mail", address: "imaps://imap.example.org", user: "hermit@example.org", settings: { smtp: "smtps://smtp.example.org", authserv_id: "mx.example.org" }, secret: MAIL_TOKEN, workspace: "/home/you/notes", reasoner: { kind: "playbook", name: "tidy" }, channel: "app",
   }));
 });
 

@@ -124,7 +124,8 @@ test("what waits for files says what it watches, and a new one is asked for with
 
 test("what waits for a hook says where it is called and how a call is signed, and that none is taken without a secret", async () => {
   const on = { kind: "hook" as const, globs: [], changes: null, quiet_ms: null, ref_name: null, of: null, end: null, hook: "deploy" };
-  const hook = { name: "deploy", path: "/v1/hooks/deploy", secret: "hook.deploy", has_secret: false, called: 3, waiting: 2, refused: 40, last_refused: "time" as const };
+  const HANDLE = "hook.deploy";
+  const hook = { name: "deploy", path: "/v1/hooks/deploy", secret: HANDLE, has_secret: false, called: 3, waiting: 2, refused: 40, last_refused: "time" as const };
   const said = "when the hook deploy is called";
   const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, name: "roll-out", said, rule: said, waits_for: on, hook, next: [] }, { ...SCHEDULE, name: "other", said, rule: said, waits_for: on, hook: { ...hook, has_secret: true, refused: 0, last_refused: null }, next: [] }] } });
   show(host, "/schedules");

@@ -83,10 +83,10 @@ impl Kernel {
         for name in names {
             match self.fire(&name, now) {
                 Ok(tasks) => {
-                    to_drive.extend(tasks);
-                    // It waits for what must be so for its run to begin.
+                    // Where nothing began and it is due all the same, it waits for what must be so for its run to begin.
                     let waits = |one: ScheduleRecord| one.slots.unmade.is_empty() && one.is_due(now);
-                    let waits = self.known_schedule(&name).is_ok_and(waits);
+                    let waits = tasks.is_empty() && self.known_schedule(&name).is_ok_and(waits);
+                    to_drive.extend(tasks);
                     let mut held = lock(&self.slots_held);
                     match waits {
                         true => drop(held.insert(name, now.plus_ms(RETRY_MS))),

@@ -152,7 +152,27 @@ impl Checker<'_> {
         if let Some(token) = part.by_ref().take_while(|token| !ends(token)).find(foreign) {
             return Err(format!("no receipt says that {} failed", token.raw));
         }
-        if bound.receipts.is_empty() { Err("no receipt says that this failed".to_owned()) } else { Ok(bound) }
+        if bound.receipts.is_empty() {
+            return Err("no receipt says that this failed".to_owned());
+        }
+        let cause: Vec<&Token> = sentence
+            .tokens
+            .iter()
+            .skip(at.unwrap_or_default())
+            .skip_while(|token| !holds("because since due", &token.raw))
+            .take_while(|token| token.kind != Kind::Mark)
+            .filter(|token| named(token) && !holds("because since due", &token.raw))
+            .collect();
+        let printed = |token: &&&Token| {
+            let deeds = self.record.deeds.iter().filter(|deed| bound.receipts.contains(&deed.receipt_id));
+            let orders: Vec<u32> = deeds.map(|deed| deed.order).collect();
+            let mut sources = self.record.sources.iter().enumerate();
+            sources.any(|(at, source)| orders.contains(&source.order) && self.seen.text_has(at, &token.key))
+        };
+        if cause.iter().filter(printed).count() * 2 < cause.len() {
+            return Err("what failed printed no such cause".to_owned());
+        }
+        Ok(bound)
     }
 
     fn is_told_by(&self, at: usize, deed: &Deed, token: &Token) -> bool {
