@@ -23,6 +23,7 @@ use model::fault::Point;
 use model::gateway::{CHAT_NAME_BYTES_MAX, GatewayState, MessageAbout, MessageRefusal, MessageUse, code_in};
 use model::ingress::Channel;
 use model::{Digest, PrincipalId, Sensitive, TaskId, UnixMs, limits};
+use seal::canon::INTEGER_MAX;
 use std::collections::BTreeMap;
 
 /// A message older than this is not acted upon: what it asks for may have been done otherwise by now.
@@ -92,7 +93,8 @@ impl Kernel {
             version: ENVELOPE_VERSION,
             kind,
             seq,
-            sent_at: heard.sent_at,
+            // A stranger may name any time; one that no envelope can hold is as stale as the last that one can.
+            sent_at: UnixMs(heard.sent_at.0.clamp(-INTEGER_MAX, INTEGER_MAX)),
             sender: EnvelopeSender {
                 gateway: gateway.to_owned(),
                 chat: heard.chat,
