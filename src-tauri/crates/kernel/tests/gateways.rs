@@ -174,6 +174,8 @@ fn a_sender_is_nobody_until_a_person_paired_them_and_then_gives_goals_that_are_d
         said(&world, "mallory", "2", &code(&world, SenderProfile::Ask)[..7]),
         refused(MessageRefusal::NotPaired)
     );
+    let group = Heard { is_group: true, ..from(&world, "mary", "g", "what about the boiler?") };
+    assert_eq!(hear(&world, group), refused(MessageRefusal::NotPaired), "others came into her chat");
     let task = task_of(said(&world, "mary", "3", "what about the boiler?"));
     let begun = state(&world, task).task;
     assert_eq!((begun.conversation_id, begun.origin()), (mary.conversation_id, Origin::Program));

@@ -173,7 +173,9 @@ impl Kernel {
         if self.reader.by_idempotency_key(&format!("message:{}", digest_of(from)))?.is_some() {
             return Ok(Err(MessageRefusal::Repeated));
         }
-        let Some(sender) = record.paired(&from.sender, &from.chat) else {
+        // A chat that others came into since is theirs as well: nobody is heard there, so nothing is answered there.
+        let paired = record.paired(&from.sender, &from.chat).filter(|_| !from.is_group);
+        let Some(sender) = paired else {
             return self.hear_stranger(record, envelope, refused);
         };
         if envelope.conversation_id != Some(sender.conversation_id) {
