@@ -111,7 +111,7 @@ impl Kernel {
         let reply = match self.deny_approval(task_id, about, Surface::Chat, Some(said)) {
             Ok(Answered::Accepted { .. }) => "Denied.".to_owned(),
             Ok(Answered::NotActive { status, .. }) => format!("That approval is {status} already."),
-            Err(error @ Error::NotFound { .. }) => error.to_string(),
+            Err(error @ (Error::NotFound { .. } | Error::Conflict(_) | Error::Refused(_))) => error.to_string(),
             Err(error) => return Err(error),
         };
         Ok(Ok(Came {
@@ -200,6 +200,10 @@ impl Kernel {
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => Ok(Came::unusable(why)),
             Err(Error::Refused(refusal)) => Ok(Came::unusable(refusal.reason)),
             Err(error @ Error::NotFound { .. }) => Ok(Came::unusable(error.to_string())),
+            // Heard again it would be refused again, and nobody behind it would be heard.
+            Err(Error::Secret(_)) => {
+                Ok(Came::unusable("It holds the value of a secret, so nothing was done with it.".to_owned()))
+            }
             Err(error) => Err(error),
         }
     }
