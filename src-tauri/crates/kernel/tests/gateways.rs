@@ -275,7 +275,7 @@ fn an_envelope_that_is_unsigned_foreign_stale_repeated_out_of_order_or_too_large
     let long = Heard { text: "x".repeat(65 * 1024), ..heard.clone() };
     assert_eq!(hear(&world, long), refused(MessageRefusal::TooLarge));
     let never = Heard { sent_at: UnixMs(i64::MAX), ..heard.clone() };
-    assert_eq!(hear(&world, never), refused(MessageRefusal::Stale), "no time keeps the others from being heard");
+    assert_eq!(hear(&world, never), refused(MessageRefusal::Stale), "it keeps nobody from being heard");
     let spaced = [good.as_slice(), b"\n"].concat();
     assert_eq!(kernel.receive_message(NAME, &spaced).unwrap(), refused(MessageRefusal::Unreadable));
     assert_eq!(ingress(), before, "nothing was bound");

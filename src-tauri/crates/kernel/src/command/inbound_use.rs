@@ -111,7 +111,9 @@ impl Kernel {
         let reply = match self.deny_approval(task_id, about, Surface::Chat, Some(said)) {
             Ok(Answered::Accepted { .. }) => "Denied.".to_owned(),
             Ok(Answered::NotActive { status, .. }) => format!("That approval is {status} already."),
-            Err(error @ (Error::NotFound { .. } | Error::Conflict(_) | Error::Refused(_))) => error.to_string(),
+            Err(error @ (Error::NotFound { .. } | Error::Conflict(_) | Error::Refused(_))) => {
+                error.to_string()
+            }
             Err(error) => return Err(error),
         };
         Ok(Ok(Came {
