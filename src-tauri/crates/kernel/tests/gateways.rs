@@ -195,6 +195,9 @@ fn a_sender_is_nobody_until_a_person_paired_them_and_then_gives_goals_that_are_d
     assert!(told[0].starts_with("You are paired with Hermit."), "{told:?}");
     assert!(told[1].starts_with("Done: ") && told[1].contains("UNVERIFIED"), "{told:?}");
     assert_eq!(told.len(), 2);
+    // Who is paired is named as this service names them: another one takes another name.
+    let other = Gateway { service: Service::Discord, ..gateway(&world) };
+    assert!(matches!(world.kernel().propose_gateway(other, by()), Err(kernel::Error::Input(_))));
     // Whoever is not paired any more is nobody again.
     world.kernel().unpair(NAME, "mary", "moved away", Channel::App).unwrap();
     assert_eq!(said(&world, "mary", "4", "and now?"), refused(MessageRefusal::NotPaired));
