@@ -296,9 +296,12 @@ impl Mail {
         let (new, after) = self.look(session, cursor)?;
         let mut incoming = Vec::new();
         for (at, (number, size, came)) in new.iter().enumerate() {
-            if at > 0 && Instant::now() + Duration::from_secs(1) > until {
+            let is_large = *size > BEGINNING;
+            if at > 0 && (is_large || Instant::now() + Duration::from_secs(1) > until) {
                 return Ok((incoming, Cursor { next: *number, ..after }));
             }
+            // Anybody may send a large one: it begins a poll and gets its time, so that it keeps no other from being heard.
+            let until = if is_large { until.max(Instant::now() + 4 * crate::CALL) } else { until };
             let raw = self.raw(session, allowance, *number, *size, until)?;
             let place = format!("{}:{number}", after.validity);
             let came = Came { raw: &raw, place, sent_at: *came, is_cut: *size > MAIL_BYTES_MAX };

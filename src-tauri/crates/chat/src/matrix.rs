@@ -174,7 +174,7 @@ impl Matrix {
     }
 
     /// Accepts the invitations that it is set to accept.
-    fn accept(&self, invites: &BTreeMap<String, Value>, me: &str) -> Result<(), Fault> {
+    fn accept(&mut self, invites: &BTreeMap<String, Value>, me: &str) -> Result<(), Fault> {
         let inviter = |room: &Value| {
             let events = room.pointer("/invite_state/events")?.as_array()?.clone();
             let own = events.into_iter().find(|event| {
@@ -194,7 +194,13 @@ impl Matrix {
             match self.call(Ask::json("POST", url, &json!({}), false)) {
                 // An invitation that was taken back is none.
                 Ok(_) | Err(Fault::Refused { .. }) => {}
-                Err(fault) => return Err(fault),
+                Err(fault @ Fault::Token { .. }) => return Err(fault),
+                // A room whose server is gone keeps nobody from being heard.
+                Err(fault) => self.notes.push(format!(
+                    "The account could not come into the room {}, and has to be invited again: {}",
+                    clean::name(id),
+                    fault.why()
+                )),
             }
         }
         Ok(())
@@ -400,7 +406,7 @@ impl Matrix {
         let me = self.user()?;
         let first = was.since.is_empty();
         let synced = self.sync(&was.since, if first { Duration::ZERO } else { wait });
-        let (sync, from) = match synced {
+        let (mut sync, from) = match synced {
             // Where nothing was read before, nothing that stands there already is new.
             Ok(sync) if first => (sync, Begin::Nowhere),
             Ok(sync) => (sync, Begin::Cursor),
@@ -414,8 +420,10 @@ impl Matrix {
             }
             Err(fault) => return Err(fault),
         };
-        self.accept(&sync.rooms.invite, &me)?;
-        self.give(sync, &was, from, &me)
+        let invites = std::mem::take(&mut sync.rooms.invite);
+        let polled = self.give(sync, &was, from, &me)?;
+        self.accept(&invites, &me)?;
+        Ok(polled)
     }
 }
 

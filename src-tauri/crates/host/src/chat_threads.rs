@@ -166,7 +166,7 @@ impl Outbox {
 
     fn send(&self, name: &str) -> Result<(), kernel::Error> {
         self.kernel.settle_sent(name)?;
-        self.kernel.queue_news(name, None)?;
+        self.kernel.queue_news(name, self.chats.origin().as_deref())?;
         // A service that does not answer is asked by its listener, and not with each message.
         if !self.chats.is_away(name) {
             self.kernel.send_due(name)?.into_iter().for_each(|task| self.drives.wake(task));
@@ -208,7 +208,15 @@ impl Listener {
     fn run(&self) {
         let (mut adapter, mut pause) = (None, PAUSE_FIRST);
         while let Some((gateway, cursor)) = self.stands() {
-            let polled = self.poll(&mut adapter, &gateway, &cursor);
+            // A service may say what its adapter does not survive: it is read again later, and its gateway does not fall silent.
+            let polled = catch_unwind(AssertUnwindSafe(|| self.poll(&mut adapter, &gateway, &cursor)));
+            let polled = polled.unwrap_or_else(|_| {
+                tracing::error!(
+                    gateway = self.name,
+                    "reading what a service says panicked; it is read again"
+                );
+                Err(Fault::Away { why: "what it says cannot be read".to_owned(), retry_after: None })
+            });
             if self.over.is_over() {
                 return;
             }
@@ -266,27 +274,33 @@ impl Listener {
             Some(adapter) => Ok(adapter),
             None => self.chats.open(gateway).map_err(|why| Fault::Away { why, retry_after: None }),
         };
-        adapter.insert(opened?).poll(cursor, WAIT)
+        let adapter = adapter.insert(opened?);
+        let polled = adapter.poll(cursor, WAIT);
+        for note in adapter.notes() {
+            tracing::warn!(gateway = self.name, note, "not everything is read");
+        }
+        polled
     }
 
-    /// Has the kernel hear what came, one message after another; whether all of it was heard, so that the cursor moved on.
+    /// Has the kernel hear what came, one message after another; whether all of it was heard, so that the cursor moved on. What
+    /// came for a gateway that was paused or changed meanwhile is left to whoever listens to it next.
     fn take(&self, polled: Polled, adapter: &mut Option<Box<dyn Adapter>>) -> bool {
         let mut is_news = false;
         for incoming in polled.incoming {
-            if self.over.is_over() {
+            if self.stands().is_none() {
                 return false;
             }
-            let (Some(kernel), Some(drives)) = (self.kernel.upgrade(), self.drives.upgrade()) else {
-                return false;
-            };
-            match catch_unwind(AssertUnwindSafe(|| self.hear(&kernel, incoming, adapter))) {
-                Ok(Ok(Received::Used(_, tasks))) => {
+            match catch_unwind(AssertUnwindSafe(|| self.hear(incoming, adapter))) {
+                Ok(Ok(Some(Received::Used(_, tasks)))) => {
                     is_news = true;
+                    // Where they are driven no more, the next host takes them up.
+                    let Some(drives) = self.drives.upgrade() else { return false };
                     tasks.into_iter().for_each(|task| drives.wake(task));
                 }
-                Ok(Ok(Received::Refused(why))) => {
+                Ok(Ok(Some(Received::Refused(why)))) => {
                     tracing::debug!(gateway = self.name, %why, "a message is refused");
                 }
+                Ok(Ok(None)) => return false,
                 Ok(Err(error)) => {
                     tracing::warn!(gateway = self.name, %error, "a message was not heard; it is heard again");
                     return false;
@@ -296,6 +310,9 @@ impl Listener {
                     return false;
                 }
             }
+        }
+        if self.stands().is_none() {
+            return false;
         }
         let Some(kernel) = self.kernel.upgrade() else { return false };
         match kernel.gateway_read(&self.name, &polled.cursor, is_news) {
@@ -307,19 +324,21 @@ impl Listener {
         }
     }
 
+    /// Has the kernel hear a message; none where the store is let go of. While files of it are fetched, no store is held.
     fn hear(
         &self,
-        kernel: &Kernel,
         incoming: Incoming,
         adapter: &mut Option<Box<dyn Adapter>>,
-    ) -> Result<Received, kernel::Error> {
+    ) -> Result<Option<Received>, kernel::Error> {
+        let hears = |kernel: Arc<Kernel>| kernel.hears(&self.name, &incoming.sender, &incoming.chat);
         let mut attachments = Vec::new();
         // Nothing of a stranger is fetched.
-        if kernel.hears(&self.name, &incoming.sender, &incoming.chat) {
+        if !incoming.is_group && self.kernel.upgrade().is_some_and(hears) {
             for attachment in incoming.attachments.iter().take(ENCLOSED_MAX) {
-                attachments.extend(self.fetch(kernel, attachment, adapter)?);
+                attachments.extend(self.fetch(attachment, adapter)?);
             }
         }
+        let Some(kernel) = self.kernel.upgrade().filter(|_| !self.over.is_over()) else { return Ok(None) };
         let heard = Heard {
             message_id: incoming.message_id,
             chat: incoming.chat,
@@ -333,17 +352,16 @@ impl Listener {
             attachments,
         };
         let envelope = kernel.wrap(&self.name, heard)?;
-        kernel.receive_message(&self.name, &envelope)
+        kernel.receive_message(&self.name, &envelope).map(Some)
     }
 
     /// A file that came with a message, taken in as content that nobody confirms; none where it cannot be had.
     fn fetch(
         &self,
-        kernel: &Kernel,
         attachment: &Attachment,
         adapter: &mut Option<Box<dyn Adapter>>,
     ) -> Result<Option<EnvelopeAttachment>, kernel::Error> {
-        let Some(adapter) = adapter.as_mut() else { return Ok(None) };
+        let Some(adapter) = adapter.as_mut().filter(|_| !self.over.is_over()) else { return Ok(None) };
         let bytes = match adapter.fetch(attachment, FILE_BYTES_MAX) {
             Ok(bytes) => bytes,
             Err(fault) => {
@@ -364,6 +382,7 @@ impl Listener {
             bytes: &mut read,
             trust_tier: TrustTier::Untrusted,
         };
+        let Some(kernel) = self.kernel.upgrade() else { return Ok(None) };
         let (at, bytes) = kernel.ingest(incoming, Channel::Chat)?;
         let (artifact_id, sha256) = (at.artifact_id, at.sha256);
         Ok(Some(EnvelopeAttachment { artifact_id, sha256, name: attachment.name.clone(), bytes }))

@@ -22,6 +22,7 @@ pub struct Chats {
     kernel: Mutex<Weak<Kernel>>,
     senders: Mutex<BTreeMap<String, Sends>>,
     away: Mutex<BTreeMap<String, String>>,
+    origin: Mutex<Option<String>>,
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -32,7 +33,17 @@ impl Chats {
     /// Of a process that has no store yet: nothing is sent.
     pub(crate) fn new(secrets: Arc<dyn Secrets>) -> Self {
         let (kernel, senders, away) = (Mutex::new(Weak::new()), Mutex::default(), Mutex::default());
-        Self { secrets, kernel, senders, away }
+        Self { secrets, kernel, senders, away, origin: Mutex::default() }
+    }
+
+    /// Pages of this host are reached from elsewhere under this name from now on, if under any.
+    pub(crate) fn reached_at(&self, origin: Option<String>) {
+        *lock(&self.origin) = origin;
+    }
+
+    /// Where pages of this host are reached from elsewhere, if they are.
+    pub(crate) fn origin(&self) -> Option<String> {
+        lock(&self.origin).clone()
     }
 
     /// The store's gateways are spoken for from now on.

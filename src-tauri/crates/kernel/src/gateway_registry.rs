@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const PAGE: usize = 1_000;
 /// Codes of one gateway that can be sent at the same time.
 pub(crate) const CODES_MAX: usize = 8;
-/// Senders that are silenced at the same time; further ones are refused one by one.
-const SILENCED_MAX: usize = 1_000;
+/// Senders that are silenced at the same time; further ones are refused one by one, for each of them is an event, and who writes
+/// mails has as many names as they like.
+const SILENCED_MAX: usize = 100;
 /// How long a message waits after it was not sent for the first time, in milliseconds; twice as long each further time.
 const RETRY_MS: i64 = 60_000;
 /// And at most.

@@ -178,6 +178,8 @@ fn a_sender_is_nobody_until_a_person_paired_them_and_then_gives_goals_that_are_d
         said(&world, "mallory", "2", &code(&world, SenderProfile::Ask)[..7]),
         refused(MessageRefusal::NotPaired)
     );
+    let group = Heard { is_group: true, ..from(&world, "mary", "g", "what about the boiler?") };
+    assert_eq!(hear(&world, group), refused(MessageRefusal::NotPaired), "others came into her chat");
     let task = task_of(said(&world, "mary", "3", "what about the boiler?"));
     let begun = state(&world, task).task;
     assert_eq!((begun.conversation_id, begun.origin()), (mary.conversation_id, Origin::Program));
@@ -197,6 +199,9 @@ fn a_sender_is_nobody_until_a_person_paired_them_and_then_gives_goals_that_are_d
     assert!(told[0].starts_with("You are paired with Hermit."), "{told:?}");
     assert!(told[1].starts_with("Done: ") && told[1].contains("UNVERIFIED"), "{told:?}");
     assert_eq!(told.len(), 2);
+    // Who is paired is named as this service names them: another one takes another name.
+    let other = Gateway { service: Service::Discord, ..gateway(&world) };
+    assert!(matches!(world.kernel().propose_gateway(other, by()), Err(kernel::Error::Input(_))));
     // Whoever is not paired any more is nobody again.
     world.kernel().unpair(NAME, "mary", "moved away", Channel::App).unwrap();
     assert_eq!(said(&world, "mary", "4", "and now?"), refused(MessageRefusal::NotPaired));
@@ -276,6 +281,8 @@ fn an_envelope_that_is_unsigned_foreign_stale_repeated_out_of_order_or_too_large
     assert_eq!(kernel.receive_message(NAME, &large).unwrap(), refused(MessageRefusal::TooLarge));
     let long = Heard { text: "x".repeat(65 * 1024), ..heard.clone() };
     assert_eq!(hear(&world, long), refused(MessageRefusal::TooLarge));
+    let never = Heard { sent_at: UnixMs(i64::MAX), ..heard.clone() };
+    assert_eq!(hear(&world, never), refused(MessageRefusal::Stale), "it keeps nobody from being heard");
     let spaced = [good.as_slice(), b"\n"].concat();
     assert_eq!(kernel.receive_message(NAME, &spaced).unwrap(), refused(MessageRefusal::Unreadable));
     assert_eq!(ingress(), before, "nothing was bound");

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 const PARTED_BYTES_MIN: usize = 24;
 /// Bytes of the longest part that has to be there before a long value counts as found.
 const PART_BYTES_MAX: usize = 48;
-/// Bytes of the shortest line that is searched for by itself when a value has several lines.
+/// Bytes of the shortest part that is searched for by itself when a value has several lines, or several words.
 pub(crate) const LINE_BYTES_MIN: usize = 16;
 
 /// What encoders of addresses leave as it is beside letters and digits: RFC 3986 for a part, for a segment of a path, and
@@ -46,21 +46,26 @@ pub(crate) struct Form {
     pub(crate) least: usize,
 }
 
-/// Every encoding of a value that is searched for, and of each line when it has several; none is shorter than
+/// Every encoding of a value that is searched for, and of each part when it has several; none is shorter than
 /// [`crate::VALUE_BYTES_MIN`] unless the value is.
 pub(crate) fn forms(value: &[u8]) -> Vec<Form> {
     let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-    for piece in std::iter::once(value).chain(lines(value)) {
+    for piece in std::iter::once(value).chain(parts(value)) {
         add_forms(piece, &mut found);
     }
     found.into_iter().map(|(text, least)| Form { text: text.into(), least }).collect()
 }
 
-/// The lines of a value that has several, but for those that many values have in common.
-fn lines(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let several = value.trim_ascii().contains(&b'\n');
-    let all = value.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
-    all.filter(move |line| several && squeezed(line).len() >= LINE_BYTES_MIN && !line.starts_with(b"-----"))
+/// The lines of a value that has several, but for those that many values have in common; of one that has one line, what
+/// blanks part, because two tokens may be kept as one value.
+fn parts(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = value.trim_ascii();
+    let lines = whole.contains(&b'\n');
+    let ends =
+        move |byte: &u8| if lines { matches!(byte, b'\n' | b'\r') } else { matches!(byte, b' ' | b'\t') };
+    let several = whole.iter().any(ends);
+    let all = value.split(ends).map(<[u8]>::trim_ascii);
+    all.filter(move |part| several && squeezed(part).len() >= LINE_BYTES_MIN && !part.starts_with(b"-----"))
 }
 
 fn add_forms(piece: &[u8], found: &mut BTreeMap<Vec<u8>, usize>) {

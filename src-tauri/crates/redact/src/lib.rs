@@ -16,7 +16,8 @@
 //! 1. A value is found as it is, in base64 at each of its three alignments and both alphabets, in hex, URL-encoded, as
 //!    JSON and HTML escape it, in UTF-16, and across white space that breaks it.
 //! 2. Of each of these forms of a value of 24 bytes or more, half in a row is found as well, and what stands for 48 bytes
-//!    of the value always is. Each line of 16 bytes or more of a value of several lines is found like a value.
+//!    of the value always is. Each line of 16 bytes or more of a value of several lines is found like a value,
+//!    and so is each word of such a length of a value of several words on one line.
 //! 3. What is taken out in one piece is taken out of a stream, wherever its pieces are cut.
 //! 4. Redacting twice changes nothing.
 //! 5. A value too short to be told from ordinary text is refused, not guessed at.
@@ -27,7 +28,7 @@
 //!
 //! Values that were encrypted, compressed, hashed, reversed, or encoded twice; characters of a value apart from each other
 //! by anything but white space. Less than half of a value in a row, or of a form of it; halves of values shorter than 24
-//! bytes; a line shorter than 16 bytes of a value of several lines, by itself. Unnamed keys of other shapes, without their
+//! bytes; a line or word shorter than 16 bytes of a value of several, by itself. Unnamed keys of other shapes, without their
 //! prefix, in other encodings, or as a part.
 //!
 //! # Where to start reading

@@ -47,6 +47,17 @@ fn pem() -> String {
 }
 
 #[test]
+fn each_of_two_tokens_that_are_one_value_is_found_by_itself() {
+    let (app, bot) = ("Qm7wZ2kLp9Rt4Xv8Nc3", "Hs6yB1dJf5Gq0Ue7Ta2Wo");
+    let redactor = knowing(&[("chat", format!("{app} {bot}").as_bytes())]);
+    for token in [app, bot] {
+        for (name, bytes) in disguises(token.as_bytes(), b"3: ", b" ") {
+            assert!(redactor.holds(&bytes).contains("chat"), "{name} of {token}");
+        }
+    }
+}
+
+#[test]
 fn each_line_of_a_value_of_several_lines_is_found_like_a_value() {
     let pem = pem();
     let redactor = knowing(&[("pem", pem.as_bytes())]);

@@ -182,6 +182,7 @@ impl Local {
         });
         let token = gateway::Token::new(draw());
         token.keep(self.home.dir())?;
+        let reached_at = origin.as_ref().map(|origin| origin.as_str().to_owned());
         let options =
             gateway::Options { token, draw, pages: built_pages(), keeper: Arc::clone(self) as _, origin };
         let serving = gateway::serve(Arc::clone(self) as _, listener, options)?;
@@ -190,6 +191,7 @@ impl Local {
         kernel.announce(Some(&address.to_string()))?;
         tracing::info!(%address, "others can attach");
         self.begin_control();
+        self.executors.chats().reached_at(reached_at);
         *server = Some(serving);
         Ok(address)
     }

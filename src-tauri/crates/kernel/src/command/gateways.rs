@@ -9,13 +9,16 @@ use crate::sender::Sender;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use acts::Register;
 use model::artifact::ArtifactKind;
-use model::body::{GatewayKept, GatewayPaused, GatewayRemoved, GatewayResumed, PrincipalRegistered};
+use model::body::{
+    GatewayKept, GatewayPaused, GatewayRead, GatewayRemoved, GatewayResumed, PrincipalRegistered,
+};
 use model::event::Actor;
 use model::fault::Point;
 use model::gateway::{Gateway, GatewayState, KeepGateway};
 use model::ingress::Channel;
 use model::principal::{Principal, PrincipalType};
 use model::{ActionRequestId, PrincipalId, Sensitive, TaskId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Gateways that stand at the same time: each has a thread of the host.
@@ -37,6 +40,13 @@ impl Kernel {
         self.may_be_opened(&gateway).map_err(Error::Input)?;
         let registry = self.gateway_registry();
         let standing = registry.standing(&gateway.name);
+        // Whoever was paired there, and how far it was read, is as its service names it.
+        if let Some(known) = registry.0.get(&gateway.name).filter(|known| known.service != gateway.service) {
+            return Err(Error::Input(format!(
+                "`{}` is the name of a gateway to {}; give this one another",
+                known.name, known.service
+            )));
+        }
         if standing.is_none() && registry.all_standing().count() >= GATEWAYS_MAX {
             return Err(Error::Input(format!("{GATEWAYS_MAX} gateways stand; remove one first")));
         }
@@ -164,9 +174,10 @@ impl Kernel {
     ) -> Result<(), Error> {
         let (clock, entropy) = (&*self.ports.clock, &*self.ports.entropy);
         let name = &keep.gateway.name;
-        let known = self.gateway_registry().0.get(name).map(|one| (one.messages_task_id, one.principal_id));
+        let registry = self.gateway_registry();
+        let known = registry.0.get(name);
         let (messages_task_id, principal_id) = match known {
-            Some(known) => known,
+            Some(known) => (known.messages_task_id, known.principal_id),
             None => {
                 let principal_id = PrincipalId::fresh(clock, entropy);
                 push_principal(w, principal_id, format!("gateway {name}"), format!("gateway:{name}"));
@@ -184,8 +195,19 @@ impl Kernel {
             messages_task_id,
             principal_id,
         });
+        // How far one account was read says nothing of another.
+        let is_same = keep.was.as_deref().is_some_and(|was| account(was) == account(&keep.gateway));
+        if let Some(known) = known.filter(|known| !is_same && !known.traffic.cursor.is_empty()) {
+            let (cursor, read_at) = (Sensitive::from(String::new()), w.now);
+            in_messages(w, known, |w| w.push(GatewayRead { name: name.clone(), cursor, read_at }));
+        }
         Ok(())
     }
+}
+
+/// What tells the account of a gateway from another of its service.
+fn account(gateway: &Gateway) -> (&str, &str, &str, &BTreeMap<String, String>) {
+    (&gateway.address, &gateway.user, &gateway.secret, &gateway.settings)
 }
 
 /// The version that a gateway of this name would have.

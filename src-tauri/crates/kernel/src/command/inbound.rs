@@ -23,6 +23,7 @@ use model::fault::Point;
 use model::gateway::{CHAT_NAME_BYTES_MAX, GatewayState, MessageAbout, MessageRefusal, MessageUse, code_in};
 use model::ingress::Channel;
 use model::{Digest, PrincipalId, Sensitive, TaskId, UnixMs, limits};
+use seal::canon::INTEGER_MAX;
 use std::collections::BTreeMap;
 
 /// A message older than this is not acted upon: what it asks for may have been done otherwise by now.
@@ -92,7 +93,8 @@ impl Kernel {
             version: ENVELOPE_VERSION,
             kind,
             seq,
-            sent_at: heard.sent_at,
+            // A stranger may name any time; one that no envelope can hold is as stale as the last that one can.
+            sent_at: UnixMs(heard.sent_at.0.clamp(-INTEGER_MAX, INTEGER_MAX)),
             sender: EnvelopeSender {
                 gateway: gateway.to_owned(),
                 chat: heard.chat,
@@ -171,7 +173,9 @@ impl Kernel {
         if self.reader.by_idempotency_key(&format!("message:{}", digest_of(from)))?.is_some() {
             return Ok(Err(MessageRefusal::Repeated));
         }
-        let Some(sender) = record.paired(&from.sender, &from.chat) else {
+        // A chat that others came into since is theirs as well: nobody is heard there, so nothing is answered there.
+        let paired = record.paired(&from.sender, &from.chat).filter(|_| !from.is_group);
+        let Some(sender) = paired else {
             return self.hear_stranger(record, envelope, refused);
         };
         if envelope.conversation_id != Some(sender.conversation_id) {

@@ -15,7 +15,7 @@ use crate::sender::Sender;
 use crate::state::TaskState;
 use model::approval::Surface;
 use model::body::TaskCancelRequested;
-use model::envelope::{Envelope, EnvelopeKind};
+use model::envelope::{Envelope, EnvelopeKind, EnvelopeSender};
 use model::fault::Point;
 use model::gateway::{
     BUTTON_LETTERS, CODE_ALPHABET, MessageRefusal, MessageUse, SenderProfile, button_digest,
@@ -89,7 +89,7 @@ impl Kernel {
             (EnvelopeKind::Button, _) => self.deny_by_button(record, sender, body)?,
             (EnvelopeKind::Words, Some(Order::Deny(data))) => self.deny_by_button(record, sender, &data)?,
             (EnvelopeKind::Words, Some(Order::Status)) => Ok(self.tell_status(sender)?),
-            (EnvelopeKind::Words, Some(Order::Stop)) => Ok(self.stop_own(sender)?),
+            (EnvelopeKind::Words, Some(Order::Stop)) => Ok(self.stop_own(sender, &envelope.payload.sender)?),
             (EnvelopeKind::Words, None) => Ok(self.hear_words(record, sender, envelope)?),
         };
         Ok(came)
@@ -111,7 +111,9 @@ impl Kernel {
         let reply = match self.deny_approval(task_id, about, Surface::Chat, Some(said)) {
             Ok(Answered::Accepted { .. }) => "Denied.".to_owned(),
             Ok(Answered::NotActive { status, .. }) => format!("That approval is {status} already."),
-            Err(error @ Error::NotFound { .. }) => error.to_string(),
+            Err(error @ (Error::NotFound { .. } | Error::Conflict(_) | Error::Refused(_))) => {
+                error.to_string()
+            }
             Err(error) => return Err(error),
         };
         Ok(Ok(Came {
@@ -140,18 +142,20 @@ impl Kernel {
         Ok(Came { reply: Some(text), about: open.first().copied(), ..Came::of(MessageUse::Status) })
     }
 
-    /// Stops the newest open task that the sender began.
-    fn stop_own(&self, sender: &PairedSender) -> Result<Came, Error> {
-        let Some(task_id) = self.open_of(sender)?.first().copied() else {
+    /// Stops the newest open task that the sender began; heard again after a crash, it stops no other.
+    fn stop_own(&self, sender: &PairedSender, from: &EnvelopeSender) -> Result<Came, Error> {
+        let key = format!("chat.stop:{}", digest_of(from));
+        let before = self.reader.by_idempotency_key(&key)?.map(|stored| stored.task_id);
+        let Some(task_id) = before.or(self.open_of(sender)?.first().copied()) else {
             return Ok(Came::unusable("No task of yours is open.".to_owned()));
         };
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
-        if !state.task.status.is_terminal() && state.cancel_requested.is_none() {
+        if before.is_none() && !state.task.status.is_terminal() && state.cancel_requested.is_none() {
             let actor = super::gateways::heard_as(sender.principal_id);
             let mut tx = self.tx(&cell, state, Point::TaskCancel, actor);
             let reason = Sensitive::from("stopped by who began it, in a chat".to_owned());
-            tx.push(TaskCancelRequested { about_task_id: task_id, reason });
+            tx.push_keyed(Some(key), TaskCancelRequested { about_task_id: task_id, reason });
             tx.commit()?;
             cell.stop.store(true, Ordering::SeqCst);
         }
@@ -198,6 +202,10 @@ impl Kernel {
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => Ok(Came::unusable(why)),
             Err(Error::Refused(refusal)) => Ok(Came::unusable(refusal.reason)),
             Err(error @ Error::NotFound { .. }) => Ok(Came::unusable(error.to_string())),
+            // Heard again it would be refused again, and nobody behind it would be heard.
+            Err(Error::Secret(_)) => {
+                Ok(Came::unusable("It holds the value of a secret, so nothing was done with it.".to_owned()))
+            }
             Err(error) => Err(error),
         }
     }

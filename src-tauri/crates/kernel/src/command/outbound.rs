@@ -67,6 +67,18 @@ impl Telling {
     }
 }
 
+/// Whether a message that could not be begun to be sent for this reason never can.
+const fn is_for_good(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Input(_)
+            | Error::Conflict(_)
+            | Error::Secret(_)
+            | Error::NotFound { .. }
+            | Error::Artifacts(artifacts::Error::Missing { .. })
+    )
+}
+
 /// Queues what a sender is to be told. Written into the stream of the gateway's messages.
 pub(super) fn queue(
     w: &mut Writeup<'_>,
@@ -236,7 +248,18 @@ impl Kernel {
                     self.settle_message(&record, message, (MessageState::Unsent, why), None)?;
                 }
                 Some(_) if message.not_before > now => {}
-                Some(sender) => begun.push(self.begin_sending(&record, sender, message)?),
+                // What cannot be begun stands in the way of nobody else's.
+                Some(sender) => match self.begin_sending(&record, sender, message) {
+                    Ok(task) => begun.push(task),
+                    Err(Error::Halted) => return Err(Error::Halted),
+                    Err(error) if is_for_good(&error) => {
+                        let why = "what it says, or where it goes, cannot be had any more";
+                        self.settle_message(&record, message, (MessageState::Unsent, why), None)?;
+                    }
+                    Err(error) => {
+                        tracing::warn!(gateway, %error, "a message waits; it is tried again");
+                    }
+                },
             }
         }
         Ok(begun)
@@ -278,8 +301,11 @@ impl Kernel {
                 encloses: Encloses::default(),
                 scheduled_by: None,
                 idempotency_key: format!(
-                    "{OWN_KEYS}message:{}:{}:{attempt}",
-                    record.name, message.repeat_key
+                    "{OWN_KEYS}message:{}:{}:{}:{attempt}",
+                    // A gateway that was changed since sends by its new version, and the task of the old one sends nothing.
+                    record.name,
+                    record.version,
+                    message.repeat_key
                 ),
             },
         )?;
@@ -382,7 +408,8 @@ impl Kernel {
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.heard_writeup(record, actor)?;
         let (name, repeat_key, settled_at) = (record.name.clone(), message.repeat_key.clone(), w.now);
-        let key = format!("settled:{name}:{repeat_key}:{}", message.attempts);
+        // The same try can be said to wait for the next, and then to be the last: its sender is gone meanwhile.
+        let key = format!("settled:{name}:{repeat_key}:{}:{state}", message.attempts);
         let why = Sensitive::from(why.to_owned());
         let message_id = message_id.map(Sensitive::from);
         let settled = MessageSettled { name, repeat_key, state, why, settled_at, message_id };

@@ -2,6 +2,7 @@
 
 use super::normalise::{Unfit, told};
 use crate::Error;
+use crate::gateway_registry::GatewayRecord;
 use crate::kernel::Kernel;
 use crate::state::ObservedRef;
 use acts::Action;
@@ -18,18 +19,13 @@ impl Kernel {
         let known = self.secrets();
         let server = proposed.url.server();
         for handle in proposed.secrets() {
-            match known.get(&handle) {
-                None => {
-                    return Ok(Err(Unfit(format!(
-                        "there is no `secret:{handle}`; a person sets it with `hermit secret set`, so ask for it"
-                    ))));
-                }
-                Some(terms) if !terms.hosts.contains(&server) => {
-                    return Ok(Err(Unfit(format!(
-                        "`secret:{handle}` may not go to `{server}`; a person says where it may go, so ask for it"
-                    ))));
-                }
-                Some(_) => {}
+            if let Some(why) = self.unusable_secret(&handle) {
+                return Ok(Err(Unfit(why)));
+            }
+            if known.get(&handle).is_some_and(|terms| !terms.hosts.contains(&server)) {
+                return Ok(Err(Unfit(format!(
+                    "`secret:{handle}` may not go to `{server}`; a person says where it may go, so ask for it"
+                ))));
             }
         }
         let mut fetch = proposed.clone();
@@ -38,6 +34,21 @@ impl Kernel {
             false => None,
         };
         Ok(Ok(Action::Fetch(fetch)))
+    }
+
+    /// Why no act of a task uses a secret, if none does: there is none, or it opens a gateway, and whoever had it could write there
+    /// past every card.
+    pub(super) fn unusable_secret(&self, handle: &str) -> Option<String> {
+        if !self.secrets().contains_key(handle) {
+            return Some(format!(
+                "there is no `secret:{handle}`; a person sets it with `hermit secret set`, so ask for it"
+            ));
+        }
+        let registry = self.gateway_registry();
+        let opens = |record: &&GatewayRecord| self.gateway_of(record).is_ok_and(|one| one.secret == handle);
+        registry.all_standing().find(opens).map(|record| {
+            format!("`secret:{handle}` opens the gateway `{}`, and is for nothing else", record.name)
+        })
     }
 
     /// The version that a server gave of a thing when this attempt last fetched it. A weak one cannot be demanded.

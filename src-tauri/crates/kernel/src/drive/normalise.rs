@@ -136,15 +136,12 @@ impl Kernel {
                 Err(unfit) => return Ok(Err(unfit)),
             },
             Proposal::Act(action) => {
-                let known = self.secrets();
-                let none = |resource: &ResourceId| match resource {
-                    ResourceId::Secret(handle) if !known.contains_key(handle) => Some(handle.clone()),
+                let unusable = |resource: &ResourceId| match resource {
+                    ResourceId::Secret(handle) => self.unusable_secret(handle),
                     _ => None,
                 };
-                if let Some(none) = action.resources(workspace).iter().find_map(none) {
-                    return Ok(Err(Unfit(format!(
-                        "there is no `secret:{none}`; a person sets it with `hermit secret set`, so ask for it"
-                    ))));
+                if let Some(why) = action.resources(workspace).iter().find_map(unusable) {
+                    return Ok(Err(Unfit(why)));
                 }
                 action.clone()
             }
