@@ -1,10 +1,12 @@
 //! Calls of hooks over HTTP: `POST /v1/hooks/{name}` takes what is signed with the secret of the hook, without token or session, and
-//! gives none (invariant 12).
+//! gives none (invariant 14).
 
 use crate::answer::{bytes_within, json, of, refusal, refusal_as};
 use crate::guard::one;
 use crate::server::{Gateway, Lane};
+use crate::sessions::Place;
 use api::hooks::{BYTES_MAX, Signature};
+use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
@@ -48,9 +50,14 @@ impl Calls {
 /// `POST /v1/hooks/{name}`.
 pub(crate) async fn call(
     State(gateway): State<Arc<Gateway>>,
+    Extension(place): Extension<Place>,
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
+    // By the name that a person told for other devices only pages come in (invariant 12).
+    if place == Place::Elsewhere {
+        return refusal(&api::hooks::refusal());
+    }
     if !gateway.calls.takes(gateway.now()) {
         return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::hooks::too_many());
     }

@@ -7,7 +7,7 @@
 //! of the person may sign the decision, which it was asked for under the same ticket (`passkeys`).
 
 use crate::answer::{Passphrase, json, of, params, refusal, refusal_as, with_passphrase};
-use crate::guard::{SESSION, Who, one, page_origin};
+use crate::guard::{SESSION, Who, one};
 use crate::seats::{ARMING_MS, About, Came, Hand, With};
 use crate::server::{Gateway, Lane};
 use api::page_approval::Lasting;
@@ -48,7 +48,7 @@ impl Signing {
         passphrase: Option<Passphrase>,
         passkey: Option<Asserted>,
         lasting: Option<Lasting>,
-        headers: &HeaderMap,
+        origin: impl FnOnce() -> Result<String, Error>,
     ) -> Result<Self, Error> {
         match (passphrase, passkey) {
             (Some(passphrase), None) => Ok(Self::Passphrase(passphrase, lasting)),
@@ -56,7 +56,7 @@ impl Signing {
                 Err(Error::new(Code::Usage, "a passkey allows one act")
                     .hint("what lasts takes the passphrase"))
             }
-            (None, Some(asserted)) => Ok(Self::Passkey(asserted, page_origin(headers)?)),
+            (None, Some(asserted)) => Ok(Self::Passkey(asserted, origin()?)),
             _ => Err(Error::new(Code::Usage, "a yes takes either `passphrase` or `passkey`")),
         }
     }
@@ -157,7 +157,7 @@ pub(crate) async fn allow(
     };
     let at = Arc::clone(&gateway);
     let Yes { ticket, packet_sha256, passphrase, passkey, word, lasting } = yes;
-    let signing = match Signing::of(passphrase, passkey, lasting, &headers) {
+    let signing = match Signing::of(passphrase, passkey, lasting, || gateway.passkey_origin(&headers)) {
         Ok(signing) => signing,
         Err(error) => return refusal(&error),
     };

@@ -6,7 +6,7 @@
 
 use crate::Draw;
 use crate::answer::{Passphrase, of, refusal};
-use crate::guard::{Who, page_origin};
+use crate::guard::Who;
 use crate::page_approval::{answered, field, only, opened, signed};
 use crate::server::{Gateway, Lane};
 use api::passkeys::Attested;
@@ -95,7 +95,7 @@ pub(crate) async fn options(
         Ok(()) => opened(who, &headers, request, |given| only(given, &[])).await,
         Err(error) => Err(error),
     };
-    let asked = given.and_then(|(session, ())| Ok((session, page_origin(&headers)?)));
+    let asked = given.and_then(|(session, ())| Ok((session, gateway.passkey_origin(&headers)?)));
     let (session, origin) = match asked {
         Ok(asked) => asked,
         Err(error) => return refusal(&error),
@@ -129,7 +129,8 @@ pub(crate) async fn enrol(
         Ok(()) => signed::<Enrolment>(who, &headers, "passkey", request).await,
         Err(error) => Err(error),
     };
-    let asked = given.and_then(|(session, enrolment)| Ok((session, enrolment, page_origin(&headers)?)));
+    let asked =
+        given.and_then(|(session, enrolment)| Ok((session, enrolment, gateway.passkey_origin(&headers)?)));
     let (session, enrolment, origin) = match asked {
         Ok(asked) => asked,
         Err(error) => return refusal(&error),
@@ -165,7 +166,7 @@ pub(crate) async fn ask(
         Ok((field(given, "ticket")?, field(given, "packet_sha256")?))
     };
     let given = opened(who, &headers, request, read).await;
-    let asked = given.and_then(|(session, shown)| Ok((session, shown, page_origin(&headers)?)));
+    let asked = given.and_then(|(session, shown)| Ok((session, shown, gateway.passkey_origin(&headers)?)));
     let (session, (ticket, packet_sha256), origin) = match asked {
         Ok(asked) => asked,
         Err(error) => return refusal(&error),

@@ -4,7 +4,7 @@ use crate::agents::{self, Conversations};
 use crate::answer::{method, refusal};
 use crate::connections::{Connections, Visit};
 use crate::files::Files;
-use crate::guard::{Guard, Who};
+use crate::guard::{Guard, Who, page_origin};
 use crate::pages::{Pages, page};
 use crate::passkeys::Challenges;
 use crate::seats::Seats;
@@ -18,7 +18,7 @@ use axum::Extension;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -133,8 +133,8 @@ impl Gateway {
         self.link_at(&format!("http://{}", self.address), given, sessions::Place::Here)
     }
 
-    /// A link for this machine's own name, to which passkeys can belong; none where somebody else listens at it.
-    pub(crate) fn link_by_name(&self, given: Given) -> Result<Link, wire::Error> {
+    /// This machine's own name, to which passkeys can belong; none where somebody else listens at it.
+    fn by_name(&self) -> Result<String, wire::Error> {
         if !self.is_localhost {
             return Err(wire::Error::new(
                 Code::Conflict,
@@ -142,7 +142,23 @@ impl Gateway {
             )
             .hint("end it, or run `hermit serve --port` with another one"));
         }
-        Ok(self.link_at(&format!("http://localhost:{}", self.address.port()), given, sessions::Place::Here))
+        Ok(format!("http://localhost:{}", self.address.port()))
+    }
+
+    /// A link for this machine's own name.
+    pub(crate) fn link_by_name(&self, given: Given) -> Result<Link, wire::Error> {
+        Ok(self.link_at(&self.by_name()?, given, sessions::Place::Here))
+    }
+
+    /// The origin of a page that was let in, for its passkeys. Where somebody else listens at that name, a page of theirs has the
+    /// same origin, and could have a passkey sign what a program was asked here.
+    pub(crate) fn passkey_origin(&self, headers: &HeaderMap) -> Result<String, wire::Error> {
+        let origin = page_origin(headers)?;
+        if origin == format!("http://localhost:{}", self.address.port()) {
+            self.by_name()
+        } else {
+            Ok(origin)
+        }
     }
 
     /// A link for a device elsewhere, which reaches this machine by the origin that a person named.

@@ -185,6 +185,21 @@ fn a_copy_that_counts_by_itself_a_revoked_one_and_one_under_an_older_approval_ke
 }
 
 #[test]
+fn a_yes_that_was_not_used_before_the_approval_key_was_replaced_is_asked_for_again() {
+    let world = World::new(3606);
+    let mut one = Authenticator::es256(7, HERE);
+    enrolled(&world, &one);
+    let (task, approval) = asked(&world, "notes", &["a.md"]);
+    let signed = yes(&world, task, approval, &mut one);
+    world.kernel().decide_approval_by_passkey(task, approval, &signed).unwrap();
+    let next = SeedSigner::from_seed([0x21; 32]);
+    let rotation = Rotation { purpose: KeyPurpose::Approval, old: world.person.signer(), new: &next };
+    world.kernel().rotate_keys(&[rotation]).unwrap();
+    assert_ne!(world.drive_to_approval(task), approval);
+    assert_eq!(world.files().len(), 0);
+}
+
+#[test]
 fn only_what_the_approval_key_signed_for_this_store_is_enrolled() {
     let world = World::new(3605);
     let one = Authenticator::eddsa(7, HERE);

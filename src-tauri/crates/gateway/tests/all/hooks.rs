@@ -1,5 +1,6 @@
 //! Calls of hooks: what is signed is taken once, by nobody who shows a token; the rest is refused in the same words.
 
+use crate::elsewhere::{NAME, reached};
 use crate::{Got, Open, open};
 use api::Host as _;
 use seal::webhook::sign;
@@ -10,7 +11,10 @@ pub const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A schedule that waits for the hook `deploy`, which a person kept.
 fn with_a_hook(seed: u64) -> Open {
-    let open = open(seed);
+    waiting(open(seed))
+}
+
+fn waiting(open: Open) -> Open {
     let world = &open.home.world;
     let asked = open.home.must(
         "schedules.keep",
@@ -159,4 +163,20 @@ fn a_call_is_as_long_as_it_may_be_and_more_than_some_within_a_minute_are_not_loo
     assert_eq!(open.signed("deploy", "msg_3", b"{}").status, 429, "whatever it is");
     open.home.world.clock.advance(60_000);
     assert_eq!(open.signed("deploy", "msg_3", b"{}").status, 202);
+}
+
+#[test]
+fn no_hook_is_called_by_the_name_for_other_devices() {
+    let open = waiting(reached(323));
+    let (at, body) = (open.at(0), b"{}".as_slice());
+    let signature = sign(SECRET.as_bytes(), "msg_1", &at, body);
+    let headers = [
+        ("host", NAME),
+        ("webhook-id", "msg_1"),
+        ("webhook-timestamp", &*at),
+        ("webhook-signature", &*signature),
+    ];
+    let got = open.ask("POST", "/v1/hooks/deploy", &headers, body);
+    assert_eq!((got.status, open.hook()["called"].clone()), (403, json!(0)), "{}", got.json());
+    assert_eq!(open.signed("deploy", "msg_1", body).status, 202);
 }

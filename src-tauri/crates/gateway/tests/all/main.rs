@@ -70,8 +70,11 @@ fn open_with(home: Home, pages: Option<PathBuf>) -> Open {
 }
 
 fn open_as(home: Home, pages: Option<PathBuf>, origin: Option<Origin>) -> Open {
+    open_on(TcpListener::bind("127.0.0.1:0").expect("a port"), home, pages, origin)
+}
+
+fn open_on(listener: TcpListener, home: Home, pages: Option<PathBuf>, origin: Option<Origin>) -> Open {
     let home = Arc::new(home);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let token = Token::new([7; 32]);
     let server =
         serve(Arc::clone(&home) as _, listener, options(token.clone(), pages, origin)).expect("served");

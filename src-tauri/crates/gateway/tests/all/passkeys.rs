@@ -1,11 +1,13 @@
 //! Passkeys over the gateway, with an authenticator in software: added at a name with the passphrase, and a yes by one.
 
+use crate::browsers::SESSION;
 use crate::elsewhere::{AT, post, reached, session_at};
-use crate::home::PASSPHRASE;
+use crate::home::{Home, PASSPHRASE};
 use crate::person::status;
-use crate::{Open, elsewhere};
+use crate::{Open, elsewhere, open, open_on};
 use seal::webauthn::{base64url, base64url_decode};
 use serde_json::{Value, json};
+use std::net::TcpListener;
 use testkit::Authenticator;
 
 /// A phone that a person opened, and its authenticator.
@@ -132,4 +134,29 @@ fn wrong_passphrases_keep_no_passkey_waiting() {
     assert_eq!(phone.post("allow", &typed).0, 429);
     let (code, decided) = phone.post("allow", &yes);
     assert_eq!((code, &decided["status"]), (200, &json!("granted")), "{decided}");
+}
+
+#[test]
+fn where_another_program_listens_at_localhost_no_passkey_is_asked_there() {
+    let asks = |at: &Open| {
+        let name = format!("localhost:{}", at.server.address().port());
+        let origin = format!("http://{name}");
+        let opened = session_at(at, &name, &origin, &at.server.link_at_terminal().token);
+        let session = crate::browsers::carried(&opened);
+        let headers = [
+            ("host", name.as_str()),
+            ("origin", origin.as_str()),
+            (SESSION, session.as_str()),
+            ("content-type", "application/json"),
+        ];
+        at.raw("/api/session/passkey/options", &headers, b"{}")
+    };
+    let (code, options) = asks(&open(153));
+    assert_eq!((code, &options["rp_id"]), (200, &json!("localhost")), "{options}");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    // Where a system has no such address, nobody listens there.
+    let Ok(_other) = TcpListener::bind(("::1", port)) else { return };
+    let (code, refused) = asks(&open_on(listener, Home::new(154), None, None));
+    assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "{refused}");
 }

@@ -148,7 +148,15 @@ impl Kernel {
         if let Some(why) = lapsed(basis, tx.now()) {
             return Ok(AsApproved::Lapsed(why));
         }
-        let yes = self.yes(tx)?;
+        let yes = match self.yes(tx) {
+            // Policy asks again, and the person answers under the key that is in force.
+            Err(Error::Refused(refusal))
+                if matches!(refusal.code, "decision_signature" | "passkey_enrolment") =>
+            {
+                return Ok(AsApproved::Lapsed("the approval key was replaced before the yes was used"));
+            }
+            yes => yes?,
+        };
         // First the turn, then the look: nobody changes anything in between.
         let turn = match self.turn(tx, &request, self.folders.over())? {
             Ok(turn) => turn,
