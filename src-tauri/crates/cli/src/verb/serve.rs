@@ -14,7 +14,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> Came {
     let session = context.hosting()?;
     match session.local() {
         None if args.origin.is_some() => {
-            Err(Error::new(Code::Held, "Hermit is running already, without this address")
+            Err(Error::new(Code::Held, "Hermit is running already; its address for other devices is said when it begins")
                 .hint("end it, then run this again"))
         }
         None => elsewhere(context, &session),
