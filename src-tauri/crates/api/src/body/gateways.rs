@@ -143,23 +143,28 @@ pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Erro
     let registry = registry(host)?;
     let record = known(&registry, &p.name)?;
     let told = told(host, record)?;
-    let older = |one: &&Message| p.before.is_none_or(|before| one.place < before);
-    let mut rows: Vec<Message> =
-        told.iter().rev().filter(older).take(most.saturating_add(1)).cloned().collect();
-    let before = (rows.len() > most).then(|| rows.get(most.saturating_sub(1)).map(|one| one.place)).flatten();
-    rows.truncate(most);
-    let query = host.query()?;
-    for row in &mut rows {
+    let older = |(one, _): &Told| p.before.is_none_or(|before| one.place < before);
+    let mut found: Vec<Told> = told.into_iter().rev().filter(older).take(most.saturating_add(1)).collect();
+    let before =
+        (found.len() > most).then(|| found.get(most.saturating_sub(1)).map(|(one, _)| one.place)).flatten();
+    found.truncate(most);
+    let (query, mut rows) = (host.query()?, Vec::with_capacity(found.len()));
+    for (mut row, words) in found {
+        row.text = words.map(|at| text_at(host, row.is_outgoing, &at)).transpose()?;
         let task = row.task_id.as_deref().map(word).transpose()?;
         let found = task.map(|task| query.task(task).wire()).transpose()?.flatten();
         row.task_status = found.map(|found| found.status);
+        rows.push(row);
     }
     Ok(MessageList { name: p.name, messages: rows, before })
 }
 
-/// All that a gateway's stream tells of messages, in order.
-fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Message>, Error> {
-    let mut rows: Vec<Message> = Vec::new();
+/// A message, and where its words are.
+type Told = (Message, Option<ArtifactRef>);
+
+/// All that a gateway's stream tells of messages, in order, without their words.
+fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Told>, Error> {
+    let mut rows: Vec<Told> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let who = |principal: model::PrincipalId| record.senders.iter().find(|one| one.principal_id == principal);
     fold::walk(&host.reader()?, record.messages_task_id, &mut |stored, event, body| {
@@ -185,21 +190,21 @@ fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Message>, Error> 
             (sender.and_then(|one| one.chat.clone()), sender.and_then(|one| one.sender.clone()))
         };
         match body {
-            Body::MessageReceived(b) => rows.push(received(host, b, of(b.principal_id), blank)?),
+            Body::MessageReceived(b) => rows.push(received(b, of(b.principal_id), blank)),
             Body::MessageRefused(b) => {
-                rows.push(Message { refused: Some(b.refusal), times: Some(b.times), ..blank });
+                rows.push((Message { refused: Some(b.refusal), times: Some(b.times), ..blank }, None));
             }
             Body::MessageQueued(b) => {
                 places.insert(b.repeat_key.clone(), rows.len());
-                rows.push(queued(host, b, of(b.principal_id), blank)?);
+                rows.push(queued(b, of(b.principal_id), blank));
             }
             Body::MessageSending(b) => {
-                if let Some(row) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
+                if let Some((row, _)) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
                     (row.state, row.sent_by) = (Some(MessageState::Sending), Some(b.sent_by.to_string()));
                 }
             }
             Body::MessageSettled(b) => {
-                if let Some(row) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
+                if let Some((row, _)) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
                     (row.state, row.why) = (Some(b.state), b.why.shown().cloned());
                 }
             }
@@ -212,41 +217,32 @@ fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Message>, Error> 
 
 type ChatAndSender = (Option<String>, Option<String>);
 
-fn received(
-    host: &dyn Host,
-    b: &MessageReceived,
-    (chat, sender): ChatAndSender,
-    blank: Message,
-) -> Result<Message, Error> {
-    let said = kept(host, &b.envelope)?.and_then(|bytes| Envelope::from_bytes(&bytes).ok());
-    Ok(Message {
-        chat,
-        sender,
-        text: Some(shown_text(said.map(|envelope| envelope.payload.body), &b.envelope)),
-        used_as: Some(b.used_as),
-        task_id: b.about_task_id.map(|task| task.to_string()),
-        ..blank
-    })
+fn received(b: &MessageReceived, (chat, sender): ChatAndSender, blank: Message) -> Told {
+    let task_id = b.about_task_id.map(|task| task.to_string());
+    (Message { chat, sender, used_as: Some(b.used_as), task_id, ..blank }, Some(b.envelope.clone()))
 }
 
-fn queued(
-    host: &dyn Host,
-    b: &MessageQueued,
-    (chat, sender): ChatAndSender,
-    blank: Message,
-) -> Result<Message, Error> {
-    let said = kept(host, &b.body)?;
-    let said = said.and_then(|bytes| serde_json::from_slice::<MessageText>(&bytes).ok());
-    Ok(Message {
+fn queued(b: &MessageQueued, (chat, sender): ChatAndSender, blank: Message) -> Told {
+    let row = Message {
         is_outgoing: true,
         chat,
         sender,
-        text: Some(shown_text(said.map(|said| said.text), &b.body)),
         about: Some(b.about),
         state: Some(MessageState::Queued),
         task_id: b.about_task_id.map(|task| task.to_string()),
         ..blank
-    })
+    };
+    (row, Some(b.body.clone()))
+}
+
+/// The words of a message: those of an envelope that came in, or of a text that goes out.
+fn text_at(host: &dyn Host, is_outgoing: bool, at: &ArtifactRef) -> Result<Text, Error> {
+    let bytes = kept(host, at)?;
+    let said = bytes.and_then(|bytes| match is_outgoing {
+        true => serde_json::from_slice::<MessageText>(&bytes).ok().map(|said| said.text),
+        false => Envelope::from_bytes(&bytes).ok().map(|envelope| envelope.payload.body),
+    });
+    Ok(shown_text(said, at))
 }
 
 fn kept(host: &dyn Host, at: &ArtifactRef) -> Result<Option<Vec<u8>>, Error> {
