@@ -228,7 +228,7 @@ export function sceneAnswers(): Answers {
     "schedules.list": { schedules: [SCHEDULE] },
     "schedules.preview": ({ said }) => {
       if (said === "whenever") throw new Refused({ code: "usage", message: "`whenever` is not understood as a time" });
-      return { rule: "30 8 * * 1-5", zone: "Europe/Berlin", waits_for: null, next: [{ at: AT, text: "Monday, 23 November 2026, 08:30" }] };
+      return { rule: "30 8 * * 1-5", zone: "Europe/Berlin", waits_for: null, next: [{ at: AT, text: "Monday, 23 November 2026, 08:30" }], only: said.endsWith("only on mains power") ? ["mains"] : [] };
     },
     "grants.list": page([]),
     "grants.standing": { rows: [] },

@@ -4,7 +4,7 @@ use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::completed;
 use kernel::ports::Surroundings;
 use model::TaskId;
-use model::schedule::{Bounds, Condition, PassedOver, Schedule, ScheduleState};
+use model::schedule::{Bounds, CatchUp, Condition, PassedOver, Schedule, ScheduleState};
 use testkit::World;
 
 fn waits(world: &World, said: &str) -> Schedule {
@@ -120,4 +120,15 @@ fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_l
     world.clock.advance(31 * MINUTE);
     mains(true);
     assert_eq!((looks(&world), last()), (vec![], Some(PassedOver::TooLate)));
+
+    // One that is skipped where it is missed waits as long: it was seen in time.
+    let mut skips = hourly();
+    (skips.when.grace_ms, skips.when.catch_up) = (Some(30 * 60_000), CatchUp::Skip);
+    keep(&world, skips, "skip");
+    mains(false);
+    world.clock.advance(HOUR);
+    assert_eq!(looks(&world), []);
+    world.clock.advance(20 * MINUTE);
+    mains(true);
+    assert_eq!(looks(&world).len(), 1, "{:?}", last());
 }

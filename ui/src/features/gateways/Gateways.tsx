@@ -18,8 +18,11 @@ import { Pairing } from "./Pairing";
 import { Senders } from "./Senders";
 import { stands } from "./words";
 
+/** How often it is asked whether the services answer: no notice tells of that. */
+const AGAIN_MS = 15_000;
+
 export function Gateways({ of }: { of?: string | undefined }) {
-  const asked = useAsk("gateways.list", {});
+  const asked = useAsk("gateways.list", {}, { refetchInterval: AGAIN_MS });
   const [isNew, setNew] = useState(false);
   return (
     <Screen title="Gateways" sub={<span>Write to Hermit from a chat. Nobody can approve anything there.</span>}>
@@ -74,7 +77,12 @@ function One({ gateway: one, open }: { gateway: Gateway; open: boolean }) {
         {one.state === "active" && <Button because={pause.isPending ? "Pausing" : null} onClick={() => pause.mutate({ name: one.name, reason: "Paused on the page" })}>Pause</Button>}
         {one.state === "paused" && <Button because={resume.isPending ? "Resuming" : null} onClick={() => resume.mutate({ name: one.name })}>Resume</Button>}
         {sure
-          ? <Button look="danger" because={remove.isPending ? "Removing" : null} onClick={() => remove.mutate({ name: one.name, reason: "Removed on the page" })}>Remove {one.name} and everybody paired with it</Button>
+          ? (
+            <>
+              <Button look="link" onClick={() => setSure(false)}>Keep it</Button>
+              <Button look="danger" because={remove.isPending ? "Removing" : null} onClick={() => remove.mutate({ name: one.name, reason: "Removed on the page" })}>Remove {one.name} and everybody paired with it</Button>
+            </>
+          )
           : <Button look="link" onClick={() => setSure(true)}>Remove</Button>}
       </div>
       {failed !== undefined && <Failed error={failed} />}

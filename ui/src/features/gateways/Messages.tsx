@@ -22,20 +22,19 @@ type Names = ReadonlyMap<string, string>;
 
 export function Messages({ gateway }: { gateway: string }) {
   const senders = useAsk("gateways.senders", { name: gateway });
-  const [parts, setParts] = useState<readonly (number | null)[]>([null]);
+  const [older, setOlder] = useState(0);
   const names: Names = new Map((senders.data?.senders ?? []).map((one) => [one.sender, said(one.sender_name, one.sender)]));
   return (
     <section aria-label={`Messages of ${gateway}`}>
       <h3>Messages</h3>
-      {parts.map((before, at) => (
-        <Part key={before ?? "newest"} gateway={gateway} before={before} names={names} older={at === parts.length - 1 ? (next) => setParts([...parts, next]) : null} />
-      ))}
+      <Part gateway={gateway} before={null} names={names} older={older} another={() => setOlder(older + 1)} />
     </section>
   );
 }
 
-function Part({ gateway, before, names, older }: { gateway: string; before: number | null; names: Names; older: ((before: number) => void) | null }) {
-  const asked = useAsk("gateways.messages", { name: gateway, before, limit: PART });
+/** A part, and behind it as many `older` ones: each begins where this one ends now, so that nothing falls between them. */
+function Part({ gateway, before, names, older, another }: { gateway: string; before: number | null; names: Names; older: number; another: () => void }) {
+  const asked = useAsk("gateways.messages", { name: gateway, before, limit: PART }, { keep: true });
   return (
     <Answer asked={asked} what="messages" lines={3} isEmpty={(found) => found.messages.length === 0 && before === null} empty={<p className={styles.note}>Nothing came in and nothing went out yet.</p>}>
       {(found) => {
@@ -45,7 +44,9 @@ function Part({ gateway, before, names, older }: { gateway: string; before: numb
             <ul className={styles.rows}>
               {found.messages.map((one) => <li key={`${one.place} ${one.refused ?? ""}`}><Row message={one} names={names} /></li>)}
             </ul>
-            {next !== null && older !== null && <div><Button onClick={() => older(next)}>Older messages</Button></div>}
+            {next !== null && (older > 0
+              ? <Part gateway={gateway} before={next} names={names} older={older - 1} another={another} />
+              : <div><Button onClick={another}>Older messages</Button></div>)}
           </>
         );
       }}

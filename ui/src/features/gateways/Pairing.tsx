@@ -13,8 +13,9 @@ import styles from "./Gateways.module.css";
 import { grouped, SEND_TO } from "./words";
 
 export function Pairing({ gateway: one }: { gateway: Gateway }) {
-  const pair = useAct("gateways.pair");
   const [code, keep] = useKept<PairingCode>(`gateways.pair ${one.name}`);
+  // It is told once: also whoever has gone to the card meanwhile finds it here.
+  const pair = useAct("gateways.pair", { taken: keep });
   const [isOpen, setOpen] = useState(false);
   const [profile, setProfile] = useState<SenderProfile>("ask");
   if (code !== null) return <Code gateway={one} code={code} done={() => { keep(null); setOpen(false); }} />;
@@ -25,7 +26,7 @@ export function Pairing({ gateway: one }: { gateway: Gateway }) {
       <Segmented label="What the sender may do" value={profile} options={[{ value: "ask", label: "Only ask" }, { value: "goals", label: "Give goals" }]} onChange={setProfile} />
       <p className={styles.note}>{profile === "ask" ? "Tasks of theirs look at files of the folder and change nothing." : `Tasks of theirs have the profile “${profileName(one.profile)}”. You are asked here, as always.`} Nobody can approve anything in a chat.</p>
       <div className={styles.buttons}>
-        <Button because={pair.isPending ? "Asking" : null} onClick={() => pair.mutate({ name: one.name, profile, channel: "app", idempotency_key: null }, { onSuccess: keep })}>Ask me to allow it</Button>
+        <Button because={pair.isPending ? "Asking" : null} onClick={() => pair.mutate({ name: one.name, profile, channel: "app", idempotency_key: null })}>Ask me to allow it</Button>
         <Button look="link" onClick={() => setOpen(false)}>Cancel</Button>
       </div>
       {pair.error !== null && <Failed error={pair.error} />}

@@ -102,7 +102,7 @@ test("what waits for files says what it watches, and a new one is asked for with
   const scans: Schedule = { ...SCHEDULE, name: "scans", said: "when a file lands here", rule: "when a file lands here", waits_for: files, unseen: "folder_missing", next: [] };
   const host = scene({
     "schedules.list": { schedules: [scans] }, "schedules.keep": { task_id: DONE, ingress_id: "ing_1", duplicate: false },
-    "schedules.preview": { rule: "when a file lands", zone: "UTC", waits_for: { ...files, globs: [] }, next: [] },
+    "schedules.preview": { rule: "when a file lands", zone: "UTC", waits_for: { ...files, globs: [] }, next: [], only: [] },
   });
   const { user: person } = show(host, "/schedules");
   const card = within(await screen.findByRole("article", { name: "scans" }));

@@ -5,13 +5,13 @@ import { FolderField } from "~/features/tasks/FolderField";
 import { known, ModelChoice } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
-import type { CatchUpKind, Overlap } from "~/ipc/generated/words";
+import { type CatchUpKind, CONDITION, type Overlap } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { capital } from "~/screen/words";
-import { limitsOf, NOTHING, OVERLAP, type Written, wrongOf } from "./limits";
+import { limitsOf, NOTHING, onlyInWords, OVERLAP, type Written, wrongOf } from "./limits";
 import styles from "./Schedules.module.css";
 import { watches } from "./triggers";
 
@@ -64,6 +64,7 @@ export function NewSchedule({ close }: { close: () => void }) {
       <div role="status" className={styles.read}>
         {on !== null && said !== "" && <><p>Read as {read.data?.rule}.</p><ul className={styles.times}>{watches(on).map(([what, text]) => <li key={what}>{what}: <Words of={text} /></li>)}</ul></>}
         {read.data !== undefined && on === null && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
+        {read.data !== undefined && read.data.only.length > 0 && said !== "" && <p>A run begins only {onlyInWords(read.data.only)}.</p>}
         {read.error !== null && said.length > 2 && <p>{capital(read.error.message)}</p>}
       </div>
       <TextArea label={who === MODEL ? "What is to be done each time" : "What is to be done each time (optional for a playbook)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
@@ -87,6 +88,7 @@ export function NewSchedule({ close }: { close: () => void }) {
           <TextField label="Cost of models in a day, at most (US dollars)" inputMode="decimal" value={limits.dayCost} onChange={(event) => write({ dayCost: event.target.value })} />
           <TextField label="Hours in which a run begins" value={limits.hours} placeholder="8-18" hint="By the clock of the time zone above." onChange={(event) => write({ hours: event.target.value })} />
           <TextField label="Begin up to so many minutes later" inputMode="numeric" value={limits.jitter} hint="So that not everything begins at once. The delay stays the same." onChange={(event) => write({ jitter: event.target.value })} />
+          {CONDITION.map((one) => <Check key={one} label={`Begin a run only ${onlyInWords([one])}`} checked={limits.only.includes(one)} onChange={(event) => write({ only: CONDITION.filter((other) => (other === one ? event.target.checked : limits.only.includes(other))) })} />)}
         </div>
       </details>
       <Check label="Report only runs that changed something, asked, were denied something or failed. The others stay on record." checked={news} onChange={(event) => setNews(event.target.checked)} />

@@ -40,12 +40,14 @@ test("a new schedule shows how its time is read, refuses what is not understood,
   await person.clear(within(form).getByLabelText("When"));
   await person.type(within(form).getByLabelText("When"), "every weekday at 8:30");
   expect(await within(form).findByText("Monday, 23 November 2026, 08:30")).toBeTruthy();
+  await person.type(within(form).getByLabelText("When"), " only on mains power");
+  expect(await within(form).findByText(/^A run begins only on mains power, as far as/)).toBeTruthy();
   await person.type(within(form).getByLabelText("Folder to work in"), "/home/you/atlas-billing");
   await person.selectOptions(within(form).getByLabelText("Model or playbook"), within(form).getByRole("option", { name: /^Tidy/ }));
   await person.click(within(form).getByRole("button", { name: "Ask me to keep it" }));
   await waitFor(() => expect(host.asked.some((one) => one.name === "schedules.keep")).toBe(true));
   const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
-  expect(keep).toMatchObject({ said: "every weekday at 8:30", workspace: "/home/you/atlas-billing", reasoner: { kind: "playbook", name: "tidy" }, catch_up: "newest" });
+  expect(keep).toMatchObject({ said: "every weekday at 8:30 only on mains power", workspace: "/home/you/atlas-billing", reasoner: { kind: "playbook", name: "tidy" }, catch_up: "newest" });
 });
 
 test("limits are written as words and numbers, what is none is said at once, and what stands is told", async () => {
@@ -69,9 +71,10 @@ test("limits are written as words and numbers, what is none is said at once, and
   await person.type(form.getByLabelText(/End each run after/), "45");
   await person.type(form.getByLabelText(/Cost of models in a day/), "2.5");
   await person.type(form.getByLabelText("Hours in which a run begins"), "8-18");
+  await person.click(form.getByLabelText(/only when the network is there/));
   expect(await seriousFindings()).toEqual([]);
   await person.click(form.getByRole("button", { name: "Ask me to keep it" }));
   await waitFor(() => expect(host.asked.some((one) => one.name === "schedules.keep")).toBe(true));
   const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
-  expect(keep).toMatchObject({ limits: { overlap: "queue", ends_after_minutes: 45, day_cost_micros_max: 2_500_000, hours: "8-18", per_hour_max: null } });
+  expect(keep).toMatchObject({ limits: { overlap: "queue", ends_after_minutes: 45, day_cost_micros_max: 2_500_000, hours: "8-18", per_hour_max: null, only: ["network"] } });
 });

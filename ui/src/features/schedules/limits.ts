@@ -12,6 +12,9 @@ export const OVERLAP: Readonly<Record<Overlap, string>> = {
 
 const ONLY: Readonly<Record<Condition, string>> = { mains: "on mains power", network: "when the network is there" };
 
+/** What must be so for a run to begin, as a sentence goes on behind "only". */
+export const onlyInWords = (only: readonly Condition[]) => `${only.map((one) => lookUp(ONLY, one, one)).join(" and ")}, as far as this machine can tell`;
+
 /** Rows that tell what is bounded. */
 export function boundsOf(of: Limits): [string, string][] {
   const day = [
@@ -25,7 +28,7 @@ export function boundsOf(of: Limits): [string, string][] {
     of.overlap == null ? null : ["While a run is not over", lookUp(OVERLAP, of.overlap, of.overlap)],
     of.jitter_minutes == null ? null : ["Begins later by", `Up to ${count(of.jitter_minutes, "minute")}`],
     of.hours == null ? null : ["Begins between", of.hours],
-    of.only === undefined || of.only.length === 0 ? null : ["Begins only", `${of.only.map((one) => lookUp(ONLY, one, one)).join(" and ")}, as far as this machine can tell`],
+    of.only === undefined || of.only.length === 0 ? null : ["Begins only", onlyInWords(of.only)],
     of.per_hour_max == null ? null : ["Within an hour", `At most ${count(of.per_hour_max, "run")}`],
     of.ends_after_minutes == null ? null : ["A run ends after", count(of.ends_after_minutes, "minute")],
     day.length === 0 ? null : ["Its runs of a day use", `At most ${day.join(", ")}`],
@@ -34,9 +37,9 @@ export function boundsOf(of: Limits): [string, string][] {
 }
 
 /** What is written into the fields of a form; empty is not bounded. */
-export interface Written { overlap: Overlap; perHour: string; endsAfter: string; hours: string; dayRuns: string; dayCost: string; jitter: string }
+export interface Written { overlap: Overlap; perHour: string; endsAfter: string; hours: string; dayRuns: string; dayCost: string; jitter: string; only: readonly Condition[] }
 
-export const NOTHING: Written = { overlap: "skip", perHour: "", endsAfter: "", hours: "", dayRuns: "", dayCost: "", jitter: "" };
+export const NOTHING: Written = { overlap: "skip", perHour: "", endsAfter: "", hours: "", dayRuns: "", dayCost: "", jitter: "", only: [] };
 
 const number = (text: string) => (text.trim() === "" ? null : Number(text));
 
@@ -53,6 +56,6 @@ export function limitsOf(of: Written): Limits {
   return {
     overlap: of.overlap === "skip" ? null : of.overlap, jitter_minutes: number(of.jitter), per_hour_max: number(of.perHour), ends_after_minutes: number(of.endsAfter),
     hours: of.hours.trim() === "" ? null : of.hours.trim(), day_runs_max: number(of.dayRuns), day_iterations_max: null, day_tokens_max: null,
-    day_cost_micros_max: dollars === null ? null : Math.round(dollars * 1_000_000), day_minutes_max: null,
+    day_cost_micros_max: dollars === null ? null : Math.round(dollars * 1_000_000), day_minutes_max: null, only: [...of.only],
   };
 }

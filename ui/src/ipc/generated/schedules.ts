@@ -252,6 +252,8 @@ export interface Previewed {
   waits_for: ScheduleTrigger | null;
   /** The next times; none where it is no time. */
   next: Due[];
+  /** What the words say that must be so for a run to begin. */
+  only: Condition[];
 }
 
 /** What the last runs of a schedule would ask today. */

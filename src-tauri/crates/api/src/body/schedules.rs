@@ -40,14 +40,14 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let zone = zone(host, p.zone.as_deref())?;
-    let (said, _) = schedule::conditions(&p.said);
+    let (said, only) = schedule::conditions(&p.said);
     let (rule, on) = schedule::said(said, &zone, host.now()).map_err(|why| usage(why.to_string()))?;
     let next = next(&rule, &zone, host.now())?;
     if next.is_empty() && on.is_none() {
         return Err(usage("that time has gone by: write one that is still to come"));
     }
     let words = on.as_ref().map_or_else(|| rule.in_words(), Trigger::in_words);
-    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next })
+    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next, only })
 }
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {

@@ -231,13 +231,16 @@ fn bounded(of: &Limits) -> Vec<String> {
         of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
         of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
         of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
-        (!of.only.is_empty()).then(|| {
-            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
-            format!("begins only {}, as far as this machine can tell", all.join(" and "))
-        }),
+        conditions(&of.only),
         (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
     ];
     lines.into_iter().flatten().collect()
+}
+
+/// What must be so for a run to begin, if anything must.
+fn conditions(only: &[Condition]) -> Option<String> {
+    let all: Vec<&str> = only.iter().map(|one| condition_in_words(*one)).collect();
+    (!all.is_empty()).then(|| format!("begins only {}, as far as this machine can tell", all.join(" and ")))
 }
 
 fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
@@ -335,12 +338,15 @@ const fn unseen(why: Unseen) -> &'static str {
 }
 
 fn previewed(out: &Output, found: &Previewed) {
-    if let Some(on) = &found.waits_for {
-        out.line(format!("read as {}", plain(&found.rule)));
-        return waits_for(on).into_iter().for_each(|line| out.line(format!("  {line}")));
+    match &found.waits_for {
+        Some(on) => {
+            out.line(format!("read as {}", plain(&found.rule)));
+            waits_for(on).into_iter().for_each(|line| out.line(format!("  {line}")));
+        }
+        None => {
+            out.line(format!("read as {}, time zone {}", plain(&found.rule), plain(&found.zone)));
+            found.next.iter().for_each(|due| out.line(format!("  {}", plain(&due.text))));
+        }
     }
-    out.line(format!("read as {}, time zone {}", plain(&found.rule), plain(&found.zone)));
-    for due in &found.next {
-        out.line(format!("  {}", plain(&due.text)));
-    }
+    conditions(&found.only).into_iter().for_each(|line| out.line(format!("  {line}")));
 }

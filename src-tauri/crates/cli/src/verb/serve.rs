@@ -13,10 +13,11 @@ use wire::{Code, Error, exit};
 pub fn serve(context: &Context, args: &ServeArgs) -> Came {
     let session = context.hosting()?;
     match session.local() {
-        None if args.origin.is_some() => {
-            Err(Error::new(Code::Held, "Hermit is running already, without this address")
-                .hint("end it, then run this again"))
-        }
+        None if args.origin.is_some() => Err(Error::new(
+            Code::Held,
+            "Hermit is running already; its address for other devices is said when it begins",
+        )
+        .hint("end it, then run this again")),
         None => elsewhere(context, &session),
         Some(local) => {
             let came = stay(context, &session, &local, args);

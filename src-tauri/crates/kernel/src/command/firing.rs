@@ -17,7 +17,7 @@ use crate::writeup::Writeup;
 use model::body::{ScheduleFired, SchedulePaused};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::schedule::{Overlap, PassedOver, Schedule, ScheduledBy, Settled};
+use model::schedule::{CatchUp, Overlap, PassedOver, Schedule, ScheduledBy, Settled, When};
 use model::task::TaskStatus;
 use model::{Sensitive, TaskId, UnixMs};
 
@@ -147,7 +147,8 @@ impl Kernel {
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         let due_until = w.now.plus_ms(-record.delay_ms());
-        let (settled, until) = match schedule::settle(&record.when, record.settled(), due_until) {
+        let when = self.when_settled(record);
+        let (settled, until) = match schedule::settle(&when, record.settled(), due_until) {
             Ok(settled) => settled,
             Err(why) => return self.cannot_be_read(record, why.to_string()).map(|()| Vec::new()),
         };
@@ -179,6 +180,16 @@ impl Kernel {
         }
         push_settled(&mut w, record, settled, (until, record.slots.passed_over), None);
         self.commit_once(w).map(|()| ended)
+    }
+
+    /// By what its slots are settled: one that was seen in time, and waits as long as it may be late for what must be so, is not
+    /// missed.
+    fn when_settled(&self, record: &ScheduleRecord) -> When {
+        let waits = record.when.grace_ms.is_some() && lock(&self.slots_held).contains_key(&record.name);
+        match record.when.catch_up {
+            CatchUp::Skip if waits => When { catch_up: CatchUp::Newest, ..record.when.clone() },
+            _ => record.when.clone(),
+        }
     }
 
     /// Why no run begins now, if none does. `beside`: how the runs stand that it would begin beside.

@@ -137,6 +137,8 @@ impl Kernel {
             settled,
         });
         self.commit_change(w, name)?;
+        // What waited before the pause was passed over.
+        lock(&self.slots_held).remove(name);
         self.want_look(name, self.ports.clock.now());
         Ok(())
     }

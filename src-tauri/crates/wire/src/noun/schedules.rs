@@ -242,6 +242,8 @@ answers! {
         waits_for: Option<ScheduleTrigger>,
         /// The next times; none where it is no time.
         next: Vec<Due>,
+        /// What the words say that must be so for a run to begin.
+        only: Vec<Condition>,
     }
     /// What the last runs of a schedule would ask today.
     Rehearsal {
