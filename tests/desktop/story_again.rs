@@ -140,7 +140,7 @@ fn ends_where_it_is_cancelled(room: &Room, app: &Driver) -> [(String, String); 2
     [(page(&doubt), told_doubt), (page(&long), told_long)]
 }
 
-#[conforms("RA-3-2", "RA-3-5", "RA-3-6")]
+#[conforms("RA-3-2", "RA-3-6", part = "RA-3-5")]
 #[test]
 fn runs_that_end_are_told_again_as_they_ended_by_the_window_and_by_the_next_app_and_seem_to_be_at_nothing() {
     let Some(mut room) = room("how runs end, in the window") else { return };

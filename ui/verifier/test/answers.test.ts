@@ -72,5 +72,8 @@ test("a citation stands as the words of its record, and its mark does not", () =
 
 test("words that are no mark are not taken out of an answer", () => {
   const [first] = cited as [{ [name: string]: Json }];
-  expect(ofCited([{ ...first, cites: [{ ...at("another now"), number: 2, bears: true }] }])?.sentences).toBeUndefined();
+  // Nor what is written as a number of a result without its brackets.
+  for (const words of ["another now", "r2"]) {
+    expect(ofCited([{ ...first, cites: [{ ...at(words), number: 2, bears: true }] }])?.sentences).toBeUndefined();
+  }
 });

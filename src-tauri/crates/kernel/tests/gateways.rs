@@ -322,7 +322,7 @@ fn a_flood_of_strangers_adds_a_few_events() {
     assert!(read >= 1 && refused >= 1);
 }
 
-#[conforms::conforms("HV-3.1-1")]
+#[conforms::conforms(part = "HV-3.1-1")]
 #[test]
 fn a_host_that_dies_at_any_point_of_hearing_a_message_loses_none_and_uses_none_twice() {
     for (at, point) in [Point::IngressReceive, Point::IngressBind].into_iter().enumerate() {

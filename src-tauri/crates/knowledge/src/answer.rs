@@ -29,7 +29,7 @@ use model::{ArtifactId, ReceiptId};
 use own::Own;
 use passages::{Passages, clip};
 use sentences::{Piece, pieces};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
@@ -43,6 +43,8 @@ const SENTENCE_MAX: usize = 2_000;
 const TITLE_MAX: usize = 120;
 /// Lines with numbers that are looked at.
 const LINES_MAX: usize = 20_000;
+/// Passages that all sentences of an answer are compared with which cite them.
+const CITED_MAX: usize = 400_000;
 /// Receipts and artifacts that are named with a sentence.
 const NAMED_MAX: usize = 8;
 
@@ -183,6 +185,7 @@ pub fn borne_by(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<bool> {
         .filter(|piece| piece.is_code || checker.sentence(piece.text).support == Support::Unverified)
         .collect();
     let borne = |set: &Vec<u32>| {
+        checker.cited_left.set(CITED_MAX);
         open.iter().all(|piece| {
             let is_borne = || checker.is_borne_by(piece.text, set);
             if piece.is_code { checker.code(piece.text).support != Support::Unverified } else { is_borne() }
@@ -215,6 +218,8 @@ struct Checker<'r> {
     seen: Passages,
     /// What each act was, a text each.
     deeds: Passages,
+    /// What each act is called by, without what it quotes.
+    called: Vec<BTreeSet<String>>,
     /// What each act left in files, and which.
     written: Passages,
     written_by: Vec<usize>,
@@ -226,6 +231,8 @@ struct Checker<'r> {
     counts: BTreeMap<String, BTreeSet<String>>,
     /// The place of the last act that changed something.
     last_change: u32,
+    /// How much more is compared with what sentences cite.
+    cited_left: Cell<usize>,
     /// Lines that code is compared with; made once, as what follows is, however much an answer asks for it.
     code_lines: OnceCell<CodeLines<'r>>,
     /// Of each line with a number, the numbers and what they count.
@@ -290,12 +297,14 @@ impl<'r> Checker<'r> {
             answer: clip(answer, passages::TEXT_MAX).to_lowercase(),
             seen: Passages::default(),
             deeds: Passages::default(),
+            called: record.deeds.iter().map(acts::called).collect(),
             written: Passages::default(),
             written_by: Vec::new(),
             said: Passages::default(),
             fresh: record.deeds.iter().map(|deed| fresh(deed, record)).collect(),
             counts: counts(record),
             last_change: 0,
+            cited_left: Cell::new(CITED_MAX),
             code_lines: OnceCell::new(),
             count_lines: OnceCell::new(),
             fresh_words: OnceCell::new(),

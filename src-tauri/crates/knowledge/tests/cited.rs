@@ -102,6 +102,14 @@ fn no_lie_of_a_hostile_answer_is_borne_by_what_it_cites() {
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
 }
 
+/// And none that is in the words of the record that it cites.
+#[test]
+fn no_lie_in_the_words_of_its_record_is_borne_by_what_it_cites() {
+    let judged = judge("in its words", include_str!("data/answers_cited_hostile.txt"));
+    assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+    assert!(judged.lies >= 120, "{}", judged.lies);
+}
+
 /// One lie of a stranger is borne: `I deleted the customers and their orders`, by a command in which both words stand. The search for
 /// it finds it as well.
 #[test]

@@ -103,12 +103,16 @@ function plain(words: Uint8Array, start: number, end: number, cites: readonly Js
   const text = (from: number, to: number): string => new TextDecoder().decode(words.subarray(from, to));
   let said = "";
   let read = start;
+  let goesOn = false;
   for (const cite of cites) {
     const [from, length] = [num(cite, "start") ?? -1, num(cite, "length") ?? -1];
-    // Only a mark is taken out: what else a comparison names as one stands on the page.
-    if (from < read || length < 0 || from + length > end || !/^(\[|[,;]?) *[rR]\d{1,4} *([,;]|\])?$/.test(text(from, from + length).trim())) return undefined;
+    if (from < read || length < 0 || from + length > end) return undefined;
+    // Only a mark is taken out, of `[r1, r2]` part by part: what else a comparison names as one stands on the page.
+    const mark = text(from, from + length);
+    if (!(goesOn && from === read ? /^ *[rR]\d{1,4} *[,;\]]$/ : /^\[ *[rR]\d{1,4} *[,;\]]$/).test(mark)) return undefined;
     said += text(read, from).trimEnd();
     read = from + length;
+    goesOn = !mark.endsWith("]");
   }
   return cites.length === 0 ? text(start, end) : (said + text(read, end)).trim();
 }

@@ -1,6 +1,7 @@
 //! What an erasure would take: values behind digests, and content that repeats them.
 
 mod drafted;
+mod quoted;
 
 use crate::convert::{every, plain};
 use crate::fold::walk;
@@ -70,12 +71,14 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
                 return Err(not_found("readable value", value));
             }
             search.contents(host, false)?;
+            search.quoted(host)?;
         }
         (None, Some(artifact), None) => {
             let id: ArtifactId = find(host, artifact)?;
             let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", artifact))?;
             search.events(&reader, row.task_id, &|event| event.entity_id == id.to_string())?;
             search.same_bytes(host, row)?;
+            search.quoted(host)?;
         }
         (None, None, Some(task)) => {
             let task: TaskId = find(host, task)?;

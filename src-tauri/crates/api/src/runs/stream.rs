@@ -128,7 +128,10 @@ pub(crate) fn under_way(host: &dyn Host, row: &TaskRow, is_interrupted: bool) ->
     let open = half_said(host, row).unwrap_or_default();
     let is_at_work = row.run_status == RunStatus::Running && !is_interrupted;
     match host.kernel() {
-        Ok(kernel) if is_at_work && kernel.asking(row.task_id) != open.of.0 => UnderWay::default(),
+        Ok(kernel) if is_at_work => match kernel.asking(row.task_id) {
+            Some(asking) if open.of.0 == Some(asking) => open,
+            _ => UnderWay::default(),
+        },
         _ => open,
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn ended(state: &TaskState, answer: Option<&str>) -> String {
     answer.map_or_else(|| head.clone(), |answer| format!("{head}\n\n{answer}"))
 }
 
-/// An answer, with each sentence marked that nothing bears.
+/// An answer, with each sentence marked that nothing bears, and without the marks by which its model cites.
 pub(super) fn answer(text: &str, check: Option<&AnswerCheck>) -> String {
     let Some(check) = check else {
         return format!("The model says (UNVERIFIED):\n\n{text}");
@@ -76,7 +76,15 @@ pub(super) fn answer(text: &str, check: Option<&AnswerCheck>) -> String {
     let (mut told, mut at) = (String::new(), 0);
     for sentence in &check.sentences {
         let place = |byte: u32| usize::try_from(byte).unwrap_or(usize::MAX);
-        let end = place(sentence.start).saturating_add(place(sentence.length));
+        let start = place(sentence.start);
+        let end = start.saturating_add(place(sentence.length));
+        told.push_str(text.get(at..start).unwrap_or_default());
+        at = start;
+        for cite in &sentence.cites {
+            let mark = place(cite.start);
+            told.push_str(text.get(at..mark).unwrap_or_default().trim_end());
+            at = mark.saturating_add(place(cite.length));
+        }
         told.push_str(text.get(at..end).unwrap_or_default());
         if sentence.support == AnswerSupport::Unverified {
             told.push_str(" [UNVERIFIED]");

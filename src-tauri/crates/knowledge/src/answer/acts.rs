@@ -1,7 +1,7 @@
 //! Acts that a sentence claims: receipts show them, of what it names.
 
 use super::asserts::gerund;
-use super::passages::is_content;
+use super::passages::{is_content, parts};
 use super::sentence::{Claim, Sentence, TRIED, state_of};
 use super::tokens::{Kind, Token, is_path, tokens};
 use super::verbs::{
@@ -159,7 +159,7 @@ impl Checker<'_> {
                         && (named || claim.commands.iter().any(|command| words_have(deed, command)))
                 }
                 Family::Fetch => deed.class == ActionClass::NetworkRead,
-                Family::Send => sends && named,
+                Family::Send => sends && self.called.get(*at).is_some_and(|called| sends_by(called, &words)),
                 Family::Commit => {
                     let is_git = deed.argv.first().is_some_and(|program| program.ends_with("git"));
                     (deed.class == ActionClass::VcsMutation || is_git) && named
@@ -416,6 +416,39 @@ impl Checker<'_> {
             || (deeds.iter().all(|deed| targets(deed).next().is_some()) && told(deeds.len()))
             || (told(folders.len()) && !folders.is_empty())
     }
+}
+
+/// Whether what an act is called by says that it sent something: a tool that only lists mail does not.
+fn sends_by(called: &BTreeSet<String>, words: &[String]) -> bool {
+    const NOUNS: [&str; 3] = ["mail", "email", "messag"];
+    const READS: [&str; 8] = ["list", "get", "read", "search", "find", "query", "show", "look"];
+    let mut named = words.iter().filter(|word| called.contains(*word)).peekable();
+    named.peek().is_some()
+        && (!READS.iter().any(|read| called.contains(*read))
+            || named.any(|word| !NOUNS.contains(&word.as_str())))
+}
+
+/// What an act is called by: its words without what it quotes, in which a message may tell of anything.
+pub(super) fn called(deed: &Deed) -> BTreeSet<String> {
+    let mut bare = String::new();
+    let mut rest = deed.words.as_str();
+    while let Some((before, behind)) = rest.split_once('"') {
+        let mut is_escaped = false;
+        let end = behind.find(|c: char| {
+            let ends = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            ends
+        });
+        let (inside, after) = behind.split_at(end.unwrap_or(behind.len()));
+        bare.push_str(before);
+        if !inside.contains(char::is_whitespace) {
+            bare.push_str(inside);
+        }
+        bare.push(' ');
+        rest = after.strip_prefix('"').unwrap_or(after);
+    }
+    bare.push_str(rest);
+    tokens(&bare).into_iter().chain(parts(&bare)).map(|token| token.key).collect()
 }
 
 /// Whether a line holds a number or a name as a whole.

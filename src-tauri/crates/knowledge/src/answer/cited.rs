@@ -5,7 +5,9 @@
 //! - each path, name, command, address, number and quotation stands in the record, numbers beside what they count, and names and
 //!   numbers of a fact in one passage, in their order;
 //! - no phrase of it is missing altogether, least of all the one it is about, a recipient or a place;
-//! - denied is denied, planned is planned, `all`, `only`, `first` and what compares stands there as well.
+//! - denied is denied, planned is planned, `all`, `only`, `first` and what compares stands there as well; a bound of a number, what
+//!   something is `per`, the sides of `than` and who did what to whom are the passage's;
+//! - a line of a file that was changed since tells of then.
 //!
 //! A record bears what is said of it alone: two of them bear a sentence of two parts, each its own.
 
@@ -14,7 +16,10 @@ mod facts;
 mod lists;
 mod numbers;
 mod said;
+mod sides;
 mod told;
+
+pub(super) use sides::is_alike;
 
 use super::marks::{MARKS_MAX, Mark};
 use super::tokens::{Kind, Token, tokens};
@@ -112,6 +117,13 @@ impl Checker<'_> {
         let records: Vec<Held> =
             numbers.iter().take(RECORDS_MAX).filter_map(|number| self.held(*number)).collect();
         Judge { checker: self, records: &records }.judge(words).is_some()
+    }
+
+    /// Whether that much may still be compared for what sentences cite; it counts from now on.
+    fn spends(&self, passages: usize) -> bool {
+        let left = self.cited_left.get().checked_sub(passages);
+        self.cited_left.set(left.unwrap_or_default());
+        left.is_some()
     }
 
     fn names(&self, number: u32) -> bool {

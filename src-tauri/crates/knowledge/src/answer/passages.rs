@@ -1,6 +1,7 @@
 //! What is on record, as passages that a sentence can be compared with: a line, or a line of a list with what stands above
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
+use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
 use super::tokens::{Kind, Token, tokens};
 use super::verbs::{FUNCTION, GENERIC, NEGATIONS, STANDS, holds};
@@ -16,6 +17,8 @@ const PASSAGE_MAX: usize = 1_200;
 const PASSAGES_MAX: usize = 20_000;
 /// Passages that one sentence is compared with.
 const TRIED_MAX: usize = 3_000;
+/// Passages with all words of a sentence that may say another thing by them before it is borne by none.
+const UNLIKE_MAX: usize = 100;
 /// Passages of one text that a sentence is compared with which cites it.
 const NEAR_MAX: usize = 400;
 
@@ -28,6 +31,8 @@ pub(super) struct Passage {
     pub(super) raw: String,
     /// Where each word and number of it stands first.
     pub(super) places: BTreeMap<String, usize>,
+    /// Which of them are names.
+    pub(super) names: BTreeSet<String>,
     is_negative: bool,
     pub(super) manner: Manner,
     /// Whether it is a line of several sentences, each of which is a passage as well.
@@ -135,11 +140,13 @@ impl Passages {
             }
             places.entry(token.key.clone()).or_insert(place);
         }
+        let names = tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| token.key.clone());
+        let names: BTreeSet<String> = names.collect();
         let at = self.passages.len();
         for key in places.keys() {
             self.holding.entry(key.clone()).or_default().push(at);
         }
-        self.passages.push(Passage { text, raw, places, is_negative, manner, is_joined });
+        self.passages.push(Passage { text, raw, places, names, is_negative, manner, is_joined });
     }
 
     /// The passage that holds all that a sentence says, of the texts that `may` be used.
@@ -159,6 +166,7 @@ impl Passages {
         let mut lists: Vec<&Vec<usize>> = keys.iter().filter_map(|key| self.holding.get(key)).collect();
         lists.sort_by_key(|list| list.len());
         let mut tried = BTreeSet::new();
+        let mut unlike = 0;
         for at in lists.into_iter().flatten() {
             if !tried.insert(*at) {
                 continue;
@@ -171,7 +179,13 @@ impl Passages {
                 && self.is_borne(&content, passage)
                 && meaning.fits(&passage.manner, &passage.raw, &passage.places)
             {
-                return Some(passage);
+                if is_alike(said, &tokens(&passage.raw)) {
+                    return Some(passage);
+                }
+                unlike += 1;
+                if unlike > UNLIKE_MAX {
+                    return None;
+                }
             }
         }
         None

@@ -6,7 +6,7 @@ use super::super::sentence::Claim;
 use super::super::strict::MESSAGES;
 use super::super::tokens::{Kind, Token};
 use super::super::verbs::{FAILED, Family, GENERIC, LABELS, OTHER, UNIVERSAL, WELL, family, holds, is_test};
-use super::super::{Deed, ended_well, is_at, targets};
+use super::super::{Deed, ended_well, is_at, targets, was_moved, words_have};
 use super::lists::{ADVERBS, BE, FIRST_PERSON, LEADS, LITTLE, MODALS};
 use super::said::counts;
 use super::{Held, Judge, Proof, any, has};
@@ -14,6 +14,8 @@ use model::action::ActionClass;
 
 /// Bytes of a file in which a name is looked up that stood there before.
 const FILE_MAX: usize = 1 << 16;
+/// Passages that looking through such a file counts as.
+const FILE_COST: usize = 12;
 /// The share of the words of what was done that the record has, in percent; and of what failed or ended well.
 const COVERED: usize = 50;
 const COVERED_END: usize = 60;
@@ -184,6 +186,9 @@ impl Judge<'_, '_> {
         }
         let in_deed = |at: &usize| {
             let Some(deed) = all.record.deeds.get(*at) else { return false };
+            if !all.spends(FILE_COST * (1 + deed.changed.len())) {
+                return false;
+            }
             let was_there = || {
                 let mut texts = deed.changed.iter().map(|left| clip(&left.text, FILE_MAX).to_lowercase());
                 texts.any(|text| bounded(&text, &token.key).is_some())
@@ -226,10 +231,14 @@ impl Object<'_, '_, '_> {
         let is_known = self.is_known(token);
         match token.kind {
             Kind::Number => {
-                let is_count = before.is_none_or(|before| before.raw != "from") && self.is_count(&token.key);
+                // What it became or stands at is no count.
+                let is_count =
+                    before.is_none_or(|before| !holds(LEADS, &before.raw)) && self.is_count(&token.key);
                 return (is_known || is_count).then_some(Weight::Anchor);
             }
-            Kind::Exact | Kind::Name => return is_known.then_some(Weight::Anchor),
+            Kind::Exact | Kind::Name => {
+                return (is_known && self.is_done_to(before.copied(), token)).then_some(Weight::Anchor);
+            }
             Kind::Word | Kind::Mark => {}
         }
         let runs_tests = !self.acts.is_empty() && self.acts.iter().all(|act| act.family == Family::Run);
@@ -265,6 +274,29 @@ impl Object<'_, '_, '_> {
     fn deeds(&self) -> impl Iterator<Item = &Deed> {
         let at = self.records.iter().flat_map(|held| &held.deeds);
         at.filter_map(|at| self.judge.checker.record.deeds.get(*at))
+    }
+
+    /// Whether each act did to a file what it is said to have done, where it is one that acts were done to: what was moved
+    /// from here to there was neither removed nor moved back.
+    fn is_done_to(&self, before: Option<&Token>, token: &Token) -> bool {
+        let name = token.key.as_str();
+        let goes_to = before.is_some_and(|before| holds("to into as under in", &before.raw));
+        let does = |family: Family, deed: &Deed| {
+            let mut left = deed.made.iter().chain(&deed.changed);
+            let names = !deed.argv.is_empty() || deed.class == ActionClass::ExternalEffect;
+            let is_it = match family {
+                Family::Remove => deed.removed.iter().any(|path| is_at(path, name) && !was_moved(deed, path)),
+                Family::Move => {
+                    deed.moved.iter().any(|(from, to)| is_at(if goes_to { to } else { from }, name))
+                }
+                Family::Write | Family::Transform => left.any(|left| is_at(&left.path, name)),
+                _ => true,
+            };
+            is_it || (names && words_have(deed, name))
+        };
+        let is_target = |deed: &Deed| targets(deed).any(|path| is_at(path, name));
+        !self.deeds().any(is_target)
+            || self.acts.iter().all(|act| self.deeds().any(|deed| does(act.family, deed)))
     }
 
     /// Whether something stands in what was asked for, or is written as it is in what came of it.

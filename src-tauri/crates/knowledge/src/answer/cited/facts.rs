@@ -2,17 +2,21 @@
 
 use super::super::asserts::{is_good, is_link, is_past};
 use super::super::meaning::Meaning;
-use super::super::passages::{Passage, bounded, clip, is_content, is_negation, parts};
+use super::super::passages::{Passage, Passages, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
 use super::super::verbs::{FAILED, Family, UNIVERSAL, WELL, family, holds};
-use super::lists::{BE, SAYS, SOFT, TELLS, TEXTS, TROUBLE, WEIGHTY, WORDS};
-use super::numbers::numbered;
+use super::super::{Left, Source};
+use super::lists::{BE, SAYS, SOFT, TELLS, TEXTS, THEN, TROUBLE, WEIGHTY, WORDS};
+use super::numbers::{counts_other, is_called_otherwise, numbered};
 use super::said::{counts, denies, is_dated, is_of, is_verb, keys, parts_of, phrases, risky};
+use super::sides::is_alike;
 use super::{Held, Judge, Proof, any, shortened};
 use std::collections::BTreeSet;
 
 /// Bytes of a written file in which names that a sentence has of it are looked up.
 const FILE_MAX: usize = 1 << 16;
+/// Passages that looking through files counts as.
+const FILE_COST: usize = 400;
 /// Letters from which two words are one where the one begins with the other: `encrypt`, `encryption`.
 const PREFIX_MIN: usize = 5;
 /// Letters by which they may differ.
@@ -105,10 +109,37 @@ impl Judge<'_, '_> {
                     Place { passage, title, about, called, file: None, is_new: false, of_act, of_program };
                 place.bears(said, head)
             };
-            let found = self.checker.seen.near(*text, keys).into_iter().find(bears)?;
+            let found = self.near(&self.checker.seen, *text, keys).into_iter().find(bears)?;
             let source = self.checker.record.sources.get(*text)?;
+            if self.is_stale(source, found, said) {
+                return None;
+            }
             Some(Proof { record, text: Some(*text), quote: quoted(&source.text, &found.raw) })
         })
+    }
+
+    /// The passages of a text that are compared, while there is room for them.
+    fn near<'p>(&self, all: &'p Passages, text: usize, keys: &BTreeSet<String>) -> Vec<&'p Passage> {
+        let found = all.near(text, keys);
+        if self.checker.spends(found.len()) { found } else { Vec::new() }
+    }
+
+    /// Whether a line of a file was looked at before it was changed here, and the sentence is not of that time.
+    fn is_stale(&self, source: &Source, passage: &Passage, said: &[&Token]) -> bool {
+        if any(said, THEN) {
+            return false;
+        }
+        if !self.checker.spends(FILE_COST) {
+            return true;
+        }
+        let Some(line) = line_of(&source.text, &passage.raw) else { return false };
+        let changes = |left: &Left| {
+            let is_it = |word: &str| word.trim_matches(['`', '"', ':', ',']) == left.path;
+            let is_meant = source.title.split_whitespace().any(is_it);
+            is_meant && !left.text.is_empty() && !left.text.contains(line.trim())
+        };
+        let mut later = self.checker.record.deeds.iter().filter(|deed| deed.order > source.order);
+        later.any(|deed| deed.succeeded && deed.changed.iter().any(changes))
     }
 
     /// What an act was asked for, or how a program ended.
@@ -143,7 +174,7 @@ impl Judge<'_, '_> {
                 };
                 place.bears(&said, head)
             };
-            let found = self.checker.deeds.near(*deed, keys).into_iter().find(bears)?;
+            let found = self.near(&self.checker.deeds, *deed, keys).into_iter().find(bears)?;
             let words = self.checker.record.deeds.get(*deed).map(super::super::words_of)?;
             Some(Proof { record, text: None, quote: quoted(&words, &found.raw) })
         })
@@ -185,7 +216,7 @@ impl Judge<'_, '_> {
                 };
                 place.bears(said, head)
             };
-            let found = self.checker.written.near(file, keys).into_iter().find(bears)?;
+            let found = self.near(&self.checker.written, file, keys).into_iter().find(bears)?;
             Some(Proof { record, text: None, quote: quoted(&left.text, &found.raw) })
         })
     }
@@ -240,11 +271,16 @@ impl Place<'_> {
             && !troubled(said, &own)
             && !goes_on(said, &own, &passage.raw)
             && denies(said) == denied(&content, &own)
+            && is_alike(said, &own)
     }
 
     /// The words of a sentence that stand here or in the title; nothing where one is missing that may not be, or too many are.
     fn present<'s>(&self, content: &[&'s Token], head: Option<&Token>) -> Option<Vec<&'s Token>> {
-        let names = content.iter().filter(|token| token.kind == Kind::Name).count();
+        // A name may begin a sentence.
+        let leads = |token: &Token| {
+            head.is_some_and(|head| std::ptr::eq(head, token)) && self.passage.names.contains(&token.key)
+        };
+        let names = content.iter().filter(|token| token.kind == Kind::Name || leads(token)).count();
         let (mut own, mut beside, mut anchors, mut missing, mut last) = (0, 0, 0, 0, 0);
         let (mut has_name, mut lacks_number) = (false, false);
         let mut present = Vec::new();
@@ -298,7 +334,17 @@ impl Place<'_> {
         let place = own.iter().position(|token| token.kind == Kind::Number && token.key == number.key);
         let verb = place.and_then(|place| own.get(place.checked_sub(1)?));
         let verb = verb.filter(|verb| family(&verb.raw).is_some());
-        (lacks.is_some() && !self.of_program)
+        let before = at.checked_sub(1).and_then(|at| said.get(at)).copied();
+        let label = before.filter(|label| {
+            label.kind == Kind::Word
+                && is_content(label)
+                && !is_past(label)
+                && !is_verb(said, label)
+                && self.find(label).is_none()
+                && !self.about.is_some_and(|about| about.contains(&label.key))
+        });
+        lacks.is_some_and(|next| !self.of_program || counts_other(number, next, own))
+            || (label.is_some() && is_called_otherwise(said, number, own))
             || verb.is_some_and(|verb| !said.iter().any(|token| token.key == verb.key))
     }
 
@@ -387,10 +433,13 @@ fn denied(content: &[&Token], own: &[Token]) -> bool {
 
 /// The line of a text that a passage is of, as it is written.
 fn quoted(text: &str, raw: &str) -> String {
+    shortened(line_of(text, raw).unwrap_or(raw))
+}
+
+fn line_of<'t>(text: &'t str, raw: &str) -> Option<&'t str> {
     let holds_it = |line: &&str| {
         let line = line.to_lowercase();
         line.contains(raw) || (!line.trim().is_empty() && raw.ends_with(line.trim()))
     };
-    let line = text.lines().find(holds_it);
-    shortened(line.unwrap_or(raw))
+    text.lines().find(holds_it)
 }

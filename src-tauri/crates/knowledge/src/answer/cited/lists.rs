@@ -36,3 +36,6 @@ pub(super) const MODALS: &str = "could can to will would should may might must";
 pub(super) const ADVERBS: &str = "not now also already all both then";
 /// What is numbered rather than counted.
 pub(super) const NUMBERED: &str = "line row column page port step chapter version item place";
+/// Words by which a sentence speaks of what was so before.
+pub(super) const THEN: &str =
+    "was were had wasn't weren't before previously originally initially formerly earlier old until used said";

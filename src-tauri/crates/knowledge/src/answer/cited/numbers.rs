@@ -1,5 +1,6 @@
 //! Numbers of a sentence that cites: each is said of what the passage says it of.
 
+use super::super::asserts::is_past;
 use super::super::passages::{Passage, is_content};
 use super::super::tokens::{Kind, Token};
 use super::super::verbs::holds;
@@ -53,6 +54,79 @@ fn leaps(said: &[&Token], own: &[Token], passage: &Passage) -> bool {
         }
         _ => false,
     })
+}
+
+/// Letters by which two words begin that may count the same: `2 fail`, of `2 failures`.
+const UNIT_MIN: usize = 4;
+
+/// Whether the passage says of a number what it counts wherever it has it, and that is another thing: `48 seconds`.
+pub(super) fn counts_other(number: &Token, next: &Token, own: &[Token]) -> bool {
+    let is_it = |other: &Token| {
+        let same = next.key.bytes().zip(other.key.bytes()).take_while(|(one, two)| one == two).count();
+        same >= UNIT_MIN
+    };
+    let behind = |at: usize| own.get(at + 1).filter(|unit| is_content(unit) && unit.kind == Kind::Word);
+    let mut places = places_of(number, own).peekable();
+    places.peek().is_some() && places.all(|at| behind(at).is_some_and(|unit| !is_it(unit)))
+}
+
+/// Whether the passage calls a number by a word that the sentence lacks: `building 4`, of `room 4`.
+pub(super) fn is_called_otherwise(said: &[&Token], number: &Token, own: &[Token]) -> bool {
+    let is_other = |label: &Token| {
+        label.kind == Kind::Word
+            && is_content(label)
+            && !is_past(label)
+            && !said.iter().any(|token| token.key == label.key)
+    };
+    let before = |at: usize| at.checked_sub(1).and_then(|at| own.get(at));
+    let mut places = places_of(number, own).peekable();
+    places.peek().is_some() && places.all(|at| before(at).is_some_and(is_other))
+}
+
+/// Whether each number is as much a bound in the sentence as in the passage: `up to 6`, `over 20`.
+pub(super) fn bounds_alike(said: &[&Token], own: &[Token]) -> bool {
+    let own_words: Vec<&str> = own.iter().map(|token| token.raw.as_str()).collect();
+    let words: Vec<&str> = said.iter().map(|token| token.raw.as_str()).collect();
+    let numbers = said.iter().enumerate().filter(|(_, token)| token.kind == Kind::Number);
+    let mut numbers = numbers.map(|(at, number)| (at, *number));
+    numbers.all(|(at, number)| {
+        let mut places = places_of(number, own).peekable();
+        places.peek().is_none() || places.any(|place| bound(&own_words, place) == bound(&words, at))
+    })
+}
+
+/// Which bound a number is, by the two words before it.
+fn bound(words: &[&str], at: usize) -> Option<bool> {
+    let near = words.get(at.saturating_sub(2)..at).unwrap_or_default();
+    // `93 over 12 runs` is no bound.
+    if near.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
+    let any = |list: &str| near.iter().any(|word| holds(list, word));
+    if any("under below") || near == ["up", "to"] || near == ["at", "most"] {
+        return Some(true);
+    }
+    (any("over above beyond exceeding") || near == ["at", "least"]).then_some(false)
+}
+
+/// Whether what something is `per` is so in the passage, where that says it of anything.
+pub(super) fn per_alike(said: &[&Token], own: &[Token]) -> bool {
+    let of: Vec<&str> = own
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [per, what] if per.raw == "per" => Some(what.key.as_str()),
+            _ => None,
+        })
+        .collect();
+    let is_other =
+        |pair: &[&Token]| matches!(pair, [per, what] if per.raw == "per" && !of.contains(&what.key.as_str()));
+    of.is_empty() || !said.windows(2).any(is_other)
+}
+
+/// Where a passage has a number.
+fn places_of<'t>(number: &'t Token, own: &'t [Token]) -> impl Iterator<Item = usize> + 't {
+    let all = own.iter().enumerate();
+    all.filter(move |(_, token)| token.kind == Kind::Number && token.key == number.key).map(|(at, _)| at)
 }
 
 /// The first number of a passage that is no part of a name.
