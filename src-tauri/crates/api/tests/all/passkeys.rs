@@ -2,8 +2,8 @@
 
 use crate::home::{Home, PASSPHRASE};
 use api::passkeys::{Asserted, Attested, allow, ask, enrol, list, options, revoke};
-use seal::{Digest, Signer as _};
 use seal::webauthn::{base64url, base64url_decode};
+use seal::{Digest, Signer as _};
 use serde_json::json;
 use tempfile::TempDir;
 use testkit::Authenticator;

@@ -56,7 +56,13 @@ fn another(bench: &Bench) -> (Server, String) {
     let token = Token::new([9; 32]);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let draw: gateway::Draw = Arc::new(|| [3; 32]);
-    let options = Options { token: token.clone(), draw, pages: None, keeper: Arc::clone(bench.local()) as _, origin: None };
+    let options = Options {
+        token: token.clone(),
+        draw,
+        pages: None,
+        keeper: Arc::clone(bench.local()) as _,
+        origin: None,
+    };
     let host: Arc<dyn api::Host> = Arc::clone(bench.local()) as _;
     (gateway::serve(host, listener, options).expect("served"), format!("Bearer {}", token.reveal()))
 }

@@ -89,7 +89,9 @@ impl Kernel {
     ) -> Result<Belief, Error> {
         // An empty scope is everywhere: what was erased must not become that.
         let scope = old.scope.shown().cloned().ok_or_else(|| {
-            Error::Conflict("where this belief holds was erased; remember what holds now by itself".to_owned())
+            Error::Conflict(
+                "where this belief holds was erased; remember what holds now by itself".to_owned(),
+            )
         })?;
         let new =
             NewArtifact::audit(ArtifactKind::BeliefExtract).class(ArtifactClass::Source).trust(sender.tier());

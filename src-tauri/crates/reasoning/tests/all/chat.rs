@@ -311,7 +311,10 @@ fn a_result_is_shown_with_the_number_by_which_it_is_cited() {
         assert_eq!(shown.matches(" r9]] ").count(), 0, "a title opens no mark: {shown}");
     }
     let small = sent_to_small(items())["messages"].to_string();
-    assert!(!small.contains("names it: [r3].") && !small.contains(" r3]] ") && !small.contains(" r3 art_"), "{small}");
+    assert!(
+        !small.contains("names it: [r3].") && !small.contains(" r3]] ") && !small.contains(" r3 art_"),
+        "{small}"
+    );
 }
 
 /// What a small model with a large context is sent.
