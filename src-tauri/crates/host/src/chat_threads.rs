@@ -29,6 +29,8 @@ use std::time::Duration;
 const WAIT: Duration = Duration::from_secs(25);
 /// How long a service that did not answer is left alone, the first time.
 const PAUSE_FIRST: Duration = Duration::from_secs(5);
+/// Between two askings of which the first told nothing.
+const PAUSE_IDLE: Duration = Duration::from_millis(500);
 /// And at most; each time it is twice as long.
 const PAUSE_MOST: Duration = Duration::from_secs(300);
 /// Notices that come within this time are looked at together.
@@ -207,7 +209,10 @@ struct Listener {
 impl Listener {
     fn run(&self) {
         let (mut adapter, mut pause) = (None, PAUSE_FIRST);
-        while let Some((gateway, cursor)) = self.stands() {
+        // How far this listener has read: what was refused is no news, and is on record as read only once in a while.
+        let mut read: Option<String> = None;
+        while let Some((gateway, written)) = self.stands() {
+            let cursor = read.clone().unwrap_or(written);
             // A service may say what its adapter does not survive: it is read again later, and its gateway does not fall silent.
             let polled = catch_unwind(AssertUnwindSafe(|| self.poll(&mut adapter, &gateway, &cursor)));
             let polled = polled.unwrap_or_else(|_| {
@@ -223,7 +228,14 @@ impl Listener {
             let heard = match polled {
                 Ok(polled) => {
                     self.chats.answers(&self.name);
-                    self.take(polled, &mut adapter)
+                    let (to, is_empty) = (polled.cursor.clone(), polled.incoming.is_empty());
+                    let heard = self.take(polled, &mut adapter);
+                    if heard && is_empty && to == cursor {
+                        // Nothing is new: a service that does not wait is not asked without end.
+                        self.over.wait(PAUSE_IDLE);
+                    }
+                    read = if heard { Some(to) } else { read };
+                    heard
                 }
                 Err(fault) => {
                     adapter = None;

@@ -227,6 +227,13 @@ fn a_code_is_good_once_for_ten_minutes_and_five_wrong_ones_silence_their_sender(
     world.clock.advance(HOUR);
     let fourth = code(&world, SenderProfile::Ask);
     assert!(matches!(said(&world, "eve", "10", &fourth), Received::Used(MessageUse::Pairing, _)));
+    let paired = || record(&world).paired("tom", "chat of tom").cloned().expect("they are paired");
+    let before = paired();
+    let anew = code(&world, SenderProfile::Goals);
+    assert_eq!(said(&world, "tom", "2", &anew), Received::Used(MessageUse::Pairing, Vec::new()));
+    let after = paired();
+    assert_eq!((before.profile, after.profile), (SenderProfile::Ask, SenderProfile::Goals));
+    assert_eq!(before.conversation_id, after.conversation_id);
     // The code is kept nowhere but as a digest, and in the message that used it.
     let kept = log(world.kernel())
         .iter()

@@ -18,6 +18,8 @@ fn connected(home: &Home) {
     let kernel = home.world.kernel();
     let root = home.world.folder.path().canonicalize().unwrap();
     let hosts = vec!["chat.example:443".to_owned()];
+    let token = zeroize::Zeroizing::new(b"nobody else has this token of the bot".to_vec());
+    home.world.redactor.put(redact::Redactor::new([("bot".to_owned(), token)]).unwrap());
     kernel.register_secret("bot", &SecretTerms::at(&hosts), "test").unwrap();
     let (base_url, model) = ("http://127.0.0.1:9/v1".to_owned(), "small".to_owned());
     let gateway = Gateway {

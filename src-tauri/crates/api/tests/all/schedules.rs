@@ -136,7 +136,7 @@ fn what_bounds_the_runs_of_a_schedule_is_kept_as_it_was_said_and_told_again() {
     let limits = json!({
         "overlap": "end_older", "jitter_minutes": 5, "per_hour_max": 2, "ends_after_minutes": 30, "hours": "8-18",
         "day_runs_max": 9, "day_iterations_max": 50, "day_tokens_max": 100_000, "day_cost_micros_max": 1_500_000,
-        "day_minutes_max": 60,
+        "day_minutes_max": 60, "only": ["mains"],
     });
     keep(&home, json!({ "limits": limits, "quiet": true }));
     let quiet = |home: &Home| home.must("schedules.show", json!({ "name": "tidy" }))["quiet"].clone();

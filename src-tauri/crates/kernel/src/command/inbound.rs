@@ -184,6 +184,11 @@ impl Kernel {
         if payload.seq != sender.seq.saturating_add(1) {
             return Ok(Err(MessageRefusal::OutOfOrder));
         }
+        // A code that a person gave out since says anew what its sender may do.
+        let is_words = payload.kind == EnvelopeKind::Words;
+        if is_words && self.open_code(record, &payload.body, self.ports.clock.now()).is_some() {
+            return self.hear_stranger(record, envelope, refused);
+        }
         let came = match self.use_message(record, sender, envelope)? {
             Ok(came) => came,
             Err(why) => return Ok(Err(why)),
@@ -194,7 +199,7 @@ impl Kernel {
         Ok(Ok((came.used_as, came.to_drive)))
     }
 
-    /// Somebody whom nobody paired: they are heard only as far as they send a code, in a chat of their own, and are answered only
+    /// Somebody whom nobody paired, or who sends a new code: they are heard only as far as they send a code, in a chat of their own, and are answered only
     /// when it is one.
     fn hear_stranger(
         &self,
