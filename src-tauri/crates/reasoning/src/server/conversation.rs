@@ -308,8 +308,11 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, guided: Option<&str>
     }
     let goal = pack.items.iter().find(|item| item.section == Section::TaskContract);
     let goal = match goal {
-        // What stands in a fence is not repeated outside it.
-        Some(item) if !is_own_word(item.trust_tier) => "the fenced one above".to_owned(),
+        // What stands in a fence is not repeated outside it, and a small model would take words about a fence for the goal.
+        Some(item) if !is_own_word(item.trust_tier) => {
+            let again = first_line(unfenced(&item.text));
+            format!("what this asks for:\n{}", fenced("", &again, item, false, None).trim_end())
+        }
         Some(item) => first_line(&item.text),
         None => String::new(),
     };
