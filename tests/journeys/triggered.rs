@@ -2,7 +2,7 @@
 //! there, also by the host after one that was killed; a burst of changes, an editor's save and a rebase begin one task each.
 
 use super::attached::Served;
-use super::stage::{APPROVAL, Stage};
+use super::stage::{APPROVAL, Stage, verified};
 use conforms::conforms;
 use serde_json::Value;
 use std::process::Command;
@@ -240,6 +240,9 @@ fn a_signed_call_begins_one_task_that_is_told_of_it_and_the_secret_is_nowhere_in
     for value in [&old, &secret] {
         assert!(!stands_in(&stage.home(), value.as_bytes()));
     }
-    stage.prove(&task);
+    // Nothing of it is receipted, so that both keys are named.
+    let proof = stage.at("call.zip");
+    stage.hermit(&["proof", "export", &task, "-o", proof.to_str().expect("UTF-8")]).ends(0);
+    verified(&proof, &["--trust", &stage.key("log"), "--trust", &stage.key("manifest")]).ends(0);
     stage.is_sound();
 }

@@ -1,6 +1,6 @@
 //! What holds of every adapter over HTTP, whatever its service.
 
-use crate::common::{Double, LONG, SHORT, Said, adapter, json, said, words};
+use crate::doubles::{Double, LONG, SHORT, Said, adapter, json, said, words};
 use chat::{Account, Fault, Service};
 use serde_json::json;
 use std::net::TcpListener;

@@ -1,6 +1,6 @@
 //! Mail: what servers say and take.
 
-use crate::common::{LONG, adapter, words};
+use crate::doubles::{LONG, adapter, words};
 use chat::{Adapter, Attachment, Fault, Incoming, OutFile, Outgoing, Service};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -3,8 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test measures how long something took")]
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
-mod common;
 mod discord;
+mod doubles;
 mod every;
 mod mail;
 mod matrix;

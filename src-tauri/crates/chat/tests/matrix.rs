@@ -1,6 +1,6 @@
 //! Matrix: what a homeserver says and takes.
 
-use crate::common::{Asked, Double, LONG, Said, adapter, json, said, words};
+use crate::doubles::{Asked, Double, LONG, Said, adapter, json, said, words};
 use chat::{Adapter, Attachment, Fault, Incoming, OutFile, Outgoing, Service};
 use serde_json::{Value, json};
 

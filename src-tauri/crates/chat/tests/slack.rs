@@ -1,6 +1,6 @@
 //! Slack: what its socket and its methods say and take.
 
-use crate::common::{Asked, Double, Push, SHORT, Said, SocketDouble, WAIT, adapter, json, said, words};
+use crate::doubles::{Asked, Double, Push, SHORT, Said, SocketDouble, WAIT, adapter, json, said, words};
 use chat::{Adapter, Attachment, Button, Fault, OutFile, Outgoing, Service};
 use serde_json::{Value, json};
 

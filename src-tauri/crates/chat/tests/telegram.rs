@@ -1,6 +1,6 @@
 //! Telegram: what its Bot API says and takes.
 
-use crate::common::{Asked, Double, LONG, Said, adapter, json, said, words};
+use crate::doubles::{Asked, Double, LONG, Said, adapter, json, said, words};
 use chat::{Adapter, Attachment, Button, Fault, OutFile, Outgoing, Service};
 use serde_json::{Value, json};
 

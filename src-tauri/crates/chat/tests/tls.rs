@@ -1,6 +1,6 @@
 //! Services behind TLS: their certificates are checked against the authorities that are set, and the token goes to none other.
 
-use crate::common::{LONG, adapter};
+use crate::doubles::{LONG, adapter};
 use chat::{Adapter, Fault, Service};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -88,7 +88,7 @@ fn a_certificate_is_checked_against_the_authorities_that_are_set() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, format!("{}{}{}", imap.pem, smtp.pem, http.pem)).unwrap();
-    let out = crate::common::words("kim@example.com,a@b", "x");
+    let out = crate::doubles::words("kim@example.com,a@b", "x");
     let mut it = mail(&imap, &smtp, Some(&file));
     assert!(matches!(it.poll("", LONG), Err(Fault::Token { .. })));
     assert!(matches!(it.send(&out), Err(Fault::Token { .. })));

@@ -113,6 +113,10 @@ impl RunStreamWriter {
         if !self.folded.contains_key(&task) && !self.is_wanted(task, up_to)? {
             return Ok(());
         }
+        self.fold_to(task, up_to)
+    }
+
+    fn fold_to(&mut self, task: TaskId, up_to: u64) -> Result<(), Trouble> {
         let done = self.mirror(task, up_to);
         if done.is_err() || self.folded.get(&task).is_some_and(|folded| folded.mirror.has_ended()) {
             self.folded.remove(&task);
@@ -265,6 +269,11 @@ impl RunStreamWriter {
     }
 
     fn tell(&mut self, task: TaskId, draft: impl FnOnce(&mut RunFold) -> Draft) -> Result<(), Trouble> {
+        // Where a host asks again what the one before had asked, words come before anything is committed.
+        if !self.folded.contains_key(&task) && !self.not_runs.contains(&task) {
+            let head = self.kernel.reader().task_head(task).map_err(ledger)?.map_or(0, |(head, _)| head);
+            self.fold_to(task, head)?;
+        }
         // A run that is not folded has ended, or nothing of it was committed yet.
         let Some(folded) = self.folded.get_mut(&task) else { return Ok(()) };
         self.writer.append(task, &[fitted(draft(&mut folded.mirror))])?;

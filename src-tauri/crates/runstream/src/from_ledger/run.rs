@@ -70,10 +70,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             mirror.usage.model = Some(b.model.clone());
             vec![step(event, "reasoning", json!(format!("asking {} {}", b.provider, b.model)))]
         }
-        Body::ModelFailed(b) => {
-            mirror.turn_to(0);
-            vec![failed(event, b)]
-        }
+        Body::ModelFailed(b) => vec![failed(mirror, event, b)],
         Body::ModelOutputRejected(b) => vec![step(event, "output_rejected", shown(&b.reason))],
         Body::IterationCompleted(b) => vec![step(event, "turn", shown(&b.record.state_summary))],
         Body::RunTerminated(b) => {
@@ -108,7 +105,8 @@ fn given_away(parts: &[ChildTask]) -> Value {
     json!(format!("gave parts away: {}", titles.join("; ")))
 }
 
-fn failed(event: &Event, b: &ModelFailed) -> Draft {
+fn failed(mirror: &mut RunFold, event: &Event, b: &ModelFailed) -> Draft {
+    mirror.turn_to(0);
     let code = if b.retryable { "model_unavailable" } else { "model_failed" };
     let diagnostics = json!({ "error": shown(&b.error), "retryable": b.retryable });
     let message = "the model could not answer";
