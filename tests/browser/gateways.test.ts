@@ -35,6 +35,13 @@ afterAll(async () => {
   await wishes?.end();
 });
 
+/** A yes to the card that says these words: also what goes out to a chat is put to the person until they allow the like of it. */
+async function allow(words: string): Promise<void> {
+  await world.go("/");
+  await world.page.getByRole("article", { name: "Approval" }).getByText(words).first().waitFor({ timeout: 60_000 });
+  await world.approve("high");
+}
+
 test("a gateway listens only once its card was allowed, and the page says what it is for until then", async () => {
   await world.page.getByRole("article", { name: "Approval" }).waitFor();
   await world.go("/gateways");
@@ -72,14 +79,15 @@ test("a sender is paired by the code that the page tells once, after a yes", asy
   const code = await one().getByLabel("Code", { exact: true }).innerText();
   expect(code).toMatch(/^[2-9A-Z]{4}-[2-9A-Z]{4}$/);
   await soundPicture(world.page, "gateways-code");
-  await one().getByRole("link", { name: "Review it" }).click();
-  await world.page.getByRole("link", { name: "Review" }).first().click();
-  await world.approve("high");
+  await one().getByRole("link", { name: "Review it" }).waitFor();
+  await allow("Pair a sender");
   await world.go("/gateways");
   await one().getByRole("timer").waitFor({ timeout: 30_000 });
   expect(await one().getByLabel("Code", { exact: true }).innerText()).toBe(code);
   chat.write(ANA, code);
   await one().getByText("Ana is paired.").waitFor({ timeout: 30_000 });
+  await allow("You are paired with Hermit");
+  await world.go("/gateways");
   await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 30_000 }).toContain("paired");
   await one().getByRole("button", { name: "Senders" }).click();
   await one().getByRole("region", { name: "Senders of family" }).getByText("May give goals").waitFor();
@@ -88,6 +96,7 @@ test("a sender is paired by the code that the page tells once, after a yes", asy
 
 test("a goal comes from the chat, its task says from whom, and its answer goes back with a receipt", async () => {
   chat.write(ANA, "Tell me what is in the folder");
+  await allow(SUMMARY);
   await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 60_000 }).toContain(SUMMARY);
   await world.go("/gateways?of=family");
   const log = one().getByRole("region", { name: "Messages of family" });
@@ -101,7 +110,7 @@ test("a goal comes from the chat, its task says from whom, and its answer goes b
   await log.getByRole("link", { name: "Receipt of sending it" }).first().click();
   await world.page.getByRole("log", { name: "What was said" }).waitFor();
   expect(world.hermit("gateway", "messages", "family")).toContain("Tell me what is in the folder");
-});
+}, 120_000);
 
 test("who is unpaired is not heard any more, and a gateway is paused, resumed and removed", async () => {
   await world.go("/gateways");
