@@ -44,6 +44,16 @@ impl Who {
     pub(crate) const fn is_at_terminal(self) -> bool {
         matches!(self, Self::Browser { given: Given::AtTerminal, .. })
     }
+
+    /// Refuses whoever is not such a page; `does` says what only such a page does.
+    pub(crate) fn by_person(self, does: &str) -> Result<(), Error> {
+        if self.is_at_terminal() {
+            return Ok(());
+        }
+        let message = format!("only a page that was opened from a terminal {does}");
+        Err(Error::new(Code::Forbidden, message)
+            .hint("run `hermit open` in a terminal and open the link it prints"))
+    }
 }
 
 /// The names this gateway goes by, its token, its sessions.

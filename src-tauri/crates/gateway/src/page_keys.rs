@@ -15,7 +15,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::{Code, Error};
+use wire::Error;
 use zeroize::Zeroizing;
 
 /// How long a page opens keys for: a working day, as `hermit unlock` does.
@@ -106,11 +106,9 @@ struct Unlock {
 
 /// Only a page that was opened with a link from a terminal.
 fn by_person(who: Who) -> Result<(), Error> {
-    if who.is_at_terminal() {
-        return Ok(());
-    }
-    Err(Error::new(Code::Forbidden, "only a page that was opened from a terminal makes or opens keys")
-        .hint("run `hermit open` in a terminal and open the link it prints, or use `hermit keys init` and `hermit unlock`"))
+    who.by_person("makes or opens keys").map_err(|error| {
+        error.hint("run `hermit open` in a terminal and open the link it prints, or use `hermit keys init` and `hermit unlock`")
+    })
 }
 
 fn told(gateway: &Gateway, who: Who) -> Result<Told, Error> {
