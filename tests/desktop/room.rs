@@ -299,10 +299,18 @@ fn first_line(command: &mut Command, programs: &mut Vec<Child>) -> String {
 
 /// Waits for what comes by itself.
 #[track_caller]
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(soon(is_so), "it never came that {what}");
+}
+
+/// Whether something came by itself, in the time that is given to such things.
+pub fn soon(mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + PATIENCE;
     while !is_so() {
-        assert!(Instant::now() < end, "it never came that {what}");
+        if Instant::now() >= end {
+            return false;
+        }
         std::thread::sleep(LOOK);
     }
+    true
 }

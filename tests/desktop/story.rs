@@ -3,9 +3,10 @@
 
 use super::driver::Driver;
 use super::first::make_keys;
-use super::room::{MAIN, Room, room, until};
+use super::room::{MAIN, Room, room, soon, until};
 use conforms::conforms;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -25,14 +26,15 @@ pub fn story(app: &Driver) -> String {
 
 /// The story as soon as it holds this and stands still.
 pub fn story_with(app: &Driver, part: &str) -> String {
-    let mut last = String::new();
-    until(&format!("`{part}` is told"), || {
+    let last = RefCell::new(String::new());
+    let is_told = || {
         let now = story(app);
-        let is_still =
-            now == last && now.contains(part) && !app.has("//*[starts-with(@aria-label, 'Reading ')]");
-        last = now;
-        is_still
-    });
+        let is_still = last.replace(now.clone()) == now;
+        is_still && now.contains(part) && !app.has("//*[starts-with(@aria-label, 'Reading ')]")
+    };
+    let told = soon(is_told);
+    let last = last.into_inner();
+    assert!(told, "it never came that `{part}` is told, and stands still: {last}");
     last
 }
 
@@ -50,7 +52,9 @@ pub fn open(app: &Driver, path: &str) {
 /// The window is read anew, and tells the same.
 pub fn again(app: &Driver, told: &str) {
     read_anew(app);
-    until("the same is told", || story(app) == told);
+    let now = RefCell::new(String::new());
+    let is_same = || now.replace(story(app)) == told || *now.borrow() == told;
+    assert!(soon(is_same), "it never came that the same is told; before: {told}\nnow: {}", now.borrow());
 }
 
 /// The window is read anew.

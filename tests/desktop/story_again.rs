@@ -1,15 +1,16 @@
-//! The rest of the acceptance catalogue of the run adapter contract (Artifact 3) in the real window: how runs end,
-//! who is asked with what, and what a person commands. A model says its next words when it is told to,
+//! The rest of the acceptance catalogue of the run adapter contract (Artifact 3) in the real window: how runs end, what a host
+//! that dies leaves behind, who is asked with what, and what a person commands. A model says its next words when it is told to,
 //! and the test tells it when it has seen the words before.
 
 use super::drag::Hand;
 use super::driver::{Driver, exchange};
 use super::first::{make_keys, waiting};
 use super::room::{MAIN, Room, room, until};
-use super::story::{Halting, again, called, killed, open, press, said, say, story, story_with, times};
+use super::story::{Halting, again, called, kill, killed, open, press, said, say, story, story_with, times};
 use conforms::conforms;
 use serde_json::{Value, json};
-use testkit::{Chat, Large};
+use std::process::{Child, Command, Stdio};
+use testkit::{Chat, Large, Lines};
 
 /// What a server of a model sends of its reasoning.
 fn thought(words: &str) -> String {
@@ -163,6 +164,129 @@ fn runs_that_end_are_told_again_as_they_ended_by_the_window_and_by_the_next_app_
         (statuses[0].as_str(), &statuses[2..]),
         ("completed", &["cancelled", "cancelled"].map(str::to_owned)[..])
     );
+}
+
+#[conforms("RA-3-1", "RA-3-3")]
+#[test]
+fn an_app_that_is_killed_in_mid_sentence_leaves_what_was_said_told_as_broken_off_until_it_is_asked_again() {
+    let Some(mut room) = room("an app killed in mid-sentence") else { return };
+    std::fs::write(room.work().join("notes.md"), "buy milk\n").expect("a file");
+    let app = room.app();
+    make_keys(&room, &app);
+    let model = Halting::sending(vec![
+        said("First I look "),
+        format!("{}{}", thought("One thought. "), said("Once upon ")),
+        said("Then anew "),
+    ]);
+    let task = begun(&room, &app, "A broken tale", &model.address());
+    open(&app, &page(&task));
+    story_with(&app, "First I look");
+    model.goes_on(0, format!("{}{}", said("at the notes."), called("read", &json!({ "path": "notes.md" }))));
+    story_with(&app, "First I look at the notes.");
+    let before = story_with(&app, "Once upon");
+    // Read anew, it tells words, reasoning and tool as they are kept, each once.
+    again(&app, &before);
+    until("what it reasons is there", || times(&within(&app, AT_WORK), "One thought.") == 1);
+    for once in ["First I look at the notes.", "Once upon"] {
+        assert_eq!(times(&before, once), 1, "{once}: {before}");
+    }
+
+    // Nobody works on it, and nobody may: the next app shows the last that is known, and that it is no more than that.
+    kill(&room, app);
+    let left = room.hermit(&["task", "show", &task]);
+    assert_eq!((&left["interrupted"], &left["row"]["run_status"]), (&json!(true), &json!("running")));
+    room.hermit(&["halt", "--reason", "nothing goes on yet"]);
+    let app = room.app();
+    open(&app, &page(&task));
+    until("it says that nobody works on it", || {
+        app.words().contains("It should be at work and nobody works on it")
+    });
+    until("what was said of its answer is told as broken off", || {
+        let kept = within(&app, BROKEN_OFF);
+        times(&kept, "Once upon") == 1 && times(&kept, "One thought.") == 1
+    });
+    assert!(!app.has("//*[@role='log']//*[@aria-busy='true']"), "it seems to be at nothing");
+    let halted = story_with(&app, "Once upon");
+    again(&app, &halted);
+    assert_eq!((times(&halted, "First I look at the notes."), model.asked()), (1, 2), "{halted}");
+    room.picture("broken-off");
+
+    // It goes on: the model is asked again, and its words stand alone.
+    press(&app, "Resume work");
+    until("the model is asked again", || model.asked() == 3);
+    until("nothing is broken off any more", || !app.has("//*[@aria-label='Broken off']"));
+    let after = story_with(&app, "Then anew");
+    assert_eq!((times(&after, "First I look at the notes."), times(&after, "Once upon")), (1, 0), "{after}");
+    again(&app, &after);
+    model.goes_on(2, format!("{}{}", said("and so on."), done("That is all.")));
+    ended(&app, "Done", "That is all.");
+    let shown = room.hermit(&["task", "show", &task]);
+    let acts = shown["actions"].as_array().expect("actions").iter();
+    assert_eq!(acts.filter(|act| act["summary"] == "read notes.md").count(), 1, "{shown}");
+}
+
+/// `hermit serve` on the desktop's store; killed when the story is over.
+struct Serving {
+    child: Child,
+    pid: String,
+}
+
+impl Serving {
+    fn begin(room: &Room) -> Self {
+        let mut command = room.command(crate::journeys::hermit());
+        let mut child = command.args(["--json", "serve"]).stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
+        let mut serving = Self { child, pid: String::new() };
+        let mut text = String::new();
+        let told: Value = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
+            text.push_str(&line);
+            if let Ok(told) = serde_json::from_str(&text) {
+                break told;
+            }
+        };
+        serving.pid = told["pid"].as_u64().expect("a process").to_string();
+        serving
+    }
+
+    fn dies(&self) {
+        let killed = Command::new("kill").args(["-9", &self.pid]).status().expect("kill");
+        assert!(killed.success(), "it was there");
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[conforms(part = "RA-3-1", part = "RA-3-3", part = "RA-S-2")]
+#[test]
+fn a_window_whose_host_dies_drops_the_half_sentence_and_tells_the_next_answer_alone() {
+    let Some(mut room) = room("a window whose host dies") else { return };
+    std::fs::write(room.work().join("notes.md"), "buy milk\n").expect("a file");
+    let app = room.app();
+    make_keys(&room, &app);
+    kill(&room, app);
+    let host = Serving::begin(&room);
+    let app = room.app();
+    // The second answer says nothing until it is told to: what the window shows until then is of the host, not of new words.
+    let model = Halting::sending(vec![said("Once there "), String::new(), said("And then ")]);
+    let task = begun(&room, &app, "A tale of two hosts", &model.address());
+    open(&app, &page(&task));
+    // It is kept, and a window that is opened in the middle of it tells it.
+    again(&app, &story_with(&app, "Once there"));
+    host.dies();
+    until("the app takes the store over, and asks again", || model.asked() == 2);
+    until("the half sentence is gone before any new word", || !story(&app).contains("Once there"));
+    until("the window hears its host", || !app.words().contains("Not connected to Hermit"));
+    model.goes_on(1, format!("{}{}", said("Again."), called("read", &json!({ "path": "notes.md" }))));
+    story_with(&app, "Again.");
+    let told = story_with(&app, "And then");
+    assert_eq!((times(&told, "Again."), times(&told, "Once there")), (1, 0), "{told}");
+    again(&app, &told);
 }
 
 /// A conversation of this title in the folder that is worked in, opened in the window.
