@@ -342,10 +342,20 @@ impl GatewayRegistry {
         self.0.values().filter(|one| one.state != GatewayState::Removed)
     }
 
+    /// How many paused themselves and wait for a person.
+    pub fn asking(&self) -> usize {
+        self.all_standing().filter(|one| one.state == GatewayState::Paused && one.by_itself).count()
+    }
+
     /// Whose conversation it is, where it is that of a sender.
     pub(crate) fn sender_in(&self, conversation: ConversationId) -> Option<PrincipalId> {
-        let all = self.0.values().flat_map(|one| &one.senders);
-        all.filter(|one| one.conversation_id == conversation).map(|one| one.principal_id).next_back()
+        self.whose(conversation).map(|(_, sender)| sender.principal_id)
+    }
+
+    /// The gateway, and the sender whose conversation it is, where it is that of one.
+    pub fn whose(&self, conversation: ConversationId) -> Option<(&GatewayRecord, &PairedSender)> {
+        let all = self.0.values().flat_map(|one| one.senders.iter().map(move |sender| (one, sender)));
+        all.filter(|(_, sender)| sender.conversation_id == conversation).next_back()
     }
 
     /// Reads what came in and goes out of each, beside what the store's own stream says.

@@ -64,6 +64,25 @@ fn said(home: &Home, id: &str, text: &str) -> Received {
 }
 
 #[test]
+fn a_gateway_that_paused_itself_is_counted_among_what_waits_until_a_person_has_said() {
+    let home = Home::new(79);
+    connected(&home);
+    let waits = |home: &Home| home.must("host.status", json!({}))["waiting"]["paused_gateways"].clone();
+    assert_eq!(waits(&home), 0);
+    home.world.kernel().gateway_pauses_itself("family", "the service refuses the token").unwrap();
+    assert_eq!(waits(&home), 1);
+    let shown = home.must("gateways.show", json!({ "name": "family" }));
+    assert_eq!((&shown["by_itself"], &shown["why"]), (&json!(true), &json!("the service refuses the token")));
+    home.must("gateways.resume", json!({ "name": "family" }));
+    assert_eq!(waits(&home), 0);
+    home.must("gateways.pause", json!({ "name": "family" }));
+    assert_eq!(waits(&home), 0, "who pauses it by hand is not asked");
+    home.must("gateways.resume", json!({ "name": "family" }));
+    home.world.kernel().gateway_pauses_itself("family", "the service refuses the token").unwrap();
+    assert_eq!(waits(&home.into_reader()), 1, "whoever only reads counts it too");
+}
+
+#[test]
 fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
     let home = Home::new(78);
     assert_eq!(home.must("gateways.list", json!({}))["gateways"], json!([]));
