@@ -343,11 +343,18 @@ impl Listener {
         adapter: &mut Option<Box<dyn Adapter>>,
     ) -> Result<Option<Received>, kernel::Error> {
         let hears = |kernel: Arc<Kernel>| kernel.hears(&self.name, &incoming.sender, &incoming.chat);
-        let mut attachments = Vec::new();
+        let (mut attachments, mut text) = (Vec::new(), incoming.text);
         // Nothing of a stranger is fetched.
         if !incoming.is_group && self.kernel.upgrade().is_some_and(hears) {
             for attachment in incoming.attachments.iter().take(ENCLOSED_MAX) {
-                attachments.extend(self.fetch(attachment, adapter)?);
+                match self.fetch(attachment, adapter)? {
+                    Some(file) => attachments.push(file),
+                    // Whoever works on it says so, rather than to answer as if nothing had come.
+                    None => text.push_str(&format!(
+                        "\n\n[The file \"{}\" came with this, and could not be fetched.]",
+                        attachment.name
+                    )),
+                }
             }
         }
         let Some(kernel) = self.kernel.upgrade().filter(|_| !self.over.is_over()) else { return Ok(None) };
@@ -358,7 +365,7 @@ impl Listener {
             sender: incoming.sender,
             sender_name: incoming.sender_name,
             sent_at: UnixMs(incoming.sent_at),
-            text: incoming.text,
+            text,
             reply_to: incoming.reply_to,
             button: incoming.button,
             attachments,

@@ -95,6 +95,18 @@ fn a_service_that_is_away_for_hours_keeps_its_messages_queued_and_gets_each_once
     let waiting = record(&world).traffic.queue;
     assert_eq!(waiting.len(), 2, "greeting and outcome wait, visibly");
     assert!(waiting[0].attempts >= 2 && waiting[0].attempts <= 6, "it is tried less and less often");
+    let why =
+        events(world.kernel(), record(&world).messages_task_id).into_iter().filter_map(
+            |(_, body)| match body {
+                Body::MessageSettled(b) => b.why.shown().cloned(),
+                _ => None,
+            },
+        );
+    let why: Vec<String> = why.collect();
+    assert!(
+        why.iter().all(|why| why.contains("the service cannot be reached")),
+        "the outbox says why: {why:?}"
+    );
     service.becomes(ChatMood::Takes);
     world.clock.advance(2 * HOUR);
     deliver(&world);

@@ -106,6 +106,14 @@ fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
     allowed(&home, pairing["task_id"].as_str().unwrap().parse().unwrap());
     assert_eq!(said(&home, "2", &code), Received::Used(MessageUse::Pairing, Vec::new()));
     assert_eq!(said(&home, "3", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    home.world.reasoners.script("small", Vec::new());
+    let Received::Used(MessageUse::Words, tasks) = said(&home, "4", "what is new?") else { panic!("a goal") };
+    let row = home.must("task.show", json!({ "task": tasks[0].to_string() }))["row"].clone();
+    assert_eq!(row["from_chat"]["service"], "matrix", "{row}");
+    assert_eq!(row["from_chat"]["gateway"], "family", "{row}");
+    let listed = home.must("task.list", json!({}))["rows"].clone();
+    let from_chat = listed.as_array().unwrap().iter().filter(|one| !one["from_chat"].is_null());
+    assert_eq!(from_chat.count(), 1, "and no other was begun in a chat: {listed}");
     let senders = home.must("gateways.senders", json!({ "name": "family" }))["senders"].clone();
     assert_eq!((&senders[0]["sender"], &senders[0]["profile"]), (&json!("mary"), &json!("goals")));
     let messages = home.must("gateways.messages", json!({ "name": "family" }))["messages"].clone();

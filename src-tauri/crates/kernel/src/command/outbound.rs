@@ -425,22 +425,27 @@ impl Kernel {
                 Some(_) => (MessageState::Unsent, "it was not sent, and is not tried again"),
                 None => (MessageState::Unsent, "it was not allowed"),
             };
-            let message_id = match came.0 {
-                MessageState::Sent => self.taken_as(&state),
-                _ => None,
+            // A person reads in the outbox why, and not only in the receipt.
+            let (message_id, why) = match (came.0, sent) {
+                (MessageState::Sent, _) => (self.told_of_sending(&state, "message_id"), None),
+                (MessageState::Queued | MessageState::Unsent, Some(_)) => {
+                    (None, self.told_of_sending(&state, "error"))
+                }
+                _ => (None, None),
             };
-            self.settle_message(&record, message, came, message_id)?;
+            let why = why.map_or_else(|| came.1.to_owned(), |why| format!("{} ({why})", came.1));
+            self.settle_message(&record, message, (came.0, &why), message_id)?;
         }
         Ok(())
     }
 
-    /// The service's own id of what a task sent.
-    fn taken_as(&self, state: &TaskState) -> Option<String> {
+    /// What the results of a task that sends tell under this name: the service's own id of the message, or why it was not sent.
+    fn told_of_sending(&self, state: &TaskState, name: &str) -> Option<String> {
         let results = state.artifacts.values().filter(|one| one.kind == ArtifactKind::ActionResult);
         let read = |sha256: &Digest| -> Option<String> {
             let bytes = self.artifacts.read(sha256).ok()?;
             let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-            value.get("message_id").and_then(|id| id.as_str()).map(str::to_owned)
+            value.get(name).and_then(|told| told.as_str()).map(str::to_owned)
         };
         results.filter_map(|one| read(&one.content_hash)).next()
     }
