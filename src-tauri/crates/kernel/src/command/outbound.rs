@@ -157,11 +157,13 @@ impl Kernel {
             return Ok(());
         }
         for sender in record.all_paired() {
-            let filter = TaskFilter { conversation: Some(sender.conversation_id), ..TaskFilter::default() };
+            // Each message is a task of the same conversation, and must not push those out that it is about.
+            let (conversation, channel) = (Some(sender.conversation_id), Some(Channel::Chat));
+            let filter = TaskFilter { conversation, channel, ..TaskFilter::default() };
             let ask = Ask { limit: TASKS_MAX, ..Ask::default() };
             let rows = self.query()?.tasks(&filter, ask).map_err(view)?.rows;
-            let left = self.line_uses(&record, sender)?;
-            for row in rows.into_iter().filter(|row| row.channel == Channel::Chat) {
+            let left = if rows.is_empty() { 0 } else { self.line_uses(&record, sender)? };
+            for row in rows {
                 let has_ended = row.status.is_terminal();
                 let is_told = has_ended && record.traffic.has_told(&format!("end:{}", row.task_id));
                 let has_news = !is_told && (has_ended || row.open_questions > 0 || row.open_approvals > 0);
