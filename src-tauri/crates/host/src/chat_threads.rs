@@ -339,18 +339,18 @@ impl Listener {
     /// Has the kernel hear a message; none where the store is let go of. While files of it are fetched, no store is held.
     fn hear(
         &self,
-        incoming: Incoming,
+        mut incoming: Incoming,
         adapter: &mut Option<Box<dyn Adapter>>,
     ) -> Result<Option<Received>, kernel::Error> {
         let hears = |kernel: Arc<Kernel>| kernel.hears(&self.name, &incoming.sender, &incoming.chat);
-        let (mut attachments, mut text) = (Vec::new(), incoming.text);
+        let mut attachments = Vec::new();
         // Nothing of a stranger is fetched.
         if !incoming.is_group && self.kernel.upgrade().is_some_and(hears) {
             for attachment in incoming.attachments.iter().take(ENCLOSED_MAX) {
                 match self.fetch(attachment, adapter)? {
                     Some(file) => attachments.push(file),
                     // Whoever works on it says so, rather than to answer as if nothing had come.
-                    None => text.push_str(&format!(
+                    None => incoming.text.push_str(&format!(
                         "\n\n[The file \"{}\" came with this, and could not be fetched.]",
                         attachment.name
                     )),
@@ -365,7 +365,7 @@ impl Listener {
             sender: incoming.sender,
             sender_name: incoming.sender_name,
             sent_at: UnixMs(incoming.sent_at),
-            text,
+            text: incoming.text,
             reply_to: incoming.reply_to,
             button: incoming.button,
             attachments,
