@@ -6,7 +6,7 @@ use super::gateways::in_messages;
 use super::outbound::{Telling, push_settled, queue};
 use super::outbound_words::{self as words, Stand};
 use crate::Error;
-use crate::gateway_registry::lines::{OVER, StateLine};
+use crate::gateway_registry::lines::{OVER, StateLine, key_of};
 use crate::gateway_registry::{GatewayRecord, PairedSender, QueuedMessage};
 use crate::kernel::Kernel;
 use crate::sender::Sender;
@@ -86,7 +86,11 @@ impl Kernel {
             true => text,
             false => format!("{text}\n\n`stop` ends it."),
         };
-        let key = format!("state:{task}:{}:{mark}", line.map_or(0, |line| line.count));
+        let key = key_of(task, line.map_or(0, |line| line.count), &mark);
+        // A line that nothing here knows any more is not begun twice in the same words.
+        if self.reader.by_idempotency_key(&format!("queued:{}:{key}", record.name))?.is_some() {
+            return Ok(());
+        }
         let telling = Telling::words(key, MessageAbout::State, text).about_task(Some(task));
         let telling = telling.with_button(button);
         let actor = self.principal_of(Sender::from(Channel::System))?;

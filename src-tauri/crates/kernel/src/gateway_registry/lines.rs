@@ -16,6 +16,11 @@ pub(crate) const WORKING: &str = "working";
 /// The mark of a line whose task is over.
 pub(crate) const OVER: &str = "over";
 
+/// The key of a state of a task: how many were queued before it, and what it says in short.
+pub(crate) fn key_of(task_id: TaskId, before: u32, mark: &str) -> String {
+    format!("state:{task_id}:{before}:{mark}")
+}
+
 /// The message that says how a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StateLine {
@@ -63,12 +68,14 @@ impl StateLines {
     /// Folds a message that was queued; the task whose line it is, if it is one.
     pub(super) fn queued(&mut self, b: &MessageQueued) -> Option<TaskId> {
         let task_id = b.about_task_id.filter(|_| b.about == MessageAbout::State)?;
-        let mark = b.repeat_key.rsplit(':').next().unwrap_or_default().to_owned();
+        // The key says how many came before, however much of the stream was read.
+        let mut parts = b.repeat_key.rsplit(':');
+        let mark = parts.next().unwrap_or_default().to_owned();
+        let before = parts.next().and_then(|count| count.parse::<u32>().ok()).unwrap_or(0);
+        let count = before.saturating_add(1);
         let (body, button) = (b.body.clone(), b.button_sha256);
-        let before = self.0.remove(&task_id);
-        let (message_id, told_at, count) =
-            before.map_or((None, None, 0), |line| (line.message_id, line.told_at, line.count));
-        let count = count.saturating_add(1);
+        let line = self.0.remove(&task_id);
+        let (message_id, told_at) = line.map_or((None, None), |line| (line.message_id, line.told_at));
         self.0.insert(task_id, StateLine { message_id, told_at, count, mark, body, button });
         Some(task_id)
     }
