@@ -5,7 +5,7 @@ pub(crate) mod lines;
 
 use crate::Error;
 use ledger::Reader;
-use lines::StateLines;
+use lines::{ButtonOrder, StateLines};
 use model::artifact::ArtifactRef;
 use model::body::{Body, GatewayKept, MessageQueued, SenderPaired};
 use model::gateway::{
@@ -55,15 +55,6 @@ pub(crate) struct OpenCode {
     pub(crate) sha256: Digest,
     pub(crate) profile: SenderProfile,
     pub(crate) expires_at: UnixMs,
-}
-
-/// What a button orders that is pressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ButtonOrder {
-    /// To deny an approval.
-    Deny(Denies),
-    /// To stop a task.
-    Stop(TaskId),
 }
 
 /// A message that goes out.

@@ -1,11 +1,21 @@
-//! State lines as events tell them: of each task that a chat began, the one message that says how it stands (decision 282).
+//! State lines as events tell them: of each task that a chat began, the one message that says how it stands (decision 282). And what a
+//! button of a message orders.
 
 use super::QueuedMessage;
 use model::artifact::ArtifactRef;
 use model::body::{MessageQueued, MessageSettled};
-use model::gateway::{MessageAbout, MessageState};
+use model::gateway::{Denies, MessageAbout, MessageState};
 use model::{Digest, TaskId, UnixMs};
 use std::collections::BTreeMap;
+
+/// What a button orders that is pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ButtonOrder {
+    /// To deny an approval.
+    Deny(Denies),
+    /// To stop a task.
+    Stop(TaskId),
+}
 
 /// The time between two states of a line, in milliseconds.
 pub(crate) const PACE_MS: i64 = 10_000;
