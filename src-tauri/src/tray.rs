@@ -111,6 +111,9 @@ fn menu(app: &AppHandle, waiting: &Waiting) -> tauri::Result<Menu<Wry>> {
     for asked in &waiting.schedules {
         menu = menu.text(format!("schedule:{}", asked.id), line(asked));
     }
+    for asked in &waiting.gateways {
+        menu = menu.text(format!("gateway:{}", asked.id), line(asked));
+    }
     menu = menu.separator().text("open", "Open Hermit").text("new", "New task").separator();
     menu = if waiting.halted {
         menu.text("boot", "Let Hermit work again")
@@ -132,6 +135,7 @@ fn chosen(app: &AppHandle, event: MenuEvent) {
         (_, Some(("card", approval))) => window::card(app, approval),
         (_, Some(("task", task))) => window::main(app, Some(&format!("/task/{task}"))),
         (_, Some(("schedule", name))) => window::main(app, Some(&format!("/schedules?of={name}"))),
+        (_, Some(("gateway", name))) => window::main(app, Some(&format!("/gateways?of={name}"))),
         ("open", _) => window::main(app, None),
         ("new", _) => window::main(app, Some("/tasks/new")),
         ("halt", _) => gate(app, true),

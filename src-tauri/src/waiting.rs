@@ -56,6 +56,8 @@ pub struct Waiting {
     pub questions: Vec<Asked>,
     /// Schedules that paused themselves, each by its name.
     pub schedules: Vec<Asked>,
+    /// Gateways that paused themselves, each by its name.
+    pub gateways: Vec<Asked>,
 }
 
 impl Waiting {
@@ -70,13 +72,21 @@ impl Waiting {
             0 => Vec::new(),
             _ => session.call(&wire::schedules::List {})?.schedules,
         };
-        let schedules = schedules.into_iter().filter(|one| one.by_itself).map(|one| Asked {
-            words: plain(&format!("The schedule {} paused itself", one.name), CHARS_MAX),
-            id: one.name,
+        let gateways = match waiting.paused_gateways {
+            0 => Vec::new(),
+            _ => session.call(&wire::gateways::List {})?.gateways,
+        };
+        let paused = |what: &str, name: String| Asked {
+            words: plain(&format!("The {what} {name} paused itself"), CHARS_MAX),
+            id: name,
             risk: String::new(),
             is_quiet: false,
             who: Vec::new(),
-        });
+        };
+        let schedules = schedules.into_iter().filter(|one| one.by_itself);
+        let schedules = schedules.map(|one| paused("schedule", one.name));
+        let gateways = gateways.into_iter().filter(|one| one.by_itself);
+        let gateways = gateways.map(|one| paused("gateway", one.name));
         let approvals = approvals.rows.into_iter().map(|row| Asked {
             who: who(row.part_of.as_ref(), row.agent.as_deref()),
             words: shown(&row.summary),
@@ -98,10 +108,12 @@ impl Waiting {
                 + waiting.questions
                 + waiting.unknown_effects
                 + waiting.undecided_messages
-                + waiting.paused_schedules,
+                + waiting.paused_schedules
+                + waiting.paused_gateways,
             approvals: approvals.collect(),
             questions: questions.collect(),
             schedules: schedules.take(LINES_MAX as usize).collect(),
+            gateways: gateways.take(LINES_MAX as usize).collect(),
         })
     }
 

@@ -80,7 +80,7 @@ function Rail() {
   const status = useAsk("host.status", {});
   const path = useRouterState({ select: (state) => state.location.pathname });
   const waiting = status.data?.waiting;
-  const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages + waiting.paused_schedules;
+  const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages + waiting.paused_schedules + waiting.paused_gateways;
   const navigate = useNavigate();
   useCalls(useHost().kind === "tauri" || waiting === undefined ? undefined : forYou - waiting.quiet, useCallback(() => void navigate({ to: "/" }), [navigate]));
   const isPhone = usePhone();

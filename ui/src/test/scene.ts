@@ -26,7 +26,7 @@ export function taskRow(more: Partial<TaskRow> = {}): TaskRow {
   return {
     task_id: WAITS, title: "Move tax rates into a typed table", status: "blocked", run_status: "awaiting_approval", reason: "waiting for an approval",
     priority: "normal", profile: "local_edit_allowed", origin: "person", proposer: "openai", created_at: AT - 900_000, updated_at: AT - 180_000, ended_at: null,
-    open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, refused_by: null, undone: null, interrupted: false, workspace: null, because: null, ...more,
+    open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, refused_by: null, undone: null, interrupted: false, workspace: null, because: null, from_chat: null, ...more,
   };
 }
 
@@ -185,7 +185,7 @@ export function sceneAnswers(): Answers {
   return {
     "host.status": {
       role: "owner", held_by: { pid: 7, since: AT, address: null }, store_id: "str_1", dir: "/home/you/.local/share/hermit", version: "0.1.0", epoch: 1, halted: false, halt_reason: null,
-      waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, paused_schedules: 0, running: 1, quiet: 0 },
+      waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, paused_schedules: 0, paused_gateways: 0, running: 1, quiet: 0 },
     },
     "host.doctor": { facts: [{ name: "sandbox", level: "fine", value: "namespaces and landlock", advice: "" }, { name: "model", level: "note", value: "none", advice: "name one" }] },
     "approvals.list": ({ status }) => page(status === "any" ? [approvalRow, { ...approvalRow, approval_id: "apr_old", status: "denied", resolved_at: AT, surface: "terminal" }] : [approvalRow]),

@@ -40,6 +40,9 @@ pub struct Message {
     /// The service's own id of the message that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
+    /// The service's own id of the message whose words these are from now on, where one that was sent is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<String>,
     /// A file that is sent with it: the whole of a text that is too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ArtifactRef>,
@@ -85,6 +88,12 @@ impl Tool for Message {
                 "a message has at most {BUTTONS_MAX} buttons with at most {BUTTON_BYTES_MAX} bytes each"
             ));
         }
+        let is_named = |id: &String| !id.is_empty() && id.len() <= CHAT_NAME_BYTES_MAX;
+        if let Some(id) = &self.edits
+            && (!is_named(id) || self.file.is_some() || self.reply_to.is_some())
+        {
+            return Err("a message that is changed is named, has no file and answers nothing".to_owned());
+        }
         match self.servers() {
             Some(servers) if !servers.is_empty() => Ok(()),
             _ => Err("a message goes to a host, named as `name:port`".to_owned()),
@@ -112,8 +121,9 @@ impl Tool for Message {
     }
 
     fn title(&self) -> String {
+        let does = if self.edits.is_some() { "change" } else { "send" };
         format!(
-            "send a message to \"{}\" through the gateway \"{}\"",
+            "{does} a message to \"{}\" through the gateway \"{}\"",
             visible(&self.to),
             visible(&self.gateway)
         )
@@ -122,9 +132,13 @@ impl Tool for Message {
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
         let gone = |text: String| Line { kind: LineKind::Unrecoverable, text };
         let fact = |text: String| Line { kind: LineKind::Fact, text };
+        let does = match &self.edits {
+            Some(id) => format!("CHANGE the message \"{}\"", visible(id)),
+            None => "SEND a message".to_owned(),
+        };
         let mut lines = vec![
             gone(format!(
-                "SEND a message to \"{}\", in the chat \"{}\" of {}",
+                "{does} to \"{}\", in the chat \"{}\" of {}",
                 visible(&self.to),
                 visible(&self.chat),
                 self.service

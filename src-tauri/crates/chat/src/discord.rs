@@ -400,10 +400,6 @@ impl Adapter for Discord {
         let url = self.way.own(url.ok_or_else(|| Fault::refused("the file is there no more"))?, &DOMAINS)?;
         // The address is the permission.
         let answer = self.way.ask(&Ask { bytes_max, ..Ask::get(url.to_string(), 4 * crate::CALL) })?;
-        if (200..300).contains(&answer.status) {
-            Ok(answer.body)
-        } else {
-            Err(self.way.fault(&answer, "", false))
-        }
+        self.way.file(answer, attachment)
     }
 }

@@ -1,6 +1,6 @@
 //! One call over HTTP: bounded in time and bytes, to the host it names, with no redirect followed.
 
-use crate::{Account, CA_FILE, Fault, clean, setting};
+use crate::{Account, Attachment, CA_FILE, Fault, clean, setting};
 use std::cell::Cell;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -19,6 +19,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const SHORTEST: Duration = Duration::from_secs(1);
 /// How long a service may ask to be left alone.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(86_400);
+
+/// The media type of a page.
+const PAGE: &str = "text/html";
 
 /// The way to a service.
 pub(crate) struct Way {
@@ -74,6 +77,8 @@ impl<'a> Ask<'a> {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
+    /// Whether it says that it is a page.
+    pub(crate) is_page: bool,
     pub(crate) body: Vec<u8>,
 }
 
@@ -247,6 +252,8 @@ impl Way {
         let mut reply = sent.map_err(|error| lost(in_words(&error, &url, within)))?;
         let retry_after = retry_after(reply.headers());
         let status = reply.status().as_u16();
+        let kind = reply.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let is_page = kind.is_some_and(|kind| clean::media_type(kind) == PAGE);
         let mut body = Vec::new();
         let mut stream = reply.body_mut().as_reader().take(ask.bytes_max.saturating_add(1));
         stream.read_to_end(&mut body).map_err(|_| lost("the answer broke off".to_owned()))?;
@@ -254,7 +261,18 @@ impl Way {
             let why = format!("the answer has more than {} bytes", ask.bytes_max);
             return Err(if ask.changes { Fault::Unknown { why } } else { Fault::Refused { why } });
         }
-        Ok(Answer { status, retry_after, body })
+        Ok(Answer { status, retry_after, is_page, body })
+    }
+
+    /// The bytes of a file that was asked for. A service that wants to be logged in to gives a page instead, and says nothing.
+    pub(crate) fn file(&self, answer: Answer, asked: &Attachment) -> Result<Vec<u8>, Fault> {
+        if !(200..300).contains(&answer.status) {
+            return Err(self.fault(&answer, "", false));
+        }
+        match answer.is_page && asked.media_type != PAGE {
+            true => Err(Fault::refused("the service gives a page instead of the file")),
+            false => Ok(answer.body),
+        }
     }
 
     /// What a status means that is the same with every service; `said` is what the service says of it.

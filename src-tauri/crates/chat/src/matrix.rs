@@ -235,17 +235,24 @@ impl Matrix {
         Ok((found, is_whole))
     }
 
+    /// Whether others than two are in a room by now, or nobody can say.
+    fn has_others(&self, room: &str) -> Result<bool, Fault> {
+        let path = format!("/_matrix/client/v3/rooms/{}/joined_members", http::encoded(room));
+        match self.get(&path, crate::CALL) {
+            Ok(members) => {
+                Ok(members.get("joined").and_then(Value::as_object).is_none_or(|all| all.len() > 2))
+            }
+            // More members than can be read, or the account has left.
+            Err(Fault::Refused { .. }) => Ok(true),
+            Err(fault) => Err(fault),
+        }
+    }
+
     fn is_group(&mut self, room: &str) -> Result<bool, Fault> {
         if let Some(known) = self.groups.get(room) {
             return Ok(*known);
         }
-        let path = format!("/_matrix/client/v3/rooms/{}/joined_members", http::encoded(room));
-        let is_group = match self.get(&path, crate::CALL) {
-            Ok(members) => members.get("joined").and_then(Value::as_object).is_none_or(|all| all.len() > 2),
-            // More members than can be read, or the account has left.
-            Err(Fault::Refused { .. }) => true,
-            Err(fault) => return Err(fault),
-        };
+        let is_group = self.has_others(room)?;
         if self.groups.len() >= ROOMS_MAX {
             self.groups.clear();
         }
@@ -452,6 +459,10 @@ impl Adapter for Matrix {
         if !out.buttons.is_empty() {
             return Err(Fault::refused("Matrix has no buttons"));
         }
+        // Whoever came into the room since would read it. It is asked for each time: who sends hears nothing of who comes.
+        if self.has_others(&out.chat)? {
+            return Err(Fault::refused("others are in that room by now, and would read it"));
+        }
         let content = self.content(out)?;
         let url = self.way.at(&format!(
             "/_matrix/client/v3/rooms/{}/send/m.room.message/hermit{}",
@@ -473,11 +484,7 @@ impl Adapter for Matrix {
         ));
         let ask = Ask { bytes_max, ..Ask::get(url, 4 * crate::CALL) };
         let answer = self.way.ask(&ask.with("Authorization", &format!("Bearer {}", self.token.as_str())))?;
-        if (200..300).contains(&answer.status) {
-            Ok(answer.body)
-        } else {
-            Err(self.way.fault(&answer, "", false))
-        }
+        self.way.file(answer, attachment)
     }
 
     fn notes(&mut self) -> Vec<String> {

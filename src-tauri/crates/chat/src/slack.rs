@@ -430,11 +430,7 @@ impl Adapter for Slack {
         let url = self.way.own(url.and_then(Value::as_str).unwrap_or_default(), &DOMAINS)?;
         let ask = Ask { bytes_max, ..Ask::get(url.to_string(), 4 * crate::CALL) };
         let answer = self.way.ask(&ask.with("Authorization", &format!("Bearer {}", self.bot.as_str())))?;
-        if (200..300).contains(&answer.status) {
-            Ok(answer.body)
-        } else {
-            Err(self.way.fault(&answer, "", false))
-        }
+        self.way.file(answer, attachment)
     }
 
     fn notes(&mut self) -> Vec<String> {

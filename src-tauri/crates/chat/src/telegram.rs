@@ -394,11 +394,7 @@ impl Adapter for Telegram {
         }
         let url = self.way.at(&format!("/file/bot{}/{}", self.token.as_str(), path.trim_start_matches('/')));
         let answer = self.way.ask(&Ask { bytes_max, ..Ask::get(url, 4 * crate::CALL) })?;
-        if (200..300).contains(&answer.status) {
-            Ok(answer.body)
-        } else {
-            Err(self.way.fault(&answer, "", false))
-        }
+        self.way.file(answer, attachment)
     }
 }
 

@@ -89,6 +89,31 @@ fn a_session_begins_gives_what_comes_and_is_taken_up_again() {
 }
 
 #[test]
+fn a_channel_with_others_in_it_is_a_group() {
+    let socket = SocketDouble::new(|_, heard| match heard {
+        None => vec![hello()],
+        heard if is_op(heard, 2) => {
+            let of = |seq: u64, id: &str, part: &str, value: Value| {
+                let mut sent = message(id, "x");
+                sent[part] = value;
+                dispatch(seq, "MESSAGE_CREATE", &sent)
+            };
+            vec![
+                ready("ws://127.0.0.1:9"),
+                of(2, "61", "channel_type", json!(1)),
+                of(3, "62", "channel_type", json!(3)),
+                of(4, "63", "guild_id", json!("9")),
+            ]
+        }
+        _ => Vec::new(),
+    });
+    let double = with_gateway(socket.url(), |_| None);
+    let polled = discord(&double).poll("", WAIT).unwrap();
+    let groups: Vec<bool> = polled.incoming.iter().map(|one| one.is_group).collect();
+    assert_eq!(groups, [false, true, true]);
+}
+
+#[test]
 fn where_a_session_is_over_channels_are_asked_for_what_was_missed() {
     let socket = SocketDouble::new(|number, heard| match heard {
         None => vec![hello()],

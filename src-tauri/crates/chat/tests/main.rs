@@ -6,6 +6,7 @@
 mod discord;
 mod doubles;
 mod every;
+mod files;
 mod mail;
 mod matrix;
 mod slack;

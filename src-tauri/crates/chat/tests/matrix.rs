@@ -3,6 +3,8 @@
 use crate::doubles::{Asked, Double, LONG, Said, adapter, json, said, words};
 use chat::{Adapter, Attachment, Fault, Incoming, OutFile, Outgoing, Service};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ME: &str = "@hermit:example.org";
 const ROOM: &str = "!room:example.org";
@@ -210,7 +212,10 @@ fn a_repeat_has_the_same_transaction_and_an_edit_replaces() {
     let mut it = matrix(&double);
     let out = Outgoing { reply_to: Some("$1".to_owned()), ..words(ROOM, "**hi** <script>") };
     assert_eq!((it.send(&out).unwrap(), it.send(&out).unwrap()), ("$sent".to_owned(), "$sent".to_owned()));
-    let asked: Vec<Asked> = double.asked();
+    let sends = || -> Vec<Asked> {
+        double.asked().into_iter().filter(|asked| asked.path.contains("/send/")).collect()
+    };
+    let asked = sends();
     assert_eq!((&asked[0].path, &asked[0].method), (&asked[1].path, &"PUT".to_owned()));
     assert!(
         asked[0]
@@ -222,10 +227,48 @@ fn a_repeat_has_the_same_transaction_and_an_edit_replaces() {
     assert_eq!(content["m.relates_to"]["m.in_reply_to"]["event_id"], "$1");
     assert_eq!(content["m.mentions"], json!({}));
     it.send(&Outgoing { edit_of: Some("$sent".to_owned()), ..words(ROOM, "more") }).unwrap();
-    let content = double.asked()[2].json();
-    assert_ne!(double.asked()[2].path, asked[0].path);
+    let edited = sends().pop().unwrap();
+    let content = edited.json();
+    assert_ne!(edited.path, asked[0].path);
     assert_eq!(content["m.relates_to"], json!({ "rel_type": "m.replace", "event_id": "$sent" }));
     assert_eq!(content["m.new_content"]["body"], "more");
+}
+
+#[test]
+fn nothing_is_sent_into_a_room_that_others_came_into_or_that_nobody_can_tell_of() {
+    let members = Arc::new(AtomicUsize::new(2));
+    let inside = Arc::clone(&members);
+    let double = homeserver(move |asked, _| {
+        if asked.path.contains("joined_members") {
+            return match inside.load(Ordering::SeqCst) {
+                0 => Some(said(502, "gone")),
+                1 => {
+                    Some(said(403, &json!({ "errcode": "M_FORBIDDEN", "error": "not in room" }).to_string()))
+                }
+                many => {
+                    let all: serde_json::Map<String, Value> =
+                        (0..many).map(|n| (format!("@{n}:example.org"), json!({}))).collect();
+                    Some(json(&json!({ "joined": all })))
+                }
+            };
+        }
+        asked.path.contains("/send/").then(|| json(&json!({ "event_id": "$sent" })))
+    });
+    let mut it = matrix(&double);
+    assert_eq!(it.send(&words(ROOM, "hello")).unwrap(), "$sent");
+    members.store(3, Ordering::SeqCst);
+    let changed = Outgoing { edit_of: Some("$sent".to_owned()), ..words(ROOM, "done") };
+    for out in [&words(ROOM, "secret"), &changed] {
+        let Err(Fault::Refused { why }) = it.send(out) else { panic!("it was sent") };
+        assert!(why.contains("others are in that room"), "{why}");
+    }
+    members.store(1, Ordering::SeqCst);
+    assert!(matches!(it.send(&words(ROOM, "x")), Err(Fault::Refused { .. })));
+    members.store(0, Ordering::SeqCst);
+    assert!(matches!(it.send(&words(ROOM, "x")), Err(Fault::Away { .. })), "it is tried again");
+    assert_eq!(double.count("/send/"), 1);
+    members.store(2, Ordering::SeqCst);
+    assert!(it.send(&words(ROOM, "x")).is_ok(), "they left again");
 }
 
 #[test]

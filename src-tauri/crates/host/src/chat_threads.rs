@@ -339,7 +339,7 @@ impl Listener {
     /// Has the kernel hear a message; none where the store is let go of. While files of it are fetched, no store is held.
     fn hear(
         &self,
-        incoming: Incoming,
+        mut incoming: Incoming,
         adapter: &mut Option<Box<dyn Adapter>>,
     ) -> Result<Option<Received>, kernel::Error> {
         let hears = |kernel: Arc<Kernel>| kernel.hears(&self.name, &incoming.sender, &incoming.chat);
@@ -347,7 +347,14 @@ impl Listener {
         // Nothing of a stranger is fetched.
         if !incoming.is_group && self.kernel.upgrade().is_some_and(hears) {
             for attachment in incoming.attachments.iter().take(ENCLOSED_MAX) {
-                attachments.extend(self.fetch(attachment, adapter)?);
+                match self.fetch(attachment, adapter)? {
+                    Some(file) => attachments.push(file),
+                    // Whoever works on it says so, rather than to answer as if nothing had come.
+                    None => incoming.text.push_str(&format!(
+                        "\n\n[The file \"{}\" came with this, and could not be fetched.]",
+                        attachment.name
+                    )),
+                }
             }
         }
         let Some(kernel) = self.kernel.upgrade().filter(|_| !self.over.is_over()) else { return Ok(None) };

@@ -149,7 +149,7 @@ impl Messenger for Chats {
             text: message.text.clone(),
             reply_to: message.reply_to.clone(),
             buttons,
-            edit_of: None,
+            edit_of: message.edits.clone(),
             file,
             repeat_key: message.repeat_key.clone(),
         };

@@ -60,6 +60,7 @@ mod seeing;
 pub mod skills;
 pub mod skins;
 pub mod standing;
+mod state_lines;
 pub mod state_roots;
 pub mod submit;
 pub mod tools;

@@ -1,8 +1,11 @@
 //! Gateways as events tell them: which there are, how each stands and who is paired, from the store's own stream; what came in
 //! and waits to go out, from a stream of each (schedule.md 2).
 
+pub(crate) mod lines;
+
 use crate::Error;
 use ledger::Reader;
+use lines::{ButtonOrder, StateLines};
 use model::artifact::ArtifactRef;
 use model::body::{Body, GatewayKept, MessageQueued, SenderPaired};
 use model::gateway::{
@@ -90,8 +93,10 @@ pub struct Traffic {
     pub refused: BTreeMap<MessageRefusal, u64>,
     /// Senders who are not heard, and until when.
     silenced: BTreeMap<String, UnixMs>,
-    /// Buttons that were not pressed yet, by their digests: whose they are, and what they deny.
-    buttons: BTreeMap<Digest, (PrincipalId, Denies)>,
+    /// Buttons that were not pressed yet, by their digests: whose they are, and what they order.
+    buttons: BTreeMap<Digest, (PrincipalId, ButtonOrder)>,
+    /// For each task, the message that says how it stands.
+    pub(crate) lines: StateLines,
     /// The task that a message of ours was about, by the service's own id of it.
     about: BTreeMap<(PrincipalId, String), TaskId>,
     /// The number of each sender's last message.
@@ -114,9 +119,9 @@ impl Traffic {
         self.silenced.values().filter(|until| now < **until).count() < SILENCED_MAX
     }
 
-    /// What a button of this sender denies, if it was not pressed yet.
-    pub(crate) fn button(&self, sha256: Digest, of: PrincipalId) -> Option<Denies> {
-        self.buttons.get(&sha256).filter(|(owner, _)| *owner == of).map(|(_, denies)| *denies)
+    /// What a button of this sender orders, if it was not pressed yet.
+    pub(crate) fn button(&self, sha256: Digest, of: PrincipalId) -> Option<ButtonOrder> {
+        self.buttons.get(&sha256).filter(|(owner, _)| *owner == of).map(|(_, order)| *order)
     }
 
     /// The task that a message of ours to this sender was about.
@@ -156,7 +161,9 @@ impl Traffic {
             }
             Body::MessageSettled(b) => {
                 let sent = b.message_id.as_ref().and_then(|id| id.shown().cloned());
-                let Some(message) = self.waiting(&b.repeat_key) else { return };
+                let message = self.queue.iter_mut().find(|message| message.repeat_key == b.repeat_key);
+                let Some(message) = message else { return };
+                self.lines.settled(message, b, sent.as_deref());
                 message.sending = None;
                 message.not_before = b.settled_at.plus_ms(retry_ms(message.attempts));
                 let about = (message.principal_id, message.about_task_id);
@@ -172,11 +179,19 @@ impl Traffic {
     }
 
     fn queued(&mut self, b: &MessageQueued) {
-        self.told.insert(b.repeat_key.clone());
-        if let (Some(sha256), Some(task_id), Some(approval_id)) =
-            (b.button_sha256, b.about_task_id, b.approval_id)
-        {
-            self.buttons.insert(sha256, (b.principal_id, Denies { task_id, approval_id }));
+        if b.about != MessageAbout::State {
+            self.told.insert(b.repeat_key.clone());
+        }
+        if let (Some(sha256), Some(task_id)) = (b.button_sha256, b.about_task_id) {
+            let order = match b.approval_id {
+                Some(approval_id) => ButtonOrder::Deny(Denies { task_id, approval_id }),
+                None => ButtonOrder::Stop(task_id),
+            };
+            self.buttons.insert(sha256, (b.principal_id, order));
+        }
+        if let Some(task_id) = self.lines.queued(b).filter(|_| b.button_sha256.is_none()) {
+            // What it says now has no button: nothing is stopped by an old one.
+            self.buttons.retain(|_, (_, order)| *order != ButtonOrder::Stop(task_id));
         }
         self.queue.push_back(QueuedMessage {
             principal_id: b.principal_id,
@@ -318,10 +333,20 @@ impl GatewayRegistry {
         self.0.values().filter(|one| one.state != GatewayState::Removed)
     }
 
+    /// How many paused themselves and wait for a person.
+    pub fn asking(&self) -> usize {
+        self.all_standing().filter(|one| one.state == GatewayState::Paused && one.by_itself).count()
+    }
+
     /// Whose conversation it is, where it is that of a sender.
     pub(crate) fn sender_in(&self, conversation: ConversationId) -> Option<PrincipalId> {
-        let all = self.0.values().flat_map(|one| &one.senders);
-        all.filter(|one| one.conversation_id == conversation).map(|one| one.principal_id).next_back()
+        self.whose(conversation).map(|(_, sender)| sender.principal_id)
+    }
+
+    /// The gateway, and the sender whose conversation it is, where it is that of one.
+    pub fn whose(&self, conversation: ConversationId) -> Option<(&GatewayRecord, &PairedSender)> {
+        let all = self.0.values().flat_map(|one| one.senders.iter().map(move |sender| (one, sender)));
+        all.filter(|(_, sender)| sender.conversation_id == conversation).next_back()
     }
 
     /// Reads what came in and goes out of each, beside what the store's own stream says.

@@ -85,6 +85,7 @@ mod several;
 mod skills;
 mod skins;
 mod standing;
+mod state_lines;
 mod state_roots;
 mod statuses;
 mod steps;

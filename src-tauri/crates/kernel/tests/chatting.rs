@@ -4,6 +4,7 @@ use crate::gateways::{
     HOUR, NAME, allow_messages, connected, deliver, from, hear, pair, record, refused, said, task_of, texts,
 };
 use crate::story::{completed, count, die, events, state};
+use acts::Message;
 use kernel::command::inbound::{Heard, Received};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::Body;
@@ -94,6 +95,18 @@ fn a_service_that_is_away_for_hours_keeps_its_messages_queued_and_gets_each_once
     let waiting = record(&world).traffic.queue;
     assert_eq!(waiting.len(), 2, "greeting and outcome wait, visibly");
     assert!(waiting[0].attempts >= 2 && waiting[0].attempts <= 6, "it is tried less and less often");
+    let why =
+        events(world.kernel(), record(&world).messages_task_id).into_iter().filter_map(
+            |(_, body)| match body {
+                Body::MessageSettled(b) => b.why.shown().cloned(),
+                _ => None,
+            },
+        );
+    let why: Vec<String> = why.collect();
+    assert!(
+        why.iter().all(|why| why.contains("the service cannot be reached")),
+        "the outbox says why: {why:?}"
+    );
     service.becomes(ChatMood::Takes);
     world.clock.advance(2 * HOUR);
     deliver(&world);
@@ -128,7 +141,8 @@ fn a_chat_denies_with_a_button_that_is_its_own_and_good_once_and_allows_nothing(
     let task = task_of(said(&world, "mary", "1", "write a.txt"));
     let approval = world.drive_to_approval(task);
     deliver(&world);
-    let card = service.shown().into_iter().find(|one| !one.buttons.is_empty()).expect("a card was sent");
+    let denies = |one: &Message| one.buttons.iter().any(|button| button.label == "Deny");
+    let card = service.shown().into_iter().find(denies).expect("a card was sent");
     let digest = state(&world, task).approvals[&approval].approval.approval_packet_sha256.to_string();
     assert!(card.text.contains("a.txt") && card.text.contains(&digest), "{}", card.text);
     assert!(card.text.contains("https://home.example") && card.text.contains("A chat approves nothing"));

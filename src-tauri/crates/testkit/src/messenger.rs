@@ -15,16 +15,45 @@ pub enum ChatMood {
     Silent,
 }
 
-/// Shows what it took, once for each key where it knows repeats.
+/// Shows what it took, once for each key where it knows repeats, and each as it was changed last.
 pub struct ChatService {
     state: Mutex<(ChatMood, Vec<Message>)>,
+    /// What it was sent, in order: changes, too.
+    sent: Mutex<Vec<Message>>,
+    /// Messages that somebody deleted, as it names them.
+    deleted: Mutex<Vec<String>>,
     knows_repeats: bool,
 }
 
 impl ChatService {
     /// One that takes what it is sent. `knows_repeats`: a message with a key that came before is not shown again.
     pub const fn new(knows_repeats: bool) -> Self {
-        Self { state: Mutex::new((ChatMood::Takes, Vec::new())), knows_repeats }
+        let state = Mutex::new((ChatMood::Takes, Vec::new()));
+        Self { state, sent: Mutex::new(Vec::new()), deleted: Mutex::new(Vec::new()), knows_repeats }
+    }
+
+    /// Everything that it took in order: messages, and new words of them.
+    pub fn sent(&self) -> Vec<Message> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Somebody deletes the message that it shows at this place: it cannot be changed any more.
+    pub fn delete(&self, place: usize) {
+        self.deleted.lock().unwrap_or_else(PoisonError::into_inner).push(format!("m{place}"));
+    }
+
+    /// Changes what it shows; the place of it.
+    fn edit(&self, shown: &mut [Message], id: &str, to: &Message) -> Result<usize, Undelivered> {
+        let gone = || Undelivered::NotSent("there is no such message to edit".to_owned());
+        if self.deleted.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|one| one == id) {
+            return Err(gone());
+        }
+        let place = id.strip_prefix('m').and_then(|place| place.parse::<usize>().ok());
+        let place = place.filter(|place| *place < shown.len()).ok_or_else(gone)?;
+        if let Some(message) = shown.get_mut(place) {
+            (message.text, message.buttons) = (to.text.clone(), to.buttons.clone());
+        }
+        Ok(place)
     }
 
     /// What it does from now on.
@@ -46,13 +75,15 @@ impl Messenger for ChatService {
             return Err(Undelivered::NotSent("the service cannot be reached".to_owned()));
         }
         let known = shown.iter().position(|one| one.repeat_key == message.repeat_key);
-        let place = match known.filter(|_| self.knows_repeats) {
-            Some(place) => place,
-            None => {
+        let place = match (&message.edits, known.filter(|_| self.knows_repeats)) {
+            (Some(id), _) => self.edit(shown, id, message)?,
+            (None, Some(place)) => place,
+            (None, None) => {
                 shown.push(message.clone());
                 shown.len() - 1
             }
         };
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
         match mood {
             ChatMood::Silent => Err(Undelivered::Unknown("the service did not answer".to_owned())),
             ChatMood::Takes | ChatMood::Away => {

@@ -16,6 +16,23 @@ crate::names! {
     }
 }
 
+impl Service {
+    /// Whether the words of a message that was sent can be changed there.
+    pub const fn can_edit(self) -> bool {
+        matches!(self, Self::Telegram | Self::Matrix | Self::Slack | Self::Discord)
+    }
+
+    /// Whether a message has buttons there.
+    pub const fn has_buttons(self) -> bool {
+        matches!(self, Self::Telegram | Self::Slack | Self::Discord)
+    }
+
+    /// Whether a message goes with a file there; where none does, a long text goes in parts.
+    pub const fn takes_files(self) -> bool {
+        matches!(self, Self::Telegram | Self::Matrix | Self::Mail | Self::Slack | Self::Discord)
+    }
+}
+
 crate::names! {
     /// How a gateway stands.
     pub enum GatewayState ("state of a gateway") {
@@ -97,6 +114,8 @@ crate::names! {
         Approval = "approval",
         /// What became of a message.
         Reply = "reply",
+        /// How a task stands by now, in one message that is changed as it goes on.
+        State = "state",
     }
 }
 

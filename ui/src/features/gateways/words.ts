@@ -63,7 +63,7 @@ export function refusal(why: MessageRefusal): string {
   return lookUp(REFUSED, why, plain(why));
 }
 
-const ABOUT: Readonly<Record<MessageAbout, string>> = { outcome: "How a task ended", question: "A question of a task", approval: "An approval waits", reply: "A reply" };
+const ABOUT: Readonly<Record<MessageAbout, string>> = { outcome: "How a task ended", question: "A question of a task", approval: "An approval waits", reply: "A reply", state: "How a task stands" };
 
 /** What a message tells that goes out. */
 export function aboutName(about: MessageAbout): string {

@@ -1,7 +1,7 @@
 // Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { DONE, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
+import { DONE, GATEWAY, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const OTHER = "task_01a2000000007000800000000000001a";
@@ -119,9 +119,33 @@ test("a schedule that paused itself waits in the inbox with its runs; resuming i
   await waitFor(() => expect(asked("schedules.resume")).toEqual([{ name: "morning" }]));
 });
 
-test("schedules are not asked for while none has paused itself", async () => {
+test("a gateway that paused itself waits in the inbox with the reason, and is resumed there", async () => {
+  const status = sceneAnswers()["host.status"];
+  if (typeof status !== "object") throw new Error("the scene has a status");
+  const host = scene({
+    "host.status": { ...status, waiting: { ...status.waiting, approvals: 0, paused_gateways: 1 } },
+    "approvals.list": { rows: [] }, "task.list": { rows: [] },
+    "gateways.list": { gateways: [
+      { ...GATEWAY, state: "paused", by_itself: true, why: "the service refuses the token", queued: 2 },
+      { ...GATEWAY, name: "work", state: "paused", why: "holiday" },
+    ] },
+    "gateways.resume": GATEWAY,
+  });
+  const { user } = show(host, "/");
+  const form = within(await screen.findByRole("region", { name: "Paused gateway" }));
+  expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(1);
+  form.getByRole("heading", { name: "Gateway family stopped: Telegram" });
+  form.getByText(/The service refuses the token/);
+  form.getByText("2 messages wait to be sent.");
+  expect(form.getByRole("link", { name: "Open the gateway" }).getAttribute("href")).toContain("/gateways?of=family");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(form.getByRole("button", { name: "Resume" }));
+  await waitFor(() => expect(host.asked.filter((one) => one.name === "gateways.resume").map((one) => one.params)).toEqual([{ name: "family" }]));
+});
+
+test("schedules and gateways are not asked for while none has paused itself", async () => {
   const host = waiting();
   show(host, "/");
   await screen.findByRole("checkbox", { name: "Choose: move 6 files" });
-  expect(host.asked.some((one) => one.name === "schedules.list")).toBe(false);
+  expect(host.asked.some((one) => one.name === "schedules.list" || one.name === "gateways.list")).toBe(false);
 });

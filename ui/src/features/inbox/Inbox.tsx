@@ -4,6 +4,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useKey, useSteps } from "~/screen/keyboard";
 import { projectsOf } from "~/screen/projects";
 import { Screen } from "~/screen/Screen";
+import { serviceName } from "~/features/chats/words";
 import { AskerLine } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
@@ -12,6 +13,7 @@ import type { RiskBand } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
+import type { Gateway } from "~/ipc/generated/gateways";
 import type { Schedule } from "~/ipc/generated/schedules";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
@@ -25,6 +27,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Chosen } from "./Chosen";
 import { OpenMessage } from "./OpenMessage";
+import { PausedGateway } from "./PausedGateway";
 import { PausedSchedule } from "./PausedSchedule";
 import { Question } from "./Question";
 import { Unknown } from "./Unknown";
@@ -35,7 +38,8 @@ type Item =
   | { kind: "question"; id: string; at: number; row: Asked }
   | { kind: "unknown"; id: string; at: number; row: TaskRow }
   | { kind: "message"; id: string; at: number; row: Message }
-  | { kind: "schedule"; id: string; at: number; row: Schedule };
+  | { kind: "schedule"; id: string; at: number; row: Schedule }
+  | { kind: "gateway"; id: string; at: number; row: Gateway };
 
 const SHOWN_MAX = 200;
 
@@ -49,8 +53,9 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   const tasks = useAsk("task.list", { group: "waiting", limit: SHOWN_MAX });
   const decided = useAsk("approvals.list", { status: "any", limit: 40 });
   const messages = useAsk("conversations.undecided", { limit: SHOWN_MAX });
-  const paused = useAsk("host.status", {}).data?.waiting.paused_schedules ?? 0;
+  const { paused_schedules: paused = 0, paused_gateways: cut = 0 } = useAsk("host.status", {}).data?.waiting ?? {};
   const schedules = useAsk("schedules.list", {}, { enabled: paused > 0 });
+  const gateways = useAsk("gateways.list", {}, { enabled: cut > 0 });
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
   const { projects, projectOf } = useProjects(tasks.data?.rows);
   const [project, setProject] = useState("");
@@ -63,9 +68,10 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
       ...(tasks.data?.rows ?? []).filter((row) => row.unknown_effects > 0).map((row): Item => ({ kind: "unknown", id: row.task_id, at: row.updated_at, row })),
       ...(messages.data?.rows ?? []).map((row): Item => ({ kind: "message", id: row.message_id, at: row.said_at, row })),
       ...(paused === 0 ? [] : schedules.data?.schedules ?? []).filter((row) => row.by_itself).map((row): Item => ({ kind: "schedule", id: `schedule:${row.name}`, at: row.runs[0]?.slot_at ?? row.since, row })),
+      ...(cut === 0 ? [] : gateways.data?.gateways ?? []).filter((row) => row.by_itself).map((row): Item => ({ kind: "gateway", id: `gateway:${row.name}`, at: row.since, row })),
     ];
     return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
-  }, [approvals.data, questions.data, tasks.data, messages.data, paused, schedules.data]);
+  }, [approvals.data, questions.data, tasks.data, messages.data, paused, schedules.data, cut, gateways.data]);
   const items = useMemo(() => (project === "" ? everything : everything.filter((item) => projectOf(taskOf(item)) === project)), [everything, project, projectOf]);
   const chosenRows = items.flatMap((item) => (item.kind === "approval" && marked.has(item.id) ? [item.row] : []));
   const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
@@ -174,9 +180,9 @@ function useProjects(rows: readonly TaskRow[] | undefined) {
   }, [folders.data, rows]);
 }
 
-/** The task that asks; a message that nobody could bind has none yet, and a schedule asks for all of its runs. */
+/** The task that asks; a message that nobody could bind has none yet, and a schedule or a gateway asks for all of its tasks. */
 function taskOf(item: Item): string | null {
-  return item.kind === "message" || item.kind === "schedule" ? null : item.row.task_id;
+  return item.kind === "message" || item.kind === "schedule" || item.kind === "gateway" ? null : item.row.task_id;
 }
 
 const RISK: Readonly<Record<RiskBand, number>> = { critical: 4, high: 3, moderate: 2, low: 1 };
@@ -198,6 +204,8 @@ function Pane({ item }: { item: Item }) {
       return <OpenMessage message={item.row} key={item.id} />;
     case "schedule":
       return <PausedSchedule schedule={item.row} key={item.id} />;
+    case "gateway":
+      return <PausedGateway gateway={item.row} key={item.id} />;
     default:
       return item satisfies never;
   }
@@ -258,6 +266,15 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.what}>The schedule {item.row.name} paused itself</span>
           <span className={styles.second}><span><Words of={brief(capital(item.row.said))} /></span><Time at={item.at} /></span>
           <span className={styles.third}>Resume or remove it</span>
+        </>
+      );
+    case "gateway":
+      return (
+        <>
+          <span className={styles.mark} data-tone="waiting"><Mark name="paused" size={13} /></span>
+          <span className={styles.what}>The gateway {item.row.name} stopped</span>
+          <span className={styles.second}><span>{serviceName(item.row.service)}</span><Time at={item.at} /></span>
+          <span className={styles.third}>Nothing is heard or sent until you resume it</span>
         </>
       );
     default:

@@ -1,10 +1,11 @@
 // Every task, as a list or on a board, of all projects or of one; and the projects themselves.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
+import { serviceName } from "~/features/chats/words";
 import { Screen } from "~/screen/Screen";
 import { brief, cost, count, folderName, originName, run, said, tokens } from "~/screen/words";
 import { useAsk, usePages } from "~/ipc/client";
-import type { TaskCounts, TaskRow } from "~/ipc/generated/task";
+import type { ChatSender, TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { Select, TextField } from "~/primitives/Field";
 import { Answer, Empty } from "~/primitives/States";
@@ -102,8 +103,17 @@ function State({ row }: { row: TaskRow }) {
   return <StateWord tone={at.tone} mark={at.mark}>{at.word}</StateWord>;
 }
 
+/** Letters of a name that a stranger chose. */
+const NAME_LETTERS = 60;
+
+/** "Ana on Telegram": the name is their own choice, and nobody has checked it. */
+function inChat({ sender_name, service }: ChatSender): string {
+  return `${said(sender_name).slice(0, NAME_LETTERS)} on ${serviceName(service)}`;
+}
+
 /** What is most worth knowing of it, and who began it when no person did. */
 function second(row: TaskRow): string {
+  if (row.from_chat !== null) return `${inChat(row.from_chat)}: ${stands(row)}`;
   return row.origin === "person" ? stands(row) : `${originName(row.origin)}: ${stands(row)}`;
 }
 
@@ -197,7 +207,7 @@ function Column({ title, group, which, known, open }: { title: string; group: st
               <button type="button" tabIndex={stop} onClick={() => open(row.task_id)}>
                 <State row={row} />
                 <span className={styles.title}><Words of={brief(said(row.title))} /></span>
-                <span className={styles.foot}><span>{[folderName(said(row.workspace)), second(row)].filter(Boolean).join(", ")}</span><Time at={row.updated_at} /></span>
+                <span className={styles.foot}><span><Words of={[folderName(said(row.workspace)), second(row)].filter(Boolean).join(", ")} /></span><Time at={row.updated_at} /></span>
               </button>
             )}
           </VirtualRows>

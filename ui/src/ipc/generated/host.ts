@@ -48,6 +48,8 @@ export interface Waiting {
   undecided_messages: number;
   /** Schedules that paused themselves. */
   paused_schedules: number;
+  /** Gateways that paused themselves. */
+  paused_gateways: number;
   running: number;
   /** Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody. */
   quiet: number;

@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { AnswerCheck } from "./answer";
 import type { Page, PartOf, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, ClarificationStatus, CriterionOutcome, IngressResolution, Origin, PolicyVerdict, Priority, Profile, Proposer, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, Service, StepKind, StepStatus, TaskStatus, TerminationReason, UndoneExtent, WaitsFor, WordsBy } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -249,6 +249,8 @@ export interface TaskRow {
   profile: Profile;
   /** Who began it. */
   origin: Origin;
+  /** The sender who began it in a chat, as the process that holds the store knows it; absent where none did. */
+  from_chat: ChatSender | null;
   /** Who proposes in it; absent before it begins. */
   proposer: Proposer | null;
   created_at: number;
@@ -275,6 +277,15 @@ export interface TaskRow {
   workspace: Text | null;
   /** Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it succeeded. */
   because: Text | null;
+}
+
+/** A sender who began a task in a chat. */
+export interface ChatSender {
+  /** As they call themselves there; nobody has checked it. */
+  sender_name: Text;
+  service: Service;
+  /** The gateway. */
+  gateway: string;
 }
 
 /** How many tasks stand how. */

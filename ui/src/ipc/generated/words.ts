@@ -459,6 +459,8 @@ export const MESSAGE_ABOUT = [
   "approval",
   /** What became of a message. */
   "reply",
+  /** How a task stands by now, in one message that is changed as it goes on. */
+  "state",
 ] as const;
 export type MessageAbout = (typeof MESSAGE_ABOUT)[number];
 

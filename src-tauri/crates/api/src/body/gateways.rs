@@ -16,12 +16,13 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::ScheduleProposer;
 use model::{Body, Sensitive};
+use projections::rows::TaskRow;
 use std::collections::BTreeMap;
 use wire::gateways::{
     Add, Gateway, Gateways, List, Message, MessageList, Messages, Pair, PairedSender, PairingCode, Pause,
     Remove, Resume, SenderList, Senders, Show, Unpair,
 };
-use wire::task::Submitted;
+use wire::task::{ChatSender, Submitted};
 use wire::{Caller, Code, Error, Text};
 
 /// Messages that are told at once.
@@ -266,6 +267,21 @@ fn shown_text(said: Option<String>, at: &ArtifactRef) -> Text {
 fn shown(host: &dyn Host, name: &str) -> Result<Gateway, Error> {
     let registry = registry(host)?;
     row(host, known(&registry, name)?)
+}
+
+/// The sender in whose conversation a task is that a chat began; only who holds the store knows it without reading all of it.
+pub(crate) fn chat_sender(host: &dyn Host, r: &TaskRow) -> Option<ChatSender> {
+    if r.channel != Channel::Chat {
+        return None;
+    }
+    let registry = host.kernel().ok()?.gateway_registry();
+    let (gateway, sender) = registry.whose(r.conversation_id)?;
+    let name = sender.sender_name.clone().unwrap_or_else(|| "(erased)".to_owned());
+    Some(ChatSender {
+        sender_name: Text::Shown(name),
+        service: gateway.service,
+        gateway: gateway.name.clone(),
+    })
 }
 
 /// Gateways with what came in and goes out.

@@ -18,10 +18,13 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
     let waiting = query.waiting(host.now()).wire()?;
     let gate = query.gate().wire()?;
     let held_by = ledger::holder(reader.dir()).wire()?;
-    // Who holds the store knows its schedules; anybody else folds them.
-    let paused_schedules = match host.kernel() {
-        Ok(kernel) => kernel.schedule_registry().asking(),
-        Err(_) => fold::store_state(&reader)?.schedules.asking(),
+    // Who holds the store knows its schedules and gateways; anybody else folds them.
+    let (paused_schedules, paused_gateways) = match host.kernel() {
+        Ok(kernel) => (kernel.schedule_registry().asking(), kernel.gateway_registry().asking()),
+        Err(_) => {
+            let store = fold::store_state(&reader)?;
+            (store.schedules.asking(), store.gateways.asking())
+        }
     };
     Ok(HostStatus {
         role: if host.kernel().is_ok() { HostRole::Owner } else { HostRole::Reader },
@@ -38,6 +41,7 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
             unknown_effects: waiting.unknown_effects,
             undecided_messages: waiting.undecided_messages,
             paused_schedules: paused_schedules as u64,
+            paused_gateways: paused_gateways as u64,
             running: waiting.running,
             quiet: waiting.quiet,
         },

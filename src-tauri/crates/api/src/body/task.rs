@@ -315,6 +315,7 @@ pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::t
         priority: r.priority,
         profile: r.profile,
         origin: r.origin,
+        from_chat: super::gateways::chat_sender(host, r),
         proposer: r.proposer,
         created_at: r.created_at.0,
         updated_at: r.updated_at.0,

@@ -64,6 +64,25 @@ fn said(home: &Home, id: &str, text: &str) -> Received {
 }
 
 #[test]
+fn a_gateway_that_paused_itself_is_counted_among_what_waits_until_a_person_has_said() {
+    let home = Home::new(79);
+    connected(&home);
+    let waits = |home: &Home| home.must("host.status", json!({}))["waiting"]["paused_gateways"].clone();
+    assert_eq!(waits(&home), 0);
+    home.world.kernel().gateway_pauses_itself("family", "the service refuses the token").unwrap();
+    assert_eq!(waits(&home), 1);
+    let shown = home.must("gateways.show", json!({ "name": "family" }));
+    assert_eq!((&shown["by_itself"], &shown["why"]), (&json!(true), &json!("the service refuses the token")));
+    home.must("gateways.resume", json!({ "name": "family" }));
+    assert_eq!(waits(&home), 0);
+    home.must("gateways.pause", json!({ "name": "family" }));
+    assert_eq!(waits(&home), 0, "who pauses it by hand is not asked");
+    home.must("gateways.resume", json!({ "name": "family" }));
+    home.world.kernel().gateway_pauses_itself("family", "the service refuses the token").unwrap();
+    assert_eq!(waits(&home.into_reader()), 1, "whoever only reads counts it too");
+}
+
+#[test]
 fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
     let home = Home::new(78);
     assert_eq!(home.must("gateways.list", json!({}))["gateways"], json!([]));
@@ -87,6 +106,14 @@ fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
     allowed(&home, pairing["task_id"].as_str().unwrap().parse().unwrap());
     assert_eq!(said(&home, "2", &code), Received::Used(MessageUse::Pairing, Vec::new()));
     assert_eq!(said(&home, "3", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    home.world.reasoners.script("small", Vec::new());
+    let Received::Used(MessageUse::Words, tasks) = said(&home, "4", "what is new?") else { panic!("a goal") };
+    let row = home.must("task.show", json!({ "task": tasks[0].to_string() }))["row"].clone();
+    assert_eq!(row["from_chat"]["service"], "matrix", "{row}");
+    assert_eq!(row["from_chat"]["gateway"], "family", "{row}");
+    let listed = home.must("task.list", json!({}))["rows"].clone();
+    let from_chat = listed.as_array().unwrap().iter().filter(|one| !one["from_chat"].is_null());
+    assert_eq!(from_chat.count(), 1, "and no other was begun in a chat: {listed}");
     let senders = home.must("gateways.senders", json!({ "name": "family" }))["senders"].clone();
     assert_eq!((&senders[0]["sender"], &senders[0]["profile"]), (&json!("mary"), &json!("goals")));
     let messages = home.must("gateways.messages", json!({ "name": "family" }))["messages"].clone();

@@ -21,6 +21,12 @@ fn name_of(user: &Value) -> String {
     clean::name(part("global_name").or_else(|| part("username")).unwrap_or_default())
 }
 
+/// Whether others than the sender read a channel: it is one of a server, or a conversation of several.
+fn is_group(data: &Value) -> bool {
+    let kind = data.get("channel_type").or_else(|| data.pointer("/channel/type")).and_then(Value::as_u64);
+    data.get("guild_id").is_some_and(|guild| !guild.is_null()) || kind.is_some_and(|kind| kind != 1)
+}
+
 /// The message that an event, or an entry of a history, is. What bots and the service say is none.
 pub(super) fn of_message(data: &Value) -> Option<Incoming> {
     let part = |path: &str| data.pointer(path).and_then(Value::as_str);
@@ -54,7 +60,7 @@ pub(super) fn of_message(data: &Value) -> Option<Incoming> {
     Some(Incoming {
         message_id: id.to_owned(),
         chat: chat.to_owned(),
-        is_group: data.get("guild_id").is_some_and(|guild| !guild.is_null()),
+        is_group: is_group(data),
         sender: clean::id(part("/author/id")?)?,
         sender_name: name_of(data.get("author")?),
         sent_at: ms_of(number),
@@ -80,7 +86,7 @@ pub(super) fn of_press(data: &Value) -> Option<Incoming> {
     Some(Incoming {
         message_id: format!("press:{id}"),
         chat: chat.to_owned(),
-        is_group: data.get("guild_id").is_some_and(|guild| !guild.is_null()),
+        is_group: is_group(data),
         sender: clean::id(user.get("id")?.as_str()?)?,
         sender_name: name_of(user),
         sent_at: ms_of(number),

@@ -174,6 +174,7 @@ const fn told(about: MessageAbout) -> &'static str {
         MessageAbout::Question => "a question of a task",
         MessageAbout::Approval => "an approval waits",
         MessageAbout::Reply => "a reply",
+        MessageAbout::State => "how a task stands",
     }
 }
 

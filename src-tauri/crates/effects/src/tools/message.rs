@@ -24,8 +24,13 @@ impl Executor for Message {
         settled.repeats.then(|| {
             let came = delivered(act, self);
             let is_repeat_safe = came.as_ref().is_ok_and(|delivered| delivered.is_repeat_safe);
+            // Who changes a message twice to the same words has changed it once.
+            let is_repeat_safe = is_repeat_safe || self.edits.is_some();
             let mut outcome = outcome(act, self, came);
             outcome.observed.push(match is_repeat_safe {
+                true if self.edits.is_some() => {
+                    "it was interrupted and said again, in the same words".to_owned()
+                }
                 true => "it was interrupted and sent again; the service shows it once, by its key".to_owned(),
                 false => "it was interrupted and sent again: the chat may show it twice".to_owned(),
             });
@@ -75,13 +80,14 @@ fn outcome(act: &Execution<'_>, message: &Message, came: Result<Delivered, Undel
     let mut outputs = Vec::new();
     let (result_code, observed, error) = match came {
         Ok(Delivered { message_id, .. }) => {
+            let what = if message.edits.is_some() { "the new words of" } else { "it as" };
             outputs.push(Output {
                 kind: ArtifactKind::ActionResult,
                 media_type: "application/json".to_owned(),
                 bytes: serde_json::json!({ "message_id": message_id }).to_string().into_bytes(),
                 about: "how the service names the message".to_owned(),
             });
-            let taken = format!("{} took it as {}", message.service, acts::visible(&message_id));
+            let taken = format!("{} took {what} {}", message.service, acts::visible(&message_id));
             (ResultCode::Succeeded, vec![taken, said], None)
         }
         Err(Undelivered::NotSent(why)) => {

@@ -9,13 +9,14 @@ use super::schedules::reasoning;
 use super::submit::Submission;
 use crate::Error;
 use crate::drive::asked::is_asked_by_server;
+use crate::gateway_registry::lines::ButtonOrder;
 use crate::gateway_registry::{GatewayRecord, PairedSender};
 use crate::kernel::Kernel;
 use crate::sender::Sender;
 use crate::state::TaskState;
 use model::approval::Surface;
 use model::body::TaskCancelRequested;
-use model::envelope::{Envelope, EnvelopeKind, EnvelopeSender};
+use model::envelope::{Envelope, EnvelopeKind, EnvelopePayload, EnvelopeSender};
 use model::fault::Point;
 use model::gateway::{
     BUTTON_LETTERS, CODE_ALPHABET, MessageRefusal, MessageUse, SenderProfile, button_digest,
@@ -86,13 +87,33 @@ impl Kernel {
     ) -> Result<Result<Came, MessageRefusal>, Error> {
         let body = envelope.payload.body.as_str();
         let came = match (envelope.payload.kind, order(body)) {
-            (EnvelopeKind::Button, _) => self.deny_by_button(record, sender, body)?,
+            (EnvelopeKind::Button, _) => self.press(record, sender, &envelope.payload)?,
             (EnvelopeKind::Words, Some(Order::Deny(data))) => self.deny_by_button(record, sender, &data)?,
             (EnvelopeKind::Words, Some(Order::Status)) => Ok(self.tell_status(sender)?),
-            (EnvelopeKind::Words, Some(Order::Stop)) => Ok(self.stop_own(sender, &envelope.payload.sender)?),
+            (EnvelopeKind::Words, Some(Order::Stop)) => {
+                Ok(self.stop_own(record, sender, &envelope.payload)?)
+            }
             (EnvelopeKind::Words, None) => Ok(self.hear_words(record, sender, envelope)?),
         };
         Ok(came)
+    }
+
+    /// Does what a button is for. It is used once, by whom it was sent to, in the chat that they were sent it in.
+    fn press(
+        &self,
+        record: &GatewayRecord,
+        sender: &PairedSender,
+        payload: &EnvelopePayload,
+    ) -> Result<Result<Came, MessageRefusal>, Error> {
+        let button = button_digest(&record.name, &payload.body);
+        match record.traffic.button(button, sender.principal_id) {
+            None => Ok(Err(MessageRefusal::WrongButton)),
+            Some(ButtonOrder::Deny(_)) => self.deny_by_button(record, sender, &payload.body),
+            Some(ButtonOrder::Stop(task_id)) => {
+                let came = self.stop_task(sender, Some(task_id), &payload.sender)?;
+                Ok(Ok(Came { button: Some(button), used_as: MessageUse::Stop, ..came }))
+            }
+        }
     }
 
     /// Denies what a button is about. It is used once, by whom it was sent to, in the chat that they were sent it in.
@@ -103,7 +124,7 @@ impl Kernel {
         data: &str,
     ) -> Result<Result<Came, MessageRefusal>, Error> {
         let button = button_digest(&record.name, data);
-        let Some(denies) = record.traffic.button(button, sender.principal_id) else {
+        let Some(ButtonOrder::Deny(denies)) = record.traffic.button(button, sender.principal_id) else {
             return Ok(Err(MessageRefusal::WrongButton));
         };
         let said = format!("denied through the gateway {}", record.name);
@@ -142,12 +163,36 @@ impl Kernel {
         Ok(Came { reply: Some(text), about: open.first().copied(), ..Came::of(MessageUse::Status) })
     }
 
-    /// Stops the newest open task that the sender began; heard again after a crash, it stops no other.
-    fn stop_own(&self, sender: &PairedSender, from: &EnvelopeSender) -> Result<Came, Error> {
+    /// Stops the task that the sender answers a message about, else the newest open one that they began.
+    fn stop_own(
+        &self,
+        record: &GatewayRecord,
+        sender: &PairedSender,
+        payload: &EnvelopePayload,
+    ) -> Result<Came, Error> {
+        let answered = payload.in_reply_to.as_ref();
+        let answered = answered.and_then(|id| record.traffic.about(sender.principal_id, id));
+        self.stop_task(sender, answered, &payload.sender)
+    }
+
+    /// Stops an open task that the sender began: the one that is meant, else the newest. Heard again after a crash, it stops no
+    /// other.
+    fn stop_task(
+        &self,
+        sender: &PairedSender,
+        meant: Option<TaskId>,
+        from: &EnvelopeSender,
+    ) -> Result<Came, Error> {
         let key = format!("chat.stop:{}", digest_of(from));
         let before = self.reader.by_idempotency_key(&key)?.map(|stored| stored.task_id);
-        let Some(task_id) = before.or(self.open_of(sender)?.first().copied()) else {
-            return Ok(Came::unusable("No task of yours is open.".to_owned()));
+        let open = self.open_of(sender)?;
+        let task_id = before.or_else(|| match meant {
+            Some(task) => open.contains(&task).then_some(task),
+            None => open.first().copied(),
+        });
+        let Some(task_id) = task_id else {
+            let why = if meant.is_some() { "That task is not open." } else { "No task of yours is open." };
+            return Ok(Came { about: meant, ..Came::unusable(why.to_owned()) });
         };
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
@@ -172,8 +217,9 @@ impl Kernel {
         let (payload, open) = (&envelope.payload, self.open_of(sender)?);
         let answered = payload.in_reply_to.as_ref();
         let answered = answered.and_then(|id| record.traffic.about(sender.principal_id, id));
-        let target = match (answered.filter(|task| open.contains(task)), open.as_slice()) {
-            (Some(task), _) => Some(task),
+        let target = match (answered, open.as_slice()) {
+            // Who answers about a task that is over means no other: it is a goal that follows.
+            (Some(task), _) => Some(task).filter(|task| open.contains(task)),
             (None, [one]) => Some(*one),
             (None, []) => None,
             (None, _) => {

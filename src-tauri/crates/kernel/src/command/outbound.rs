@@ -44,14 +44,21 @@ pub(super) struct Telling {
     about: MessageAbout,
     text: String,
     about_task: Option<TaskId>,
-    denies: Option<(ApprovalId, MessageButton, Digest)>,
+    approval_id: Option<ApprovalId>,
+    button: Option<(MessageButton, Digest)>,
     reply_to: Option<String>,
 }
 
 impl Telling {
     /// Words, once for this key.
     pub(super) const fn words(repeat_key: String, about: MessageAbout, text: String) -> Self {
-        Self { repeat_key, about, text, about_task: None, denies: None, reply_to: None }
+        Self { repeat_key, about, text, about_task: None, approval_id: None, button: None, reply_to: None }
+    }
+
+    /// The same with a button, where there is one.
+    #[must_use]
+    pub(super) fn with_button(self, button: Option<(MessageButton, Digest)>) -> Self {
+        Self { button, ..self }
     }
 
     /// The same about a task.
@@ -79,14 +86,36 @@ const fn is_for_good(error: &Error) -> bool {
     )
 }
 
-/// Queues what a sender is to be told. Written into the stream of the gateway's messages.
+/// Queues what a sender is to be told: a long text with the whole of it as a file, or in parts where the service takes no file.
+/// Written into the stream of the gateway's messages.
 pub(super) fn queue(
     w: &mut Writeup<'_>,
     record: &GatewayRecord,
     principal_id: PrincipalId,
     telling: Telling,
 ) -> Result<(), Error> {
-    let Telling { repeat_key, about, text, about_task, denies, reply_to } = telling;
+    if record.service.takes_files() || telling.text.chars().count() <= LETTERS_MAX {
+        return queue_one(w, record, principal_id, telling);
+    }
+    let (about, task) = (telling.about, telling.about_task);
+    let mut parts = words::parts(&telling.text).into_iter();
+    let further = format!("{}:part", telling.repeat_key);
+    let text = parts.next().unwrap_or_default();
+    queue_one(w, record, principal_id, Telling { text, ..telling })?;
+    for (at, text) in parts.enumerate() {
+        let part = Telling::words(format!("{further}{}", at + 2), about, text).about_task(task);
+        queue_one(w, record, principal_id, part)?;
+    }
+    Ok(())
+}
+
+fn queue_one(
+    w: &mut Writeup<'_>,
+    record: &GatewayRecord,
+    principal_id: PrincipalId,
+    telling: Telling,
+) -> Result<(), Error> {
+    let Telling { repeat_key, about, text, about_task, approval_id, button, reply_to } = telling;
     let is_long = text.chars().count() > LETTERS_MAX;
     let kept = |kind| NewArtifact::audit(kind);
     let whole = match is_long {
@@ -96,10 +125,7 @@ pub(super) fn queue(
         }
         false => None,
     };
-    let (approval_id, button, button_sha256) = match denies {
-        Some((approval_id, button, sha256)) => (Some(approval_id), Some(button), Some(sha256)),
-        None => (None, None, None),
-    };
+    let (button, button_sha256) = button.unzip();
     let text = if is_long { cut(&text) } else { text };
     let body = MessageText { text, buttons: button.into_iter().collect(), reply_to, whole };
     let body = w.object(&body, kept(ArtifactKind::ChatMessage))?;
@@ -131,16 +157,26 @@ impl Kernel {
             return Ok(());
         }
         for sender in record.all_paired() {
-            let filter = TaskFilter { conversation: Some(sender.conversation_id), ..TaskFilter::default() };
+            // Each message is a task of the same conversation, and must not push those out that it is about.
+            let (conversation, channel) = (Some(sender.conversation_id), Some(Channel::Chat));
+            let filter = TaskFilter { conversation, channel, ..TaskFilter::default() };
             let ask = Ask { limit: TASKS_MAX, ..Ask::default() };
             let rows = self.query()?.tasks(&filter, ask).map_err(view)?.rows;
-            for row in rows.into_iter().filter(|row| row.channel == Channel::Chat) {
+            let left = if rows.is_empty() { 0 } else { self.line_uses(&record, sender)? };
+            for row in rows {
                 let has_ended = row.status.is_terminal();
                 let is_told = has_ended && record.traffic.has_told(&format!("end:{}", row.task_id));
-                if is_told || (!has_ended && row.open_questions == 0 && row.open_approvals == 0) {
+                let has_news = !is_told && (has_ended || row.open_questions > 0 || row.open_approvals > 0);
+                let has_line = self.may_have_line(&record, row.task_id, (has_ended, left));
+                if !has_news && !has_line {
                     continue;
                 }
-                for telling in self.news_of(&record, &self.load(row.task_id)?, origin)? {
+                let state = self.load(row.task_id)?;
+                if has_line {
+                    self.queue_line(&record, sender, &state, origin)?;
+                }
+                let news = if has_news { self.news_of(&record, &state, origin)? } else { Vec::new() };
+                for telling in news {
                     self.queue_once(&record, sender, telling)?;
                 }
             }
@@ -180,17 +216,23 @@ impl Kernel {
             if is_told(&key) {
                 continue;
             }
-            let mut random = [0_u8; BUTTON_LETTERS];
-            self.ports.entropy.fill(&mut random);
-            let data = code_of(&random);
+            let (button, sha256) = self.button(record, "Deny");
             let packet = self.artifacts.read(&at)?;
-            let text = words::approval(state, &packet, (at, data.as_str()), origin)?;
-            let sha256 = button_digest(&record.name, &data);
-            let button = MessageButton { label: "Deny".to_owned(), data };
+            let text = words::approval(state, &packet, (at, button.data.as_str()), origin)?;
             let telling = Telling::words(key, MessageAbout::Approval, text).about_task(Some(task));
-            news.push(Telling { denies: Some((id, button, sha256)), ..telling });
+            let telling = telling.with_button(Some((button, sha256)));
+            news.push(Telling { approval_id: Some(id), ..telling });
         }
         Ok(news)
+    }
+
+    /// A new button, and the digest that is kept of it.
+    pub(super) fn button(&self, record: &GatewayRecord, label: &str) -> (MessageButton, Digest) {
+        let mut random = [0_u8; BUTTON_LETTERS];
+        self.ports.entropy.fill(&mut random);
+        let data = code_of(&random);
+        let sha256 = button_digest(&record.name, &data);
+        (MessageButton { label: label.to_owned(), data }, sha256)
     }
 
     /// How a task ended, with its answer and what nothing bears of that.
@@ -234,7 +276,10 @@ impl Kernel {
         }
         let (now, mut begun, mut seen) = (self.ports.clock.now(), Vec::new(), Vec::new());
         for message in &record.traffic.queue {
-            if seen.contains(&message.principal_id) {
+            // How a task stood is nothing that an answer waits for.
+            let is_late_line = message.about == MessageAbout::State && message.sending.is_none();
+            let is_late_line = is_late_line && message.not_before > now;
+            if is_late_line || seen.contains(&message.principal_id) {
                 continue;
             }
             seen.push(message.principal_id);
@@ -270,7 +315,8 @@ impl Kernel {
         let store = lock(&self.store);
         let record = store.gateways.standing(gateway).filter(|one| one.state == GatewayState::Active)?;
         let waits = record.traffic.queue.iter().filter(|message| message.sending.is_none());
-        waits.map(|message| message.not_before).min()
+        let lines = record.traffic.lines.looks(self.ports.clock.now());
+        waits.map(|message| message.not_before).chain(lines).min()
     }
 
     fn begin_sending(
@@ -327,6 +373,8 @@ impl Kernel {
         (sender, message): (&PairedSender, &QueuedMessage),
     ) -> Result<Message, Error> {
         let body = self.object_at::<MessageText>(&message.body)?;
+        let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
+        let line = line.and_then(|task| record.traffic.lines.of(task));
         let erased = || Error::Conflict("the chat was erased".to_owned());
         Ok(Message {
             gateway: record.name.clone(),
@@ -338,6 +386,7 @@ impl Kernel {
             text: body.text,
             buttons: body.buttons,
             reply_to: body.reply_to,
+            edits: line.and_then(|line| line.message_id.clone()),
             file: body.whole,
             repeat_key: format!("hermit-{}", Digest::of(message.repeat_key.as_bytes())),
         })
@@ -378,27 +427,32 @@ impl Kernel {
                 Some(_) => (MessageState::Unsent, "it was not sent, and is not tried again"),
                 None => (MessageState::Unsent, "it was not allowed"),
             };
-            let message_id = match came.0 {
-                MessageState::Sent => self.taken_as(&state),
-                _ => None,
+            // A person reads in the outbox why, and not only in the receipt.
+            let (message_id, why) = match (came.0, sent) {
+                (MessageState::Sent, _) => (self.told_of_sending(&state, "message_id"), None),
+                (MessageState::Queued | MessageState::Unsent, Some(_)) => {
+                    (None, self.told_of_sending(&state, "error"))
+                }
+                _ => (None, None),
             };
-            self.settle_message(&record, message, came, message_id)?;
+            let why = why.map_or_else(|| came.1.to_owned(), |why| format!("{} ({why})", came.1));
+            self.settle_message(&record, message, (came.0, &why), message_id)?;
         }
         Ok(())
     }
 
-    /// The service's own id of what a task sent.
-    fn taken_as(&self, state: &TaskState) -> Option<String> {
+    /// What the results of a task that sends tell under this name: the service's own id of the message, or why it was not sent.
+    fn told_of_sending(&self, state: &TaskState, name: &str) -> Option<String> {
         let results = state.artifacts.values().filter(|one| one.kind == ArtifactKind::ActionResult);
         let read = |sha256: &Digest| -> Option<String> {
             let bytes = self.artifacts.read(sha256).ok()?;
             let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-            value.get("message_id").and_then(|id| id.as_str()).map(str::to_owned)
+            value.get(name).and_then(|told| told.as_str()).map(str::to_owned)
         };
         results.filter_map(|one| read(&one.content_hash)).next()
     }
 
-    fn settle_message(
+    pub(super) fn settle_message(
         &self,
         record: &GatewayRecord,
         message: &QueuedMessage,
@@ -407,13 +461,24 @@ impl Kernel {
     ) -> Result<(), Error> {
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.heard_writeup(record, actor)?;
-        let (name, repeat_key, settled_at) = (record.name.clone(), message.repeat_key.clone(), w.now);
-        // The same try can be said to wait for the next, and then to be the last: its sender is gone meanwhile.
-        let key = format!("settled:{name}:{repeat_key}:{}:{state}", message.attempts);
-        let why = Sensitive::from(why.to_owned());
-        let message_id = message_id.map(Sensitive::from);
-        let settled = MessageSettled { name, repeat_key, state, why, settled_at, message_id };
-        in_messages(&mut w, record, |w| w.push_keyed(Some(key), settled));
+        push_settled(&mut w, record, message, (state, why), message_id);
         self.commit_once(w)
     }
+}
+
+/// That a message stands so by now. Written into the stream of the gateway's messages.
+pub(super) fn push_settled(
+    w: &mut Writeup<'_>,
+    record: &GatewayRecord,
+    message: &QueuedMessage,
+    (state, why): (MessageState, &str),
+    message_id: Option<String>,
+) {
+    let (name, repeat_key, settled_at) = (record.name.clone(), message.repeat_key.clone(), w.now);
+    // The same try can be said to wait for the next, and then to be the last: its sender is gone meanwhile.
+    let key = format!("settled:{name}:{repeat_key}:{}:{state}", message.attempts);
+    let why = Sensitive::from(why.to_owned());
+    let message_id = message_id.map(Sensitive::from);
+    let settled = MessageSettled { name, repeat_key, state, why, settled_at, message_id };
+    in_messages(w, record, |w| w.push_keyed(Some(key), settled));
 }

@@ -1,16 +1,23 @@
 //! What senders are told, in words: of a part of CommonMark that every adapter renders or strips.
 
 use crate::Error;
-use crate::state::{TaskState, Turn};
+use crate::gateway_registry::lines::{OVER, WORKING};
+use crate::state::{ReceiptRecord, TaskState, Turn};
 use acts::ApprovalPacket;
 use model::answer::{AnswerCheck, AnswerSupport};
 use model::gateway::SenderProfile;
-use model::ingress::Clarification;
+use model::ingress::{Clarification, ClarificationStatus};
+use model::receipt::{ReceiptClass, ResultCode};
 use model::task::TaskStatus;
 use seal::Digest;
 
 /// Letters of a message: what every service takes in one. What is longer is cut, and sent whole as a file.
 pub(super) const LETTERS_MAX: usize = 1_800;
+/// Letters of one beside a file, as Telegram counts them, which takes the fewest: 1,024 units of UTF-16, of which some are kept
+/// for what its rendering adds.
+const BESIDE_FILE_MAX: usize = 960;
+/// Messages in which one text goes at most.
+const PARTS_MAX: usize = 8;
 /// Letters of a title.
 const TITLE_MAX: usize = 120;
 /// Lines of a card that a message shows.
@@ -33,8 +40,38 @@ pub(super) fn greeting(profile: SenderProfile) -> String {
 /// A text as the message shows it that comes with the whole of it.
 pub(super) fn cut(text: &str) -> String {
     const MORE: &str = "\n\n… The whole text is in the file.";
-    let kept: String = text.chars().take(LETTERS_MAX.saturating_sub(MORE.len())).collect();
+    let mut room = BESIDE_FILE_MAX.saturating_sub(MORE.len());
+    let fits = |letter: &char| {
+        let fits = letter.len_utf16() <= room;
+        room = room.saturating_sub(letter.len_utf16());
+        fits
+    };
+    let kept: String = text.chars().take_while(fits).collect();
     format!("{kept}{MORE}")
+}
+
+/// A text in messages, one after another, for a service that takes no file: each ends with a paragraph, a line or a word where
+/// it can. Of what is longer than all of them the beginning is told.
+pub(super) fn parts(text: &str) -> Vec<String> {
+    const REST: &str = "\n\n… The rest is at the machine.";
+    let (mut parts, mut rest) = (Vec::new(), text.trim());
+    while !rest.is_empty() {
+        let room = LETTERS_MAX.saturating_sub(REST.len());
+        let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
+        let (head, _) = rest.split_at(end);
+        if end == rest.len() || parts.len() + 1 == PARTS_MAX {
+            let is_all = end == rest.len();
+            parts.push(if is_all { head.to_owned() } else { format!("{head}{REST}") });
+            break;
+        }
+        // A break that leaves half of the message empty is none.
+        let mut breaks = ["\n\n", "\n", " "].iter().filter_map(|gap| head.rfind(*gap));
+        let end = breaks.find(|at| *at > end / 2).unwrap_or(end);
+        let (head, tail) = rest.split_at(end);
+        parts.push(head.trim_end().to_owned());
+        rest = tail.trim_start();
+    }
+    parts
 }
 
 fn clipped(text: &str, most: usize) -> String {
@@ -50,6 +87,75 @@ fn title(state: &TaskState) -> String {
     clipped(&title, TITLE_MAX)
 }
 
+/// How a task stands: in short, so that two states can be told apart, and in words.
+pub(super) struct Stand {
+    pub(super) mark: String,
+    pub(super) text: String,
+    /// Whether it can be stopped.
+    pub(super) may_stop: bool,
+}
+
+/// How a task stands by now. `origin`: where a yes can be given from elsewhere, if it can.
+pub(super) fn stand(state: &TaskState, origin: Option<&str>) -> Stand {
+    let title = title(state);
+    let asks = state.clarifications.values().any(|one| one.status == ClarificationStatus::Pending);
+    let done = |one: &&ReceiptRecord| {
+        one.receipt_class == ReceiptClass::ToolExecution && one.result_code == ResultCode::Succeeded
+    };
+    let done = state.receipts.iter().filter(done).count();
+    let (mark, text) = if state.task.status.is_terminal() {
+        return Stand { mark: OVER.to_owned(), text: over(state), may_stop: false };
+    } else if state.cancel_requested.is_some() {
+        return Stand { mark: "stopping".to_owned(), text: format!("Stopping: {title}"), may_stop: false };
+    } else if state.has_unknown_outcome() {
+        ("unknown".to_owned(), format!("Waits for you to say what happened: {title}"))
+    } else if state.pending_approvals().next().is_some() {
+        let link = origin.map_or_else(String::new, |origin| format!(", or with a passkey at {origin}"));
+        ("approval".to_owned(), format!("Waits for your yes: {title}\n\nIt is given at the machine{link}."))
+    } else if asks {
+        ("answer".to_owned(), format!("Waits for your answer: {title}"))
+    } else if state.task.status == TaskStatus::Paused {
+        ("paused".to_owned(), format!("Paused: {title}"))
+    } else {
+        let steps = match done {
+            0 => String::new(),
+            1 => ". 1 step done".to_owned(),
+            more => format!(". {more} steps done"),
+        };
+        // One more of many is no news; twice as many are.
+        let mark = format!("{WORKING}{}", done.checked_ilog2().map_or(0, |twos| twos + 1));
+        (mark, format!("Working: {title}{steps}"))
+    };
+    Stand { mark, text, may_stop: true }
+}
+
+/// How a task ended, after how long.
+fn over(state: &TaskState) -> String {
+    let how = match state.task.status {
+        TaskStatus::Completed => "Done in",
+        TaskStatus::Cancelled => "Stopped after",
+        TaskStatus::RolledBack => "Undone after",
+        _ => "Not done after",
+    };
+    let seconds = state.latest.0.saturating_sub(state.task.created_at.0).max(0) / 1000;
+    let took = match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    };
+    format!("{how} {took}{}: {}", reason(state), title(state))
+}
+
+/// Why a task failed, in brackets; nothing where it did not.
+fn reason(state: &TaskState) -> String {
+    match state.attempt().map(|attempt| &attempt.turn) {
+        Some(Turn::Ended { reason, .. }) if state.task.status == TaskStatus::Failed => {
+            format!(" ({})", reason.as_str().replace('_', " "))
+        }
+        _ => String::new(),
+    }
+}
+
 /// How a task ended.
 pub(super) fn ended(state: &TaskState, answer: Option<&str>) -> String {
     let how = match state.task.status {
@@ -58,13 +164,7 @@ pub(super) fn ended(state: &TaskState, answer: Option<&str>) -> String {
         TaskStatus::RolledBack => "Undone",
         _ => "Not done",
     };
-    let reason = match state.attempt().map(|attempt| &attempt.turn) {
-        Some(Turn::Ended { reason, .. }) if state.task.status == TaskStatus::Failed => {
-            format!(" ({})", reason.as_str().replace('_', " "))
-        }
-        _ => String::new(),
-    };
-    let head = format!("{how}{reason}: {}", title(state));
+    let head = format!("{how}{}: {}", reason(state), title(state));
     answer.map_or_else(|| head.clone(), |answer| format!("{head}\n\n{answer}"))
 }
 
@@ -134,4 +234,30 @@ pub(super) fn approval(
         clipped(&request.action.as_tool().title(), LINE_MAX),
         shown.join("\n")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_beside_a_file_is_as_short_as_every_service_takes_it() {
+        for text in ["word ".repeat(800), "\u{1F5C2}".repeat(2_000)] {
+            let cut = cut(&text);
+            assert!(cut.encode_utf16().count() <= 960, "{}", cut.encode_utf16().count());
+            assert!(cut.encode_utf16().count() > 900 && cut.ends_with("in the file."));
+        }
+    }
+
+    #[test]
+    fn a_long_text_goes_in_parts_that_hold_all_of_it_up_to_a_bound() {
+        assert_eq!(parts("short"), ["short"]);
+        let text = (0..400).map(|n| format!("Line {n} of many.")).collect::<Vec<_>>().join("\n");
+        let told = parts(&text);
+        assert!(told.len() > 3 && told.iter().all(|part| part.chars().count() <= LETTERS_MAX));
+        assert_eq!(told.join("\n"), text, "nothing is lost, and no line is broken");
+        let endless = parts(&"x".repeat(1_000_000));
+        assert_eq!(endless.len(), PARTS_MAX);
+        assert!(endless.last().is_some_and(|last| last.ends_with("at the machine.")));
+    }
 }

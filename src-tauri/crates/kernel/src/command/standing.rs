@@ -286,6 +286,26 @@ impl Kernel {
         Ok(held)
     }
 
+    /// How many messages to a chat standing grants answer for by now, without a question to the person.
+    pub(super) fn messages_left(&self, gateway: &str, version: u32, chat: &str) -> Result<u32, Error> {
+        let now = self.ports.clock.now();
+        let records: Vec<(GrantId, StandingRecord)> = {
+            let store = lock(&self.store);
+            let open = |r: &StandingRecord| r.is_open(now) && matches!(r.scope, StandingScope::User);
+            store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
+        };
+        let mut left = 0_u32;
+        for (grant_id, record) in records {
+            let Some(held) = self.held(grant_id, &record)? else { continue };
+            if let Cover::Chat { gateway: named, version: at, chat: to } = &held.grant.cover
+                && (named.as_str(), *at, to.as_str()) == (gateway, version, chat)
+            {
+                left = left.saturating_add(held.grant.max_uses.saturating_sub(held.uses));
+            }
+        }
+        Ok(left)
+    }
+
     /// Reads one anew; nothing when it does not hold any more, whatever the reason.
     fn held(&self, grant_id: GrantId, record: &StandingRecord) -> Result<Option<Held>, Error> {
         let Some((_, key)) = lock(&self.store).keys.get(&KeyPurpose::Approval).cloned() else {

@@ -4,6 +4,7 @@
 use super::search::words;
 use super::{Is, Query};
 use crate::Error;
+use model::ingress::Channel;
 use model::task::TaskStatus;
 use model::{ConversationId, TaskId, UnixMs, WorkspaceId};
 use rusqlite::params_from_iter;
@@ -17,6 +18,8 @@ pub struct TaskFilter {
     pub statuses: Vec<TaskStatus>,
     /// Of this conversation.
     pub conversation: Option<ConversationId>,
+    /// Begun through this channel.
+    pub channel: Option<Channel>,
     /// Derived from this task.
     pub parent: Option<TaskId>,
     /// Standing so.
@@ -26,12 +29,13 @@ pub struct TaskFilter {
 }
 
 impl TaskFilter {
-    pub(crate) fn conditions(&self) -> [Option<Is>; 5] {
+    pub(crate) fn conditions(&self) -> [Option<Is>; 6] {
         let names: Vec<String> = self.statuses.iter().map(ToString::to_string).collect();
         let folders: Vec<String> = self.workspaces.iter().map(ToString::to_string).collect();
         [
             (!names.is_empty()).then_some(Is::OneOf("status", names)),
             Is::some("conversation_id", self.conversation),
+            Is::some("channel", self.channel),
             Is::some("parent_task_id", self.parent),
             self.group.map(|group| Is::Holds(condition(group))),
             (!folders.is_empty()).then_some(Is::OneOf("workspace_id", folders)),

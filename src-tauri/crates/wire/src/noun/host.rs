@@ -47,6 +47,8 @@ answers! {
         undecided_messages: u64,
         /// Schedules that paused themselves.
         paused_schedules: u64,
+        /// Gateways that paused themselves.
+        paused_gateways: u64,
         running: u64,
         /// Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody.
         quiet: u64,

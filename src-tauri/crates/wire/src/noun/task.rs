@@ -7,6 +7,7 @@ use crate::{Page, PartOf, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
+use words::chat::Service;
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::step::StepKind;
 use words::store::Channel;
@@ -297,6 +298,8 @@ answers! {
         profile: Profile,
         /// Who began it.
         origin: Origin,
+        /// The sender who began it in a chat, as the process that holds the store knows it; absent where none did.
+        from_chat: Option<ChatSender>,
         /// Who proposes in it; absent before it begins.
         proposer: Option<Proposer>,
         created_at: i64, updated_at: i64, ended_at: Option<i64>,
@@ -318,6 +321,15 @@ answers! {
         workspace: Option<Text>,
         /// Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it succeeded.
         because: Option<Text>,
+    }
+
+    /// A sender who began a task in a chat.
+    ChatSender {
+        /// As they call themselves there; nobody has checked it.
+        sender_name: Text,
+        service: Service,
+        /// The gateway.
+        gateway: String,
     }
 
     /// How many tasks stand how.

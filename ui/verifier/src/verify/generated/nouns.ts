@@ -186,7 +186,7 @@ export const action = tagged("tool", {
   call: object({ server: string, part: nullable(serverPart), name: string, arguments: string, launch: serverLaunch, registration_sha256: digest, manifest_sha256: digest, tool_sha256: digest, terms: nullable(toolTerms), sampling: nullable(samplingTerms), paths: defaulted(array(relPath)), hosts: defaulted(array(string)), amounts: defaulted(array(string)) }),
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
-  message: object({ gateway: string, version: u32, service: service, hosts: array(string), chat: string, to: string, text: string, buttons: defaulted(array(messageButton)), reply_to: nullable(string), file: nullable(artifactRef), repeat_key: string }, "closed"),
+  message: object({ gateway: string, version: u32, service: service, hosts: array(string), chat: string, to: string, text: string, buttons: defaulted(array(messageButton)), reply_to: nullable(string), edits: nullable(string), file: nullable(artifactRef), repeat_key: string }, "closed"),
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
