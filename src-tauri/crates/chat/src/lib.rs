@@ -25,6 +25,7 @@ mod link;
 mod mail;
 mod matrix;
 mod multipart;
+mod nostr;
 mod render;
 mod slack;
 mod socket;
@@ -267,6 +268,7 @@ pub fn open(account: &Account, token: Zeroizing<String>) -> Result<Box<dyn Adapt
         Service::Mail => Box::new(mail::Mail::open(account, token)?),
         Service::Slack => Box::new(slack::Slack::open(account, token)?),
         Service::Discord => Box::new(discord::Discord::open(account, token)?),
+        Service::Nostr => Box::new(nostr::Nostr::open(account, token)?),
     })
 }
 
