@@ -8,6 +8,8 @@ mod doubles;
 mod every;
 mod mail;
 mod matrix;
+mod nostr;
 mod slack;
 mod telegram;
 mod tls;
+mod webhook;
