@@ -165,7 +165,7 @@ pub const SERVICES: &[ServiceWords] = &[
     },
     ServiceWords {
         service: Service::Webhook,
-        name: "a webhook",
+        name: "webhook",
         how: "Your own program writes to Hermit, and Hermit to it, by calls that are signed as Standard Webhooks has it. Both sign \
               with one secret: make it with a generator, as whsec_ and the Base64 of 32 random bytes.",
         tokens: &["The secret that calls are signed with (whsec_)"],
