@@ -41,7 +41,7 @@ const KNOWN_MAX: usize = 4096;
 /// What a sender's program kept back before it was sent, at most.
 const LATE_SECS: u64 = 86_400;
 /// How far the clock of a sender may be behind, when nothing was read before.
-const BEHIND_SECS: u64 = 60;
+const BEHIND_SECS: u64 = 900;
 /// How often the time of a cursor moves on where nothing comes.
 const STEP_SECS: u64 = 6 * 3_600;
 /// What one relay may say within a poll.
