@@ -76,7 +76,17 @@ fn connected(stage: &Stage, port: u16) -> String {
     assert!(testkit::ends(&mut set).success());
     let (work, at) = (stage.work(), format!("http://127.0.0.1:{port}/hermit"));
     let work = work.to_str().expect("UTF-8");
-    let add = ["gateway", "add", "webhook", "--name", "family", "--address", &at, "--playbook", "inventory"];
+    let add = [
+        "gateway",
+        "add",
+        "webhook",
+        "--name",
+        "family",
+        "--address",
+        at.as_str(),
+        "--playbook",
+        "inventory",
+    ];
     stage.hermit(&[&add[..], &["--workspace", work]].concat()).ends(4);
     let (code, screen) = stage.approve(&stage.is_asked());
     assert_eq!(code, 0, "{screen}");
