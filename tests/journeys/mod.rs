@@ -75,5 +75,6 @@ mod tree;
 mod triggered;
 mod upgrade;
 mod walled_servers;
+mod webhook;
 
 pub use programs::{desktop_program, exec, hermit, verifier};

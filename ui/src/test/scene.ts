@@ -12,6 +12,7 @@ import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
 import { ENTITY_TYPE, type NodeKind, type PolicyVerdict } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
+import { SERVICES } from "./services";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
 export const WAITS = "task_01a2000000007000800000000000000a";
@@ -223,6 +224,7 @@ export function sceneAnswers(): Answers {
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
     "gateways.list": { gateways: [GATEWAY] },
+    "gateways.services": SERVICES,
     "gateways.senders": { name: "family", senders: [SENDER] },
     "gateways.messages": { name: "family", before: null, messages: [chatMessage()] },
     "schedules.list": { schedules: [SCHEDULE] },

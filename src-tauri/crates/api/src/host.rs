@@ -79,6 +79,18 @@ pub trait Chats: Send + Sync {
 
     /// Why the service of a gateway does not answer just now, if it does not.
     fn away(&self, gateway: &str) -> Option<String>;
+
+    /// What a program says by a call that is signed with the secret of this handle. One that is not signed, and one where there is
+    /// no such secret, are refused alike, and take as long.
+    ///
+    /// # Errors
+    /// [`wire::Code::Forbidden`] for what is not signed about now, [`wire::Code::Usage`] for what is signed and no message.
+    fn said(
+        &self,
+        secret: &str,
+        call: &crate::messages::Call,
+        now: UnixMs,
+    ) -> Result<kernel::command::inbound::Heard, wire::Error>;
 }
 
 /// An account at a chat service.

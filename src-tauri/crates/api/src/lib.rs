@@ -30,6 +30,7 @@ pub mod hooks;
 mod host;
 mod ids;
 mod lineages;
+pub mod messages;
 mod money;
 mod notice;
 pub mod page_approval;

@@ -1,5 +1,6 @@
 //! Protocol adapters for chat services: what a service says becomes messages, and a message becomes what the service takes.
-//! One file for each service, over blocking HTTP, a socket, or a library that speaks its protocol.
+//! One file for each service, over blocking HTTP, a socket, or a library that speaks its protocol. One service calls instead of
+//! being asked: [`said()`] reads its calls.
 //!
 //! What this room must never do: keep anything that a restart could lose, decide whom to believe, or know kernel and ledger.
 //!
@@ -25,13 +26,16 @@ mod link;
 mod mail;
 mod matrix;
 mod multipart;
+mod nostr;
 mod render;
 mod slack;
 mod socket;
 mod split;
 mod telegram;
+mod webhook;
 
 pub use split::split;
+pub use webhook::{SignedCall, Unsaid, said};
 pub use words::chat::Service;
 
 use std::collections::BTreeMap;
@@ -267,6 +271,8 @@ pub fn open(account: &Account, token: Zeroizing<String>) -> Result<Box<dyn Adapt
         Service::Mail => Box::new(mail::Mail::open(account, token)?),
         Service::Slack => Box::new(slack::Slack::open(account, token)?),
         Service::Discord => Box::new(discord::Discord::open(account, token)?),
+        Service::Nostr => Box::new(nostr::Nostr::open(account, token)?),
+        Service::Webhook => Box::new(webhook::Webhook::open(account, token)?),
     })
 }
 

@@ -163,4 +163,13 @@ fn hosts_are_those_that_are_spoken_to() {
     assert_eq!(telegram.hosts(), [("api.telegram.org".to_owned(), 443)]);
     let matrix = adapter(Service::Matrix, "https://matrix.example.org:8448", TOKEN, &[]);
     assert_eq!(matrix.hosts(), [("matrix.example.org".to_owned(), 8448)]);
+    // A person is told of them by the one table.
+    for service in OVER_HTTP {
+        let told = service.words().unwrap().hosts;
+        if !told.is_empty() {
+            let hosts = adapter(service, "", token_of(service), &[]).hosts();
+            let hosts: Vec<String> = hosts.into_iter().map(|(name, port)| format!("{name}:{port}")).collect();
+            assert_eq!(hosts, told, "{service}");
+        }
+    }
 }

@@ -9,6 +9,8 @@ mod every;
 mod files;
 mod mail;
 mod matrix;
+mod nostr;
 mod slack;
 mod telegram;
 mod tls;
+mod webhook;

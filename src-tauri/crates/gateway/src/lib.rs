@@ -31,7 +31,8 @@
 //!     name carries that origin, has a link and a session of its own, and is never a program.
 //! 13. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
 //! 14. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
-//!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data.
+//!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data. A message for a gateway
+//!     comes in the same way, and is on record before it is answered.
 //!
 //! # The HTTP shape
 //!
@@ -66,6 +67,7 @@
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
 //! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export` or `store.backup`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
 //! | `POST /v1/hooks/{name}` | whatever its sender signs, with `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks has them, or `x-github-delivery` and `x-hub-signature-256` | `{"duplicate"}`, 202 when it was taken, 200 when it had been; 403 for what is refused, 413 beyond 64 KiB, 429 when too many come; needs no token |
+//! | `POST /v1/messages/{gateway}` | `{"sender", "text", "name"?, "chat"?, "is_group"?, "reply_to"?}`, signed with the secret of a gateway of the service `webhook` as Standard Webhooks has it | `{"duplicate"}`, 202 when it was heard, 200 when it had been; 403 for what is not signed and, with the reason, for who is not heard, 413 beyond 128 KiB, 429 when too many come; needs no token |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |
@@ -102,6 +104,7 @@ mod devices;
 mod files;
 mod guard;
 mod hooks;
+mod messages;
 mod notices;
 mod origin;
 mod page_approval;

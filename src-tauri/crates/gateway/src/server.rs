@@ -10,8 +10,8 @@ use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
 use crate::{
-    Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, notices, page_approval, page_keys,
-    passkeys, person_commands, runs, standing_grants,
+    Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
+    page_keys, passkeys, person_commands, runs, standing_grants,
 };
 use api::Host;
 use axum::Extension;
@@ -40,7 +40,7 @@ use wire::Code;
 const COMMANDS_MAX: usize = 16;
 /// Seats that only what a person waits for takes, so that no other commands hold it up.
 const URGENT_MAX: usize = 4;
-/// Seats of calls of hooks: whoever calls has shown no token, and holds nobody up who has.
+/// Seats of calls of hooks and of messages: whoever calls has shown no token, and holds nobody up who has.
 const HOOKS_MAX: usize = 2;
 /// A client has this long to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
@@ -78,6 +78,7 @@ pub(crate) struct Gateway {
     pub(crate) files: Files,
     pub(crate) agents: Conversations,
     pub(crate) calls: hooks::Calls,
+    pub(crate) messages: messages::Messages,
     address: SocketAddr,
     /// Whether `localhost` at this port leads here, whichever way a browser takes.
     is_localhost: bool,
@@ -295,6 +296,7 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         guard: Guard::new(address, options.origin, options.token, options.draw),
         pages: Pages::new(options.pages),
         calls: hooks::Calls::default(),
+        messages: messages::Messages::default(),
         address,
         is_localhost,
         connections: Connections::new(),
@@ -418,7 +420,8 @@ async fn visited(
 fn routes(gateway: Arc<Gateway>) -> Router {
     let open = Router::new()
         .route("/api/session", post(commands::open_session))
-        .route("/v1/hooks/{name}", post(hooks::call));
+        .route("/v1/hooks/{name}", post(hooks::call))
+        .route("/v1/messages/{gateway}", post(messages::take));
     let closed = Router::new()
         .route("/api/session", get(commands::session).delete(commands::end_session))
         .route("/api/session/link", post(commands::link))
@@ -471,10 +474,10 @@ async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, nex
 /// Only what was meant for this gateway, be it a file that needs no token.
 async fn meant(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let shows_nothing =
-        (path == "/api/session" || path.starts_with("/v1/hooks/")) && request.method() == Method::POST;
+    let is_signed = path.starts_with("/v1/hooks/") || path.starts_with("/v1/messages/");
+    let shows_nothing = (path == "/api/session" || is_signed) && request.method() == Method::POST;
     let mut answer = match gateway.guard.is_meant(request.headers()) {
-        // Whoever opens a session, or calls a hook, has no token to show, but that no other page sends it here.
+        // Whoever opens a session, calls a hook or brings a message has no token to show, but that no other page sends it here.
         Ok(_) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
             refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
         }

@@ -4,14 +4,13 @@
 //! and moves that only when all of it was heard. One that waits for its service holds no store, and is not waited for.
 
 use crate::Error;
-use crate::chats::{Chats, lock};
+use crate::chats::{Chats, heard, lock};
 use crate::notices::Notices;
 use crate::task_drivers::TaskDrivers;
 use chat::{Adapter, Attachment, Fault, Incoming, Polled};
 use kernel::Kernel;
-use kernel::command::inbound::{Heard, Received};
+use kernel::command::inbound::Received;
 use kernel::command::ingest;
-use model::UnixMs;
 use model::artifact::TrustTier;
 use model::envelope::EnvelopeAttachment;
 use model::gateway::{Gateway, GatewayState};
@@ -358,18 +357,7 @@ impl Listener {
             }
         }
         let Some(kernel) = self.kernel.upgrade().filter(|_| !self.over.is_over()) else { return Ok(None) };
-        let heard = Heard {
-            message_id: incoming.message_id,
-            chat: incoming.chat,
-            is_group: incoming.is_group,
-            sender: incoming.sender,
-            sender_name: incoming.sender_name,
-            sent_at: UnixMs(incoming.sent_at),
-            text: incoming.text,
-            reply_to: incoming.reply_to,
-            button: incoming.button,
-            attachments,
-        };
+        let heard = heard(incoming, attachments);
         let envelope = kernel.wrap(&self.name, heard)?;
         kernel.receive_message(&self.name, &envelope).map(Some)
     }

@@ -2,9 +2,12 @@
 //! listened to stands in [`crate::chat_threads`]; what a message means is the kernel's business.
 
 use acts::Message;
-use chat::{Account, Adapter, Button, Fault, OutFile, Outgoing};
+use chat::{Account, Adapter, Button, Fault, Incoming, OutFile, Outgoing, SignedCall, Unsaid};
 use effects::{Delivered, Messenger, Secrets, Undelivered};
 use kernel::Kernel;
+use kernel::command::inbound::Heard;
+use model::UnixMs;
+use model::envelope::EnvelopeAttachment;
 use model::gateway::{Gateway, Service};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -126,6 +129,22 @@ impl Chats {
     }
 }
 
+/// A message as the kernel hears it, with the files of it that were taken in.
+pub(crate) fn heard(incoming: Incoming, attachments: Vec<EnvelopeAttachment>) -> Heard {
+    Heard {
+        message_id: incoming.message_id,
+        chat: incoming.chat,
+        is_group: incoming.is_group,
+        sender: incoming.sender,
+        sender_name: incoming.sender_name,
+        sent_at: UnixMs(incoming.sent_at),
+        text: incoming.text,
+        reply_to: incoming.reply_to,
+        button: incoming.button,
+        attachments,
+    }
+}
+
 /// Every host that an adapter speaks with, as `name:port`.
 fn hosts_of(adapter: &dyn Adapter) -> Vec<String> {
     adapter.hosts().into_iter().map(|(name, port)| format!("{name}:{port}")).collect()
@@ -188,5 +207,21 @@ impl api::Chats for Chats {
 
     fn away(&self, gateway: &str) -> Option<String> {
         lock(&self.away).get(gateway).cloned()
+    }
+
+    fn said(&self, secret: &str, call: &api::messages::Call, now: UnixMs) -> Result<Heard, wire::Error> {
+        let value = self.secrets.value(secret).ok();
+        let signed = SignedCall {
+            id: &call.id,
+            timestamp: &call.timestamp,
+            signatures: &call.signatures,
+            body: &call.body,
+        };
+        let secret = value.as_ref().map(|value| value.trim_ascii());
+        match chat::said(secret, &signed, now.0) {
+            Ok(incoming) => Ok(heard(incoming, Vec::new())),
+            Err(Unsaid::Unsigned) => Err(api::messages::refusal()),
+            Err(Unsaid::Unreadable(why)) => Err(api::usage(format!("this is no message: {why}"))),
+        }
     }
 }

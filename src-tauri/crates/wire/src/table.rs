@@ -261,6 +261,7 @@ macro_rules! with_commands {
         "judges what the last runs of a schedule did by the policy of today: what it would ask" schedules.rehearse(Rehearse) -> Rehearsal, read [store, tasks];
         "tells what became of the times of schedules in a month, and which are to come" schedules.calendar(Calendar) -> Times, read [store, tasks];
         "lists gateways to chat services, and how each stands" gateways.list(List) -> Gateways, read [store, tasks];
+        "lists the chat services that a gateway can speak with, and what each needs" gateways.services(Services) -> ServiceList, free [];
         "shows a gateway" gateways.show(Show) -> Gateway, read [store, tasks];
         "makes the task that asks a person whether a gateway is connected" gateways.add(Add) -> Submitted, write [];
         "pauses a gateway" gateways.pause(Pause) -> Gateway, write [];

@@ -13,6 +13,10 @@ crate::names! {
         Slack = "slack",
         /// Discord, as a bot.
         Discord = "discord",
+        /// Nostr, by private messages at relays.
+        Nostr = "nostr",
+        /// A program of the person's own, by signed calls.
+        Webhook = "webhook",
     }
 }
 

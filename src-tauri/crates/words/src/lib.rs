@@ -17,6 +17,7 @@ pub mod chat;
 pub mod knowledge;
 pub mod policy;
 pub mod schedule;
+pub mod services;
 pub mod slash;
 pub mod step;
 pub mod store;

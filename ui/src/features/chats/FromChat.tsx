@@ -4,7 +4,7 @@ import { useAsk } from "~/ipc/client";
 import type { Gateway } from "~/ipc/generated/gateways";
 import { Words } from "~/primitives/Words";
 import { said } from "~/screen/words";
-import { serviceName } from "./words";
+import { serviceName, useServices } from "./services";
 
 /** Letters of a name that a stranger chose. */
 const NAME_LETTERS = 60;
@@ -23,9 +23,10 @@ export function FromChat({ conversation }: { conversation: string }) {
 
 function Through({ gateway, conversation }: { gateway: Gateway; conversation: string }) {
   const asked = useAsk("gateways.senders", { name: gateway.name });
+  const services = useServices();
   const found = asked.data?.senders.find((one) => one.conversation_id === conversation);
   if (found === undefined) return null;
   return (
-    <>, by <span title={found.sender}><Words of={said(found.sender_name, found.sender).slice(0, NAME_LETTERS)} /></span> on {serviceName(gateway.service)} (gateway <Link to="/gateways" search={{ of: gateway.name }}><Words of={gateway.name} /></Link>)</>
+    <>, by <span title={found.sender}><Words of={said(found.sender_name, found.sender).slice(0, NAME_LETTERS)} /></span> on {serviceName(services, gateway.service)} (gateway <Link to="/gateways" search={{ of: gateway.name }}><Words of={gateway.name} /></Link>)</>
   );
 }

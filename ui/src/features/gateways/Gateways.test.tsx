@@ -133,8 +133,8 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   const { user: person } = show(host, "/gateways");
   await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
   const form = within(screen.getByRole("form", { name: "New gateway" }));
-  expect(form.getByText(/@BotFather/)).toBeTruthy();
-  expect(form.getByText("hermit secret set gateway-telegram --host api.telegram.org")).toBeTruthy();
+  expect(await form.findByText(/@BotFather/)).toBeTruthy();
+  expect(form.getByText("hermit secret set gateway-telegram --host api.telegram.org:443")).toBeTruthy();
   expect(document.querySelector("input[type=password]")).toBeNull();
   expect(await seriousFindings()).toEqual([]);
   await person.selectOptions(form.getByLabelText("Chat service"), "mail");
@@ -151,12 +151,26 @@ test("a chat is connected by a token that is kept already: none is ever typed on
   }));
 });
 
+test("what a service needs is what the host tells: a new one needs no page", async () => {
+  const host = scene({ "gateways.list": { gateways: [] }, "gateways.add": TASK, "secrets.list": { secrets: [] } });
+  const { user: person } = show(host, "/gateways");
+  expect(await screen.findByText(/from Telegram, Matrix, mail, Slack or Nostr\./)).toBeTruthy();
+  await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
+  const form = within(screen.getByRole("form", { name: "New gateway" }));
+  await person.selectOptions(form.getByLabelText("Chat service"), "nostr");
+  await person.type(form.getByLabelText("Relays where it reads and sends"), "a.example wss://b.example");
+  expect(form.getByText("hermit secret set gateway-nostr --host a.example:443 --host b.example:443")).toBeTruthy();
+  await person.selectOptions(form.getByLabelText("Chat service"), "slack");
+  expect(form.getByText(/\(xapp-\) and then The bot token \(xoxb-\), with a blank between, are typed at a terminal/)).toBeTruthy();
+});
+
 test("a page in a browser names no server: that is said at a terminal", async () => {
   const host = scene({ "gateways.list": { gateways: [] } });
   Object.defineProperty(host, "kind", { value: "http" });
   const { user: person } = show(host, "/gateways");
   await person.click(await screen.findByRole("button", { name: "Connect a chat" }));
   const form = within(screen.getByRole("form", { name: "New gateway" }));
+  expect(await form.findByText(/@BotFather/)).toBeTruthy();
   expect(form.queryByText("Another server")).toBeNull();
   await person.selectOptions(form.getByLabelText("Chat service"), "matrix");
   expect(form.getByText("hermit gateway add matrix")).toBeTruthy();
@@ -166,9 +180,10 @@ test("a page in a browser names no server: that is said at a terminal", async ()
 });
 
 test("a token goes to the hosts that were written, with the ports of their protocols, or to the service's own", () => {
-  expect(hostsOf("telegram", [])).toEqual(["api.telegram.org"]);
-  expect(hostsOf("matrix", [spelledOut("Chat.example.org/base", "https")])).toEqual(["chat.example.org:443"]);
-  expect(hostsOf("mail", ["imaps://imap.example.org", "smtp://mail.example.org:2525"])).toEqual(["imap.example.org:993", "mail.example.org:2525"]);
+  expect(hostsOf(["api.telegram.org:443"], [])).toEqual(["api.telegram.org:443"]);
+  expect(hostsOf([], [spelledOut("Chat.example.org/base", "https")])).toEqual(["chat.example.org:443"]);
+  expect(hostsOf([], ["imaps://imap.example.org", "smtp://mail.example.org:2525"])).toEqual(["imap.example.org:993", "mail.example.org:2525"]);
+  expect(hostsOf([], [spelledOut(" a.example  ws://127.0.0.1:9 ", "wss")])).toEqual(["a.example:443", "127.0.0.1:9"]);
 });
 
 test("a task that came from a chat says from whom, through which gateway", async () => {

@@ -1,6 +1,6 @@
 // Gateways: chat services that are connected, who is paired there, and what came in and went out.
 import { useState } from "react";
-import { serviceName } from "~/features/chats/words";
+import { anyOf, serviceName, useServices } from "~/features/chats/services";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Gateway } from "~/ipc/generated/gateways";
 import { Button } from "~/primitives/Button";
@@ -23,12 +23,13 @@ const AGAIN_MS = 15_000;
 
 export function Gateways({ of }: { of?: string | undefined }) {
   const asked = useAsk("gateways.list", {}, { refetchInterval: AGAIN_MS });
+  const services = useServices();
   const [isNew, setNew] = useState(false);
   return (
     <Screen title="Gateways" sub={<span>Write to Hermit from a chat. Nobody can approve anything there.</span>}>
       <div className={styles.screen}>
         {isNew ? <NewGateway close={() => setNew(false)} /> : <div><Button look="person" onClick={() => setNew(true)}>Connect a chat</Button></div>}
-        <Answer asked={asked} what="gateways" isEmpty={(found) => found.gateways.length === 0 && !isNew} empty={<Empty title="No gateways">A gateway lets you, and people whom you pair with a code, give Hermit goals and ask it things from Telegram, Matrix, mail, Slack or Discord. What strangers write is refused. Nobody can give a yes through a chat: approvals are answered here or at a terminal.</Empty>}>
+        <Answer asked={asked} what="gateways" isEmpty={(found) => found.gateways.length === 0 && !isNew} empty={<Empty title="No gateways">A gateway lets you, and people whom you pair with a code, give Hermit goals and ask it things from {anyOf(services)}. What strangers write is refused. Nobody can give a yes through a chat: approvals are answered here or at a terminal.</Empty>}>
           {(found) => found.gateways.map((one) => <One key={`${one.name} ${one.name === of}`} gateway={one} open={one.name === of} />)}
         </Answer>
       </div>
@@ -37,6 +38,7 @@ export function Gateways({ of }: { of?: string | undefined }) {
 }
 
 function One({ gateway: one, open }: { gateway: Gateway; open: boolean }) {
+  const services = useServices();
   const pause = useAct("gateways.pause");
   const resume = useAct("gateways.resume");
   const remove = useAct("gateways.remove");
@@ -49,7 +51,7 @@ function One({ gateway: one, open }: { gateway: Gateway; open: boolean }) {
     <article className={styles.card} aria-label={one.name}>
       <header>
         <h2><Words of={one.name} /></h2>
-        <span>{serviceName(one.service)}</span>
+        <span>{serviceName(services, one.service)}</span>
         <StateTag tone={look.tone} mark={look.mark}>{look.word}</StateTag>
       </header>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} />.{one.by_itself && " Look into it, then resume it or remove it."}</p>}
@@ -61,6 +63,7 @@ function One({ gateway: one, open }: { gateway: Gateway; open: boolean }) {
           one.address === null ? null : ["Server", <code key="address"><Words of={one.address} /></code>],
           one.user === null ? null : ["Account", <Words key="user" of={one.user} />],
           ...Object.entries(one.settings).map(([name, value]) => [capital(name), <Words key={name} of={value} />] as const),
+          one.service === "webhook" ? ["Takes messages", <span key="takes">signed, at <code>POST /v1/messages/<Words of={one.name} /></code></span>] : null,
           ["Speaks with", <Words key="hosts" of={one.hosts.join(", ")} />],
           ["Token", <code key="secret">secret:<Words of={one.secret} /></code>],
           ["Folder", <Words key="folder" of={one.folder} />],

@@ -1,6 +1,7 @@
 // A code that pairs its sender: asked for here, allowed on a card, shown once, and good for a few minutes from the yes on.
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { needsOf, useServices } from "~/features/chats/services";
 import { useAct, useAsk, useKept } from "~/ipc/client";
 import type { Gateway, PairingCode } from "~/ipc/generated/gateways";
 import type { SenderProfile } from "~/ipc/generated/words";
@@ -10,7 +11,7 @@ import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { isOver, profileName, said } from "~/screen/words";
 import styles from "./Gateways.module.css";
-import { grouped, SEND_TO } from "./words";
+import { grouped } from "./words";
 
 export function Pairing({ gateway: one }: { gateway: Gateway }) {
   const [code, keep] = useKept<PairingCode>(`gateways.pair ${one.name}`);
@@ -37,6 +38,7 @@ export function Pairing({ gateway: one }: { gateway: Gateway }) {
 function Code({ gateway, code, done }: { gateway: Gateway; code: PairingCode; done: () => void }) {
   const task = useAsk("task.show", { task: code.task_id });
   const senders = useAsk("gateways.senders", { name: gateway.name });
+  const sendTo = needsOf(useServices(), gateway.service)?.send_to ?? "to Hermit";
   const row = task.data?.row;
   const allowedAt = row !== undefined && row.run_status === "completed" ? row.ended_at ?? row.updated_at : null;
   const isRefused = row !== undefined && allowedAt === null && isOver(row.run_status);
@@ -52,7 +54,7 @@ function Code({ gateway, code, done }: { gateway: Gateway; code: PairingCode; do
           <>
             <p className={styles.code}><output aria-label="Code">{grouped(code.code)}</output></p>
             <Copyable text={grouped(code.code)} />
-            <p>{SEND_TO[gateway.service]} Whoever sends it first is paired and {code.profile === "goals" ? "may give goals" : "may only ask"}.</p>
+            <p>Send it {sendTo}. Whoever sends it first is paired and {code.profile === "goals" ? "may give goals" : "may only ask"}.</p>
             {left === null
               ? <p role="status">It counts once you have allowed it, and then for {code.minutes} minutes. <Link to="/task/$id" params={{ id: code.task_id }}>Review it</Link></p>
               : <p>It holds for <b role="timer">{clock(left)}</b> more.</p>}

@@ -292,6 +292,8 @@ export interface Commands {
   "schedules.calendar": { params: schedules.Calendar; answer: schedules.Times };
   /** lists gateways to chat services, and how each stands */
   "gateways.list": { params: gateways.List; answer: gateways.Gateways };
+  /** lists the chat services that a gateway can speak with, and what each needs */
+  "gateways.services": { params: gateways.Services; answer: gateways.ServiceList };
   /** shows a gateway */
   "gateways.show": { params: gateways.Show; answer: gateways.Gateway };
   /** makes the task that asks a person whether a gateway is connected */
@@ -557,6 +559,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "schedules.rehearse": { access: "read", topics: ["store", "tasks"] },
   "schedules.calendar": { access: "read", topics: ["store", "tasks"] },
   "gateways.list": { access: "read", topics: ["store", "tasks"] },
+  "gateways.services": { access: "free", topics: [] },
   "gateways.show": { access: "read", topics: ["store", "tasks"] },
   "gateways.add": { access: "write", topics: [] },
   "gateways.pause": { access: "write", topics: [] },

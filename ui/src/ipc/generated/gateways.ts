@@ -8,6 +8,9 @@ export type { Submitted } from "./task";
 /** Nothing to say. */
 export type List = Record<string, never>;
 
+/** Nothing to say. */
+export type Services = Record<string, never>;
+
 /** One gateway. */
 export interface Show {
   name: string;
@@ -17,9 +20,9 @@ export interface Show {
 export interface Add {
   /** Its name; one that stands is changed. */
   name: string;
-  /** The chat service, by its name: `telegram`, `matrix`, `mail`, `slack` or `discord`. */
+  /** The chat service, by its name, as `gateways.services` lists it. */
   service: string;
-  /** The server: a base URL, or a host; that of the service itself when absent. */
+  /** The server: a base URL, or a host, or relays with blanks between; that of the service itself when absent. */
   address?: string | null;
   /** The name of the bot or the mail address, where the token does not say it. */
   user?: string | null;
@@ -85,6 +88,44 @@ export interface Messages {
   before?: number | null;
   /** How many at most. */
   limit?: number | null;
+}
+
+/** Every chat service that a gateway can speak with. */
+export interface ServiceList {
+  services: ServiceNeeds[];
+}
+
+/** A chat service, and what it needs. */
+export interface ServiceNeeds {
+  service: Service;
+  /** Its name, as it stands within a sentence. */
+  name: string;
+  /** Where a newcomer gets the token. */
+  how: string;
+  /** The tokens, in the order in which the secret holds them, with a blank between. */
+  tokens: string[];
+  /** What else it needs. */
+  fields: ServiceField[];
+  /** The hosts that it is spoken with at where no address is given, as `name:port`. */
+  hosts: string[];
+  /** Where a code is sent: what follows the words "Send this". */
+  send_to: string;
+}
+
+/** What a person says of an account beside the token. */
+export interface ServiceField {
+  /** Where it belongs: `address`, `user`, or the name of a setting. */
+  at: string;
+  /** What it is. */
+  label: string;
+  /** One that could be meant. */
+  example: string;
+  /** What else a newcomer should know. */
+  hint: string | null;
+  /** Whether nothing works without it. */
+  is_needed: boolean;
+  /** The protocol of an address that is said without one; none where it is no address. */
+  protocol: string | null;
 }
 
 /** Every gateway that stands, by name. */

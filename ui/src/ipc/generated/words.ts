@@ -380,6 +380,10 @@ export const SERVICE = [
   "slack",
   /** Discord, as a bot. */
   "discord",
+  /** Nostr, by private messages at relays. */
+  "nostr",
+  /** A program of the person's own, by signed calls. */
+  "webhook",
 ] as const;
 export type Service = (typeof SERVICE)[number];
 

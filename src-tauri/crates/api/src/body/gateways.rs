@@ -20,7 +20,7 @@ use projections::rows::TaskRow;
 use std::collections::BTreeMap;
 use wire::gateways::{
     Add, Gateway, Gateways, List, Message, MessageList, Messages, Pair, PairedSender, PairingCode, Pause,
-    Remove, Resume, SenderList, Senders, Show, Unpair,
+    Remove, Resume, SenderList, Senders, ServiceField, ServiceList, ServiceNeeds, Services, Show, Unpair,
 };
 use wire::task::{ChatSender, Submitted};
 use wire::{Caller, Code, Error, Text};
@@ -34,6 +34,28 @@ pub(crate) fn list(host: &dyn Host, _: List) -> Result<Gateways, Error> {
     let registry = registry(host)?;
     let gateways = registry.all_standing().map(|one| row(host, one)).collect::<Result<_, _>>()?;
     Ok(Gateways { gateways })
+}
+
+pub(crate) fn services(_: &dyn Host, _: Services) -> Result<ServiceList, Error> {
+    let field = |one: &words::services::Field| ServiceField {
+        at: one.part.as_str().to_owned(),
+        label: one.label.to_owned(),
+        example: one.example.to_owned(),
+        hint: one.hint.map(str::to_owned),
+        is_needed: one.is_needed,
+        protocol: one.protocol.map(str::to_owned),
+    };
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let needs = |one: &words::services::ServiceWords| ServiceNeeds {
+        service: one.service,
+        name: one.name.to_owned(),
+        how: one.how.to_owned(),
+        tokens: owned(one.tokens),
+        fields: one.fields.iter().map(field).collect(),
+        hosts: owned(one.hosts),
+        send_to: one.send_to.to_owned(),
+    };
+    Ok(ServiceList { services: words::services::SERVICES.iter().map(needs).collect() })
 }
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Gateway, Error> {

@@ -140,3 +140,35 @@ fn a_gateway_is_told_of_as_it_stands_with_its_senders_and_messages() {
     let asked = json!({ "name": "x", "service": "pigeon", "secret": "bot", "workspace": folder });
     assert_eq!(home.ask("gateways.add", asked).unwrap_err().code, Code::Usage);
 }
+
+#[test]
+fn what_each_service_needs_is_told_without_a_store_and_for_all_of_them() {
+    let home = Home::new(79);
+    let told = home.must("gateways.services", json!({}))["services"].clone();
+    let names: Vec<&str> =
+        told.as_array().unwrap().iter().map(|one| one["service"].as_str().unwrap()).collect();
+    assert_eq!(names, Service::ALL.iter().map(|one| one.as_str()).collect::<Vec<_>>());
+    let mail = told.as_array().unwrap().iter().find(|one| one["service"] == "mail").unwrap();
+    assert_eq!(
+        (&mail["fields"][1]["at"], &mail["fields"][1]["protocol"]),
+        (&json!("address"), &json!("imaps"))
+    );
+    assert_eq!(told[0]["hosts"], json!(["api.telegram.org:443"]));
+}
+
+#[test]
+fn a_message_for_a_gateway_that_takes_no_calls_is_refused_whoever_brings_it() {
+    let home = Home::new(80);
+    connected(&home);
+    let call = api::messages::Call {
+        id: "m1".to_owned(),
+        timestamp: "0".to_owned(),
+        signatures: "v1,AAAA".to_owned(),
+        body: b"{}".to_vec(),
+    };
+    // This process has no adapters, and the gateway is one of Matrix.
+    for (gateway, call) in [("family", Some(&call)), ("family", None), ("nobody", Some(&call))] {
+        let refused = api::messages::take(&home, gateway, call).unwrap_err();
+        assert_eq!(refused, api::messages::refusal(), "{gateway}");
+    }
+}

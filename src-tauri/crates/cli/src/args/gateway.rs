@@ -8,8 +8,9 @@ use words::chat::{SenderProfile, Service};
 /// `hermit gateway`.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-A gateway lets you write to Hermit from a chat: Telegram, Matrix, mail, Slack or Discord. Whoever writes there is nobody until \
-you have paired them with a code; what others write is refused, and listed.
+A gateway lets you write to Hermit from a chat: Telegram, Matrix, mail, Slack, Discord or Nostr, or from a program of your own \
+by signed calls (webhook). Whoever writes there is nobody until you have paired them with a code; what others write is refused, \
+and listed.
 
 Nobody can approve anything through a chat. It tells what waits for you and lets you deny it; a yes is given here or in your \
 browser.
@@ -102,12 +103,14 @@ At a terminal you are asked for what is missing. The token is typed without bein
 never an argument, because arguments are seen by every program. It is kept where your keys are, as a secret.
 
 Where a token comes from: in Telegram, @BotFather makes bots; for Matrix, an account of its own; for mail, a mailbox of its \
-own; for Slack and Discord, an app that you make on their pages for developers.
+own; for Slack and Discord, an app that you make on their pages for developers; for Nostr, a key of its own; for a webhook, a \
+secret that you make.
 
 Examples:
   hermit gateway add telegram
   hermit gateway add telegram --name family --workspace notes --model openai:http://127.0.0.1:8080/v1#qwen
   hermit gateway add matrix --address https://matrix.example.org --secret matrix-token
+  hermit gateway add nostr --address 'wss://relay.example.org wss://relay2.example.org'
   hermit gateway add telegram --workspace notes < token.txt")]
 pub struct GatewayAdd {
     /// The chat service.
@@ -116,7 +119,8 @@ pub struct GatewayAdd {
     /// Its name here: a-z, 0-9 and `-`. One that stands is changed; without it, the service's own name.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// The server: the URL of a Matrix homeserver, the host of a mail server; not needed for a service that has only one.
+    /// The server: the URL of a Matrix homeserver, the host of a mail server, relays of Nostr with blanks between; not needed for a
+    /// service that has only one.
     #[arg(long, value_name = "URL|HOST")]
     pub address: Option<String>,
     /// The mail address, or the name of the account where the service asks for one.

@@ -131,16 +131,8 @@ fn spaced(code: &str) -> String {
 }
 
 /// Where a code is sent.
-const fn how_to_send(service: Service) -> &'static str {
-    match service {
-        Service::Telegram => "Send this to your bot in Telegram, in a direct chat with it.",
-        Service::Matrix => {
-            "Send this to Hermit's account in Matrix, in a room that holds nobody but the two of you."
-        }
-        Service::Mail => "Send this to Hermit's mail address, as the only words of a message.",
-        Service::Slack => "Send this to your app in Slack, as a direct message.",
-        Service::Discord => "Send this to your bot in Discord, as a direct message.",
-    }
+fn how_to_send(service: Service) -> String {
+    format!("Send this {}.", service.words().map_or("to Hermit", |words| words.send_to))
 }
 
 /// What a sender may do, as a sentence.
@@ -153,17 +145,6 @@ const fn may(profile: SenderProfile) -> &'static str {
         SenderProfile::Ask => {
             "They may ask; tasks of theirs look at files and change nothing. Nobody can approve anything in a chat."
         }
-    }
-}
-
-/// The name of a service, as it is written.
-pub(super) const fn service_name(service: Service) -> &'static str {
-    match service {
-        Service::Telegram => "Telegram",
-        Service::Matrix => "Matrix",
-        Service::Mail => "mail",
-        Service::Slack => "Slack",
-        Service::Discord => "Discord",
     }
 }
 
@@ -186,13 +167,7 @@ fn listed(out: &Output, found: &Gateways) {
     }
     let row = |one: &Gateway| {
         let queued = if one.queued == 0 { String::new() } else { one.queued.to_string() };
-        vec![
-            plain(&one.name),
-            service_name(one.service).to_owned(),
-            stands(one),
-            one.senders.to_string(),
-            queued,
-        ]
+        vec![plain(&one.name), one.service.name().to_owned(), stands(one), one.senders.to_string(), queued]
     };
     let rows: Vec<Vec<String>> = found.gateways.iter().map(row).collect();
     table(out, &["gateway", "service", "state", "senders", "to be sent"], &rows);
@@ -222,7 +197,7 @@ fn trouble(out: &Output, one: &Gateway, indent: &str) {
 }
 
 fn shown(out: &Output, one: &Gateway) {
-    out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), stands(one), service_name(one.service)));
+    out.say(Tone::Bold, format!("{}, {}: {}", plain(&one.name), stands(one), one.service.name()));
     trouble(out, one, "  ");
     if let Some(address) = &one.address {
         out.line(format!("  at {}", plain(address)));
@@ -234,6 +209,12 @@ fn shown(out: &Output, one: &Gateway) {
         out.line(format!("  {} is \"{}\"", plain(name), plain(value)));
     }
     out.line(format!("  speaks with {}, with `secret:{}`", plain(&one.hosts.join(", ")), plain(&one.secret)));
+    if one.service == Service::Webhook {
+        out.line(format!(
+            "  takes messages at POST /v1/messages/{}, signed as Standard Webhooks has it: JSON with `sender` and `text`",
+            plain(&one.name)
+        ));
+    }
     out.line(format!("  {} in {}", plain(&one.worker), plain(&one.folder)));
     out.line(format!(
         "  tasks of senders who may give goals have the profile {}; those of the others change nothing",

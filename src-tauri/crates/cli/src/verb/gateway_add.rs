@@ -2,7 +2,6 @@
 //! the person.
 
 use super::Came;
-use super::gateway::service_name;
 use super::run::{micros, parameters, playbook_file, stay_with, take_up};
 use super::secret::{local, value};
 use super::tools::absolute;
@@ -20,99 +19,11 @@ use wire::gateways::Add;
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
 use words::chat::Service;
+use words::services::{Field, Part, ServiceWords, hosts_of, spelled_out};
 use zeroize::Zeroizing;
 
 /// What stands between two tokens of one secret.
 const BETWEEN_TOKENS: u8 = b' ';
-/// The setting with the server where mail is sent.
-const SMTP: &str = "smtp";
-
-/// Where the answer to a question belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Address,
-    User,
-    Setting(&'static str),
-}
-
-/// What a person is asked beside the token.
-struct Question {
-    part: Part,
-    words: &'static str,
-    /// Whether nothing works without it.
-    is_needed: bool,
-}
-
-impl Question {
-    const fn needed(part: Part, words: &'static str) -> Self {
-        Self { part, words, is_needed: true }
-    }
-}
-
-/// What is asked for Matrix.
-const OF_MATRIX: &[Question] = &[
-    Question::needed(Part::Address, "The homeserver, such as https://matrix.example.org"),
-    Question {
-        part: Part::Setting("accept_invites"),
-        words: "Whose invitations it accepts, such as @you:example.org, or `all` (Enter: nobody's)",
-        is_needed: false,
-    },
-];
-/// What is asked for mail.
-const OF_MAIL: &[Question] = &[
-    Question::needed(Part::User, "The mail address"),
-    Question::needed(Part::Address, "The server where mail is read (IMAP), such as imap.example.org"),
-    Question::needed(Part::Setting(SMTP), "The server where mail is sent (SMTP), such as smtp.example.org"),
-    Question::needed(
-        Part::Setting("authserv_id"),
-        "The name by which your mail server confirms senders: the first word of `Authentication-Results` in the source of a mail \
-         that you got there",
-    ),
-];
-
-/// What a service cannot do without.
-struct Needs {
-    /// Where a newcomer gets the token.
-    how: &'static str,
-    /// What else is asked.
-    questions: &'static [Question],
-    /// The tokens, in the order in which the secret holds them.
-    tokens: &'static [&'static str],
-}
-
-const fn needs(service: Service) -> Needs {
-    match service {
-        Service::Telegram => Needs {
-            how: "In Telegram, write /newbot to @BotFather and answer its two questions; it sends you the token of your new bot.",
-            questions: &[],
-            tokens: &["The bot's token"],
-        },
-        Service::Matrix => Needs {
-            how: "Make an account for Hermit on your homeserver and log in there once; in Element its access token stands in All \
-                  settings, under Help & About.",
-            questions: OF_MATRIX,
-            tokens: &["The account's access token"],
-        },
-        Service::Mail => Needs {
-            how: "Use a mailbox that only Hermit reads. Many providers want a password for apps, which you make in the settings of \
-                  the account there.",
-            questions: OF_MAIL,
-            tokens: &["The mailbox's password"],
-        },
-        Service::Slack => Needs {
-            how: "On api.slack.com/apps, make an app, turn on Socket Mode, which gives an app-level token (xapp-), and install it in \
-                  your workspace, which gives a bot token (xoxb-).",
-            questions: &[],
-            tokens: &["The app-level token (xapp-)", "The bot token (xoxb-)"],
-        },
-        Service::Discord => Needs {
-            how: "On discord.com/developers, make an application, open Bot and have it show you the token; invite the bot to \
-                  a server that you are in.",
-            questions: &[],
-            tokens: &["The bot's token"],
-        },
-    }
-}
 
 /// What was said on the command line, and then at the terminal.
 struct Said {
@@ -133,36 +44,36 @@ impl Said {
         said.is_some_and(|text| !text.is_empty())
     }
 
-    /// Writes out the protocol of an address that was written without it: the one with TLS.
-    fn spell_out(&mut self, service: Service) {
-        let is_mail = service == Service::Mail;
-        if let Some(address) = &mut self.address {
-            with_scheme(address, if is_mail { "imaps" } else { "https" });
+    /// What was said in a field, where it can be changed.
+    fn said(&mut self, part: Part) -> Option<&mut String> {
+        match part {
+            Part::Address => self.address.as_mut(),
+            Part::User => self.user.as_mut(),
+            Part::Setting(name) => self.settings.get_mut(name),
         }
-        if let Some(smtp) = self.settings.get_mut(SMTP).filter(|_| is_mail) {
-            with_scheme(smtp, "smtps");
+    }
+
+    /// Writes out the protocol of each address that was written without it: the one with TLS.
+    fn spell_out(&mut self, needs: &ServiceWords) {
+        let fields = needs.fields.iter().filter_map(|field| Some((field.part, field.protocol?)));
+        // Also a service that has an address of its own may be somewhere else.
+        for (part, protocol) in fields.chain([(Part::Address, "https")]) {
+            if let Some(text) = self.said(part) {
+                *text = spelled_out(text, protocol);
+            }
         }
     }
 
     /// Every host that the token goes to, as `name:port`.
-    fn hosts(&self, service: Service) -> Vec<String> {
-        let own: &[&str] = match service {
-            Service::Telegram => &["https://api.telegram.org"],
-            Service::Matrix | Service::Mail => &[],
-            Service::Slack => &[
-                "https://slack.com",
-                "https://files.slack.com",
-                "https://wss-primary.slack.com",
-                "https://wss-backup.slack.com",
-            ],
-            Service::Discord => {
-                &["https://discord.com", "https://gateway.discord.gg", "https://cdn.discordapp.com"]
-            }
-        };
-        let smtp = self.settings.get(SMTP).filter(|_| service == Service::Mail);
-        let given: Vec<&str> = self.address.iter().chain(smtp).map(String::as_str).collect();
-        let all = if given.is_empty() { own.iter().copied().collect() } else { given };
-        all.into_iter().filter_map(host_of).collect()
+    fn hosts(&mut self, needs: &ServiceWords) -> Vec<String> {
+        let fields = needs.fields.iter().filter(|field| field.protocol.is_some());
+        let mut parts: Vec<Part> = fields.map(|field| field.part).collect();
+        if !parts.contains(&Part::Address) {
+            parts.push(Part::Address);
+        }
+        let given = parts.into_iter().filter_map(|part| self.said(part).map(|text| hosts_of(text)));
+        let given: Vec<String> = given.flatten().collect();
+        if given.is_empty() { needs.hosts.iter().map(|host| (*host).to_owned()).collect() } else { given }
     }
 
     fn take(&mut self, part: Part, text: String) {
@@ -176,34 +87,11 @@ impl Said {
     }
 }
 
-fn with_scheme(address: &mut String, scheme: &str) {
-    if !address.is_empty() && !address.contains("://") {
-        *address = format!("{scheme}://{address}");
-    }
-}
-
-/// The host of an address, as `name:port`.
-fn host_of(address: &str) -> Option<String> {
-    let (scheme, rest) = address.split_once("://")?;
-    let at = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
-    if at.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-        return Some(at);
-    }
-    let port = match scheme {
-        "http" => 80,
-        "imap" => 143,
-        "imaps" => 993,
-        "smtp" => 587,
-        "smtps" => 465,
-        _ => 443,
-    };
-    Some(format!("{at}:{port}"))
-}
-
 /// `hermit gateway add`.
 pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
     let service = args.service.parse::<Service>().map_err(|e| Error::new(Code::Usage, e.to_string()))?;
-    let needs = needs(service);
+    let needs =
+        service.words().ok_or_else(|| Error::new(Code::Usage, format!("`{service}` has no adapter")))?;
     let mut said =
         Said { name: args.name, address: args.address, user: args.user, settings: settings(&args.settings)? };
     let workspace = absolute(args.workspace.as_deref().unwrap_or(Path::new(".")))?;
@@ -219,9 +107,9 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
         cost_micros_max: args.cost.map(micros).transpose()?,
         ..Budget::default()
     };
-    complete(context, service, &needs, &mut said)?;
-    said.spell_out(service);
-    let hosts = said.hosts(service);
+    complete(context, needs, &mut said)?;
+    said.spell_out(needs);
+    let hosts = said.hosts(needs);
     let name = said.name.unwrap_or_else(|| service.to_string());
     let secret = args.secret.unwrap_or_else(|| format!("gateway-{name}"));
     let kept = context.reading()?.call(&wire::secrets::List {})?.secrets;
@@ -233,7 +121,7 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
             ));
             None
         }
-        false => Some(token(context, &needs, &secret)?),
+        false => Some(token(context, needs, &secret)?),
     };
     let add = Add {
         name,
@@ -279,30 +167,39 @@ fn connect(context: &Context, session: &Session, token: Option<(&[u8], &[String]
 }
 
 /// Asks at the terminal for what is missing.
-fn complete(context: &Context, service: Service, needs: &Needs, said: &mut Said) -> Result<(), Error> {
+fn complete(context: &Context, needs: &ServiceWords, said: &mut Said) -> Result<(), Error> {
     if let Some(terminal) = &context.terminal {
         if said.name.is_none() {
-            let question = format!("Name of this gateway (Enter: {service}): ");
+            let question = format!("Name of this gateway (Enter: {}): ", needs.service);
             said.name = Some(line(terminal, &question)?).filter(|name| !name.is_empty());
         }
-        for question in needs.questions {
-            if said.has(question.part) {
+        for field in needs.fields {
+            if said.has(field.part) {
                 continue;
             }
-            let text = line(terminal, &format!("{}: ", question.words))?;
+            if let Some(hint) = field.hint {
+                context.out.line(hint);
+            }
+            let text = line(terminal, &question(field))?;
             if !text.is_empty() {
-                said.take(question.part, text);
+                said.take(field.part, text);
             }
         }
     }
-    match needs.questions.iter().find(|question| question.is_needed && !said.has(question.part)) {
+    match needs.fields.iter().find(|field| field.is_needed && !said.has(field.part)) {
         None => Ok(()),
-        Some(Question { part, words, .. }) => {
-            let service = service_name(service);
-            Err(Error::new(Code::Usage, format!("a gateway for {service} needs this: {}", lower(words)))
-                .hint(format!("add `{}`", option(*part))))
-        }
+        Some(field) => Err(Error::new(
+            Code::Usage,
+            format!("a gateway for {} needs this: {}", needs.name, lower(field.label)),
+        )
+        .hint(format!("add `{}`", option(field.part)))),
     }
+}
+
+/// What a person is asked at a terminal.
+fn question(field: &Field) -> String {
+    let without = if field.is_needed { "" } else { " (Enter: none)" };
+    format!("{}, such as {}{without}: ", field.label, field.example)
 }
 
 /// How a person says it on the command line.
@@ -329,7 +226,7 @@ fn line(terminal: &Terminal, question: &str) -> Result<String, Error> {
 }
 
 /// The tokens, typed unseen; where nobody types, all of standard input.
-fn token(context: &Context, needs: &Needs, secret: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn token(context: &Context, needs: &ServiceWords, secret: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let typed = context.terminal.as_ref().filter(|_| std::io::stdin().is_terminal());
     let Some(terminal) = typed else { return value(context, secret) };
     context.out.line(needs.how);
@@ -369,18 +266,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_service_says_where_its_token_comes_from_and_asks_for_each_thing_once() {
-        for service in Service::ALL {
-            let needs = needs(*service);
-            assert!(needs.how.ends_with('.') && !needs.tokens.is_empty(), "{service}");
-            for (at, one) in needs.questions.iter().enumerate() {
-                assert!(needs.questions.iter().skip(at + 1).all(|other| other.part != one.part), "{service}");
-            }
-        }
-        assert_eq!(needs(Service::Slack).tokens.len(), 2);
-    }
-
-    #[test]
     fn settings_are_pairs_and_nothing_else_is_taken_for_one() {
         let given = settings(&["smtp = mail.example.org".to_owned()]).unwrap_or_default();
         assert_eq!(given.get("smtp").map(String::as_str), Some("mail.example.org"));
@@ -398,15 +283,34 @@ mod tests {
     }
 
     #[test]
-    fn a_token_goes_to_the_hosts_of_its_service_or_to_those_that_were_named() {
+    fn a_token_goes_to_the_hosts_of_its_service_or_to_those_that_were_named() -> Result<(), &'static str> {
+        let words = |service: Service| service.words().ok_or("it has none");
         let mut said = Said { name: None, address: None, user: None, settings: BTreeMap::new() };
-        assert_eq!(said.hosts(Service::Telegram), ["api.telegram.org:443"]);
+        assert_eq!(said.hosts(words(Service::Telegram)?), ["api.telegram.org:443"]);
         said.take(Part::Address, "http://127.0.0.1:8081/bots".to_owned());
-        assert_eq!(said.hosts(Service::Telegram), ["127.0.0.1:8081"]);
+        assert_eq!(said.hosts(words(Service::Telegram)?), ["127.0.0.1:8081"]);
         said.take(Part::Address, "Imap.example.org".to_owned());
         said.take(Part::Setting("smtp"), "smtp://mail.example.org".to_owned());
-        said.spell_out(Service::Mail);
+        said.spell_out(words(Service::Mail)?);
         assert_eq!(said.address.as_deref(), Some("imaps://Imap.example.org"));
-        assert_eq!(said.hosts(Service::Mail), ["imap.example.org:993", "mail.example.org:587"]);
+        let mut hosts = said.hosts(words(Service::Mail)?);
+        hosts.sort();
+        assert_eq!(hosts, ["imap.example.org:993", "mail.example.org:587"]);
+        said.take(Part::Address, "a.example ws://127.0.0.1:9".to_owned());
+        said.settings.clear();
+        said.spell_out(words(Service::Nostr)?);
+        assert_eq!(said.hosts(words(Service::Nostr)?), ["a.example:443", "127.0.0.1:9"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_question_says_what_is_meant_and_what_can_be_left_out() {
+        let asked: Vec<String> =
+            Service::Matrix.words().iter().flat_map(|one| one.fields).map(question).collect();
+        assert_eq!(
+            asked.first().map(String::as_str),
+            Some("Homeserver, such as https://matrix.example.org: ")
+        );
+        assert!(asked.last().is_some_and(|asked| asked.ends_with("(Enter: none): ")), "{asked:?}");
     }
 }

@@ -125,3 +125,39 @@ fn a_code_is_told_once_to_whoever_asked_for_it_and_is_kept_nowhere() {
     assert!(messages.out.contains("no messages"), "{}", messages.out);
     bench.run(&["gateway", "unpair", "family", "1001"]).ends_with(1);
 }
+
+#[test]
+fn relays_and_a_program_of_ones_own_are_asked_for_by_what_each_needs() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let work = ["--playbook", "inventory", "--workspace", folder.to_str().unwrap()];
+    let key = "1111111111111111111111111111111111111111111111111111111111111111";
+    let mut terminal = bench.terminal(&[&["gateway", "add", "nostr"][..], &work].concat());
+    terminal.expect("Name of this gateway (Enter: nostr): ").send("\r");
+    terminal.expect("such as wss://relay.example.org: ").send("ws://127.0.0.1:9 ws://127.0.0.1:10\r");
+    terminal.expect("such as yes (Enter: none): ").send("\r");
+    terminal.expect("The secret key (nsec) (not shown): ").send(&format!("{key}\r"));
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains(key), "{shown}");
+    assert_eq!(holding(&bench.home(), key.as_bytes()), Vec::<std::path::PathBuf>::new());
+    let one = bench.run(&["gateway", "show", "nostr", "--json"]).ends_with(0).json();
+    assert_eq!(
+        (text(&one["service"]), text(&one["hosts"][1])),
+        ("nostr".to_owned(), "127.0.0.1:9".to_owned())
+    );
+
+    let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let add = ["gateway", "add", "webhook", "--name", "program", "--address", "http://127.0.0.1:9/hermit"];
+    let mut terminal = bench.terminal(&[&add[..], &work].concat());
+    terminal.expect("(whsec_) (not shown): ").send(&format!("{secret}\r"));
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let told = bench.run(&["gateway", "show", "program"]).ends_with(0);
+    assert!(told.out.contains("/v1/messages/program"), "{}", told.out);
+    assert!(!told.out.contains("whsec_"), "{}", told.out);
+    let nobody = bench.run(&["gateway", "add", "nostr", "--name", "other"]).ends_with(2);
+    assert!(nobody.err.contains("--address"), "{}", nobody.err);
+}

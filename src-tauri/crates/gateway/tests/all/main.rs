@@ -21,6 +21,7 @@ mod hooks;
 mod human_only;
 mod keys;
 mod lasting;
+mod messages;
 mod passkeys;
 mod person;
 

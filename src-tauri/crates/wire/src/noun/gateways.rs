@@ -16,15 +16,17 @@ use words::task::TaskStatus;
 params! {
     /// Nothing to say.
     List {}
+    /// Nothing to say.
+    Services {}
     /// One gateway.
     Show { name: String }
     /// The gateway that a person is asked about.
     Add {
         /// Its name; one that stands is changed.
         name: String,
-        /// The chat service, by its name: `telegram`, `matrix`, `mail`, `slack` or `discord`.
+        /// The chat service, by its name, as `gateways.services` lists it.
         service: String,
-        /// The server: a base URL, or a host; that of the service itself when absent.
+        /// The server: a base URL, or a host, or relays with blanks between; that of the service itself when absent.
         address: Option<String>,
         /// The name of the bot or the mail address, where the token does not say it.
         user: Option<String>,
@@ -80,6 +82,39 @@ params! {
 }
 
 answers! {
+    /// Every chat service that a gateway can speak with.
+    ServiceList { services: Vec<ServiceNeeds> }
+    /// A chat service, and what it needs.
+    ServiceNeeds {
+        service: Service,
+        /// Its name, as it stands within a sentence.
+        name: String,
+        /// Where a newcomer gets the token.
+        how: String,
+        /// The tokens, in the order in which the secret holds them, with a blank between.
+        tokens: Vec<String>,
+        /// What else it needs.
+        fields: Vec<ServiceField>,
+        /// The hosts that it is spoken with at where no address is given, as `name:port`.
+        hosts: Vec<String>,
+        /// Where a code is sent: what follows the words "Send this".
+        send_to: String,
+    }
+    /// What a person says of an account beside the token.
+    ServiceField {
+        /// Where it belongs: `address`, `user`, or the name of a setting.
+        at: String,
+        /// What it is.
+        label: String,
+        /// One that could be meant.
+        example: String,
+        /// What else a newcomer should know.
+        hint: Option<String>,
+        /// Whether nothing works without it.
+        is_needed: bool,
+        /// The protocol of an address that is said without one; none where it is no address.
+        protocol: Option<String>,
+    }
     /// Every gateway that stands, by name.
     Gateways { gateways: Vec<Gateway> }
     /// A gateway as it stands.
