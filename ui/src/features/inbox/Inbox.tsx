@@ -4,7 +4,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useKey, useSteps } from "~/screen/keyboard";
 import { projectsOf } from "~/screen/projects";
 import { Screen } from "~/screen/Screen";
-import { serviceName } from "~/features/chats/words";
+import { serviceName, useServices } from "~/features/chats/services";
 import { AskerLine } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
@@ -220,6 +220,7 @@ function Nothing() {
 }
 
 function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> }) {
+  const services = useServices();
   switch (item.kind) {
     case "approval":
       return (
@@ -273,7 +274,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
         <>
           <span className={styles.mark} data-tone="waiting"><Mark name="paused" size={13} /></span>
           <span className={styles.what}>The gateway {item.row.name} stopped</span>
-          <span className={styles.second}><span>{serviceName(item.row.service)}</span><Time at={item.at} /></span>
+          <span className={styles.second}><span>{serviceName(services, item.row.service)}</span><Time at={item.at} /></span>
           <span className={styles.third}>Nothing is heard or sent until you resume it</span>
         </>
       );

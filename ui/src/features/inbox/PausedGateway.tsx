@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { serviceName } from "~/features/chats/words";
+import { serviceName, useServices } from "~/features/chats/services";
 import { useAct } from "~/ipc/client";
 import type { Gateway } from "~/ipc/generated/gateways";
 import { Button } from "~/primitives/Button";
@@ -12,6 +12,7 @@ import styles from "./Inbox.module.css";
 
 /** A gateway that paused itself: nobody is heard through it and nothing is sent until a person has looked at why. */
 export function PausedGateway({ gateway }: { gateway: Gateway }) {
+  const services = useServices();
   const resume = useAct("gateways.resume");
   const because = resume.isPending ? "It is being recorded" : null;
   return (
@@ -20,7 +21,7 @@ export function PausedGateway({ gateway }: { gateway: Gateway }) {
         <StateTag tone="waiting" mark="paused">Paused itself</StateTag>
         <Link to="/gateways" search={{ of: gateway.name }}>Open the gateway</Link>
       </div>
-      <h2>Gateway <Words of={gateway.name} /> stopped: {serviceName(gateway.service)}</h2>
+      <h2>Gateway <Words of={gateway.name} /> stopped: {serviceName(services, gateway.service)}</h2>
       <p><Words of={capital(gateway.why ?? "No reason is on record")} />. Nobody is heard through it until you resume it.</p>
       {gateway.queued > 0 && <p>{gateway.queued === 1 ? "1 message waits" : `${many(gateway.queued)} messages wait`} to be sent.</p>}
       <p>Where the token was changed, <code>hermit secret set <Words of={gateway.secret} /></code> at a terminal takes the new one.</p>

@@ -1,10 +1,11 @@
 // Every task, as a list or on a board, of all projects or of one; and the projects themselves.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
-import { serviceName } from "~/features/chats/words";
+import { serviceName, useServices } from "~/features/chats/services";
 import { Screen } from "~/screen/Screen";
 import { brief, cost, count, folderName, originName, run, said, tokens } from "~/screen/words";
 import { useAsk, usePages } from "~/ipc/client";
+import type { ServiceNeeds } from "~/ipc/generated/gateways";
 import type { ChatSender, TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { Select, TextField } from "~/primitives/Field";
@@ -107,13 +108,13 @@ function State({ row }: { row: TaskRow }) {
 const NAME_LETTERS = 60;
 
 /** "Ana on Telegram": the name is their own choice, and nobody has checked it. */
-function inChat({ sender_name, service }: ChatSender): string {
-  return `${said(sender_name).slice(0, NAME_LETTERS)} on ${serviceName(service)}`;
+function inChat({ sender_name, service }: ChatSender, services: readonly ServiceNeeds[]): string {
+  return `${said(sender_name).slice(0, NAME_LETTERS)} on ${serviceName(services, service)}`;
 }
 
 /** What is most worth knowing of it, and who began it when no person did. */
-function second(row: TaskRow): string {
-  if (row.from_chat !== null) return `${inChat(row.from_chat)}: ${stands(row)}`;
+function second(row: TaskRow, services: readonly ServiceNeeds[]): string {
+  if (row.from_chat !== null) return `${inChat(row.from_chat, services)}: ${stands(row)}`;
   return row.origin === "person" ? stands(row) : `${originName(row.origin)}: ${stands(row)}`;
 }
 
@@ -157,13 +158,14 @@ function List({ filter, which, open, begin }: { filter: Filter; which: Which; op
 }
 
 function Line({ row, at, stop, open }: { row: TaskRow; at: number; stop: 0 | -1; open: (id: string) => void }) {
+  const services = useServices();
   const go = () => open(row.task_id);
   return (
     <div className={styles.row} role="row" aria-rowindex={at + 2} tabIndex={stop} onClick={go} onKeyDown={(event) => event.key === "Enter" && go()}>
       <span role="cell"><State row={row} /></span>
       <span role="cell" className={styles.what}>
         <span><Words of={brief(said(row.title))} /></span>
-        <span title={second(row)}><Prose of={second(row)} /></span>
+        <span title={second(row, services)}><Prose of={second(row, services)} /></span>
       </span>
       <span role="cell" className={styles.faint} title={said(row.workspace)}><Words of={folderName(said(row.workspace))} /></span>
       <span role="cell">{row.iterations}</span>
@@ -194,6 +196,7 @@ function Board({ which, counts, open }: { which: Which; counts: TaskCounts | und
 
 /** A column of the board: its own list, of which only the cards in sight exist. */
 function Column({ title, group, which, known, open }: { title: string; group: string; which: Which; known: number | undefined; open: (id: string) => void }) {
+  const services = useServices();
   const asked = usePages("task.list", { limit: CARDS, ...wanted(group, which) });
   const page = asked.data;
   const number = known ?? page?.rows.length;
@@ -207,7 +210,7 @@ function Column({ title, group, which, known, open }: { title: string; group: st
               <button type="button" tabIndex={stop} onClick={() => open(row.task_id)}>
                 <State row={row} />
                 <span className={styles.title}><Words of={brief(said(row.title))} /></span>
-                <span className={styles.foot}><span><Words of={[folderName(said(row.workspace)), second(row)].filter(Boolean).join(", ")} /></span><Time at={row.updated_at} /></span>
+                <span className={styles.foot}><span><Words of={[folderName(said(row.workspace)), second(row, services)].filter(Boolean).join(", ")} /></span><Time at={row.updated_at} /></span>
               </button>
             )}
           </VirtualRows>
