@@ -47,7 +47,8 @@ impl Authenticator {
     }
 
     fn of(key: Key, seed: u8, origin: &str) -> Self {
-        let host = origin.split("://").nth(1).unwrap().split(':').next().unwrap();
+        // What is no address is origin and host in one.
+        let host = origin.split("://").nth(1).map_or(origin, |place| place.split(':').next().unwrap());
         Self {
             key,
             credential_id: vec![seed; 16],

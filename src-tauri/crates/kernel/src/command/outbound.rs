@@ -184,7 +184,8 @@ impl Kernel {
             self.ports.entropy.fill(&mut random);
             let data = code_of(&random);
             let packet = self.artifacts.read(&at)?;
-            let text = words::approval(state, &packet, (at, data.as_str()), origin)?;
+            let page = origin.map(|origin| (origin, self.has_passkey_at(origin)));
+            let text = words::approval(state, &packet, (at, data.as_str()), page)?;
             let sha256 = button_digest(&record.name, &data);
             let button = MessageButton { label: "Deny".to_owned(), data };
             let telling = Telling::words(key, MessageAbout::Approval, text).about_task(Some(task));
