@@ -37,7 +37,7 @@ pub fn pin(typed: &str) -> Result<Pin, Said> {
 /// [`Code::Refused`] for a key without a PIN, and for one that is blocked; [`Code::Unavailable`] when it does not answer.
 pub fn tries_left(found: &Found) -> Result<u32, Said> {
     let mut device = found.open().map_err(said)?;
-    SecurityKey::open(&mut *device).and_then(|mut key| key.tries_left()).map_err(said)
+    SecurityKey::open(device.as_mut()).and_then(|mut key| key.tries_left()).map_err(said)
 }
 
 /// Identifiers of the passkeys on security keys that may say yes in this store.
@@ -79,7 +79,7 @@ pub fn made(
         exclude: &exclude,
     };
     let mut device = found.open().map_err(said)?;
-    let mut key = SecurityKey::open(&mut *device).map_err(said)?;
+    let mut key = SecurityKey::open(device.as_mut()).map_err(said)?;
     let authenticator_data = key.make(&making, pin, watch).map_err(said)?;
     let credential = credential_of(&authenticator_data, SECURITY_KEY_ORIGIN)
         .map_err(|fault| Said::new(Code::Refused, fault.reason))?;
@@ -125,7 +125,7 @@ pub fn yes(
         allow: &allow,
     };
     let mut device = found.open().map_err(said)?;
-    let mut key = SecurityKey::open(&mut *device).map_err(said)?;
+    let mut key = SecurityKey::open(device.as_mut()).map_err(said)?;
     let came = key.sign(&wanted, pin, watch).map_err(said)?;
     let webauthn = Assertion {
         credential_id: came.credential_id,

@@ -140,6 +140,7 @@ impl<'d> SecurityKey<'d> {
         }
         let token = self.token(pin, FOR_MAKING, new.rp_id)?;
         let mark = token.mark(&new.client_data_hash)?;
+        let first = self.parts(new.exclude).into_iter().next();
         let kind = |algorithm| {
             Value::Named(vec![("alg", Value::Integer(algorithm)), ("type", Value::Text("public-key"))])
         };
@@ -156,7 +157,6 @@ impl<'d> SecurityKey<'d> {
             ),
             (4, Value::Array(vec![kind(ES256), kind(EDDSA)])),
         ];
-        let first = self.parts(new.exclude).into_iter().next();
         if let Some(first) = &first {
             parameters.push((5, named(first)));
         }
@@ -273,9 +273,9 @@ impl<'d> SecurityKey<'d> {
         }
     }
 
-    fn pin(&mut self, part: i64, mut parameters: Vec<(i64, Value<'_>)>) -> Result<Vec<u8>, Error> {
-        let head = [(1, Value::Integer(self.protocol.number())), (2, Value::Integer(part))];
-        parameters.splice(0..0, head);
+    fn pin(&mut self, part: i64, more: Vec<(i64, Value<'_>)>) -> Result<Vec<u8>, Error> {
+        let mut parameters = vec![(1, Value::Integer(self.protocol.number())), (2, Value::Integer(part))];
+        parameters.extend(more);
         self.channel.ask(&Value::request(PIN, parameters), &mut |_: Moment| true)
     }
 }
