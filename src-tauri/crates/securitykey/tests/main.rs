@@ -1,5 +1,11 @@
 //! A key that is spoken to byte by byte: what it does, what it refuses, and what it lies.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and tells how long it took"
+)]
 
 use seal::Digest;
 use seal::webauthn::{Assertion, Enrolled, Signed, client_data_json, credential_of};
@@ -200,6 +206,26 @@ fn whatever_a_key_answers_that_is_no_answer_is_refused() {
     }
 }
 
+/// What is said to a report.
+type Hears = Box<dyn FnMut(&[u8; REPORT]) -> Vec<[u8; REPORT]> + Send>;
+
+/// Something on a wire that is no key.
+struct Says(Hears, VecDeque<[u8; REPORT]>);
+
+impl Device for Says {
+    fn write(&mut self, report: &[u8; REPORT]) -> io::Result<()> {
+        self.1.extend((self.0)(report));
+        Ok(())
+    }
+    fn read(&mut self, patience: Duration) -> io::Result<Option<[u8; REPORT]>> {
+        let next = self.1.pop_front();
+        if next.is_none() {
+            std::thread::sleep(patience.min(Duration::from_millis(20)));
+        }
+        Ok(next)
+    }
+}
+
 #[test]
 fn what_does_not_keep_to_reports_is_refused_in_time() {
     let told = |cid: [u8; 4], head: &[u8]| {
@@ -208,22 +234,7 @@ fn what_does_not_keep_to_reports_is_refused_in_time() {
         report[..all.len()].copy_from_slice(&all);
         report
     };
-    struct Says(Box<dyn FnMut(&[u8; REPORT]) -> Vec<[u8; REPORT]> + Send>, VecDeque<[u8; REPORT]>);
-    impl Device for Says {
-        fn write(&mut self, report: &[u8; REPORT]) -> io::Result<()> {
-            self.1.extend((self.0)(report));
-            Ok(())
-        }
-        fn read(&mut self, patience: Duration) -> io::Result<Option<[u8; REPORT]>> {
-            let next = self.1.pop_front();
-            if next.is_none() {
-                std::thread::sleep(patience.min(Duration::from_millis(20)));
-            }
-            Ok(next)
-        }
-    }
     // Greetings of others without end and then nothing, one that is too short, one that speaks U2F alone.
-    type Hears = Box<dyn FnMut(&[u8; REPORT]) -> Vec<[u8; REPORT]> + Send>;
     let greeting = move |nonce: &[u8], rest: &[u8]| {
         let length = u8::try_from(nonce.len() + rest.len()).unwrap();
         told([0xff; 4], &[[0x86, 0, length].as_slice(), nonce, rest].concat())
