@@ -110,7 +110,7 @@ impl Agreed {
         let own = drawn()?;
         let shared: ecdh::SharedSecret = ecdh::diffie_hellman(own.to_nonzero_scalar(), theirs.as_affine());
         let shared = shared.raw_secret_bytes().as_slice();
-        let mut secret = Zeroizing::new([0; 32]);
+        let mut secret = Zeroizing::new([0_u8; 32]);
         match protocol {
             Protocol::One => *secret = Sha256::digest(shared).into(),
             Protocol::Two => Hkdf::<Sha256>::new(Some(&[0; 32]), shared)
@@ -178,7 +178,7 @@ impl Agreed {
 }
 
 fn drawn() -> Result<SecretKey, Error> {
-    let mut number = Zeroizing::new([0; 32]);
+    let mut number = Zeroizing::new([0_u8; 32]);
     for _ in 0..DRAWS {
         random(number.as_mut_slice())?;
         if let Ok(key) = SecretKey::from_slice(number.as_slice()) {

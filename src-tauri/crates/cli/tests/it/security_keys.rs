@@ -58,8 +58,8 @@ fn a_person_adds_a_security_key_approves_with_it_and_revokes_it() {
     let proof = bench.path("proof.zip");
     let proof = proof.to_str().unwrap();
     bench.run(&["proof", "export", &task, "-o", proof]).ends_with(0);
-    let verified = bench.run(&["proof", "verify", proof]);
-    assert!(verified.out.contains("signed by a security key"), "{}{}", verified.out, verified.err);
+    let verified = bench.run(&["proof", "verify", proof, "--json"]).ends_with(0).json();
+    assert!(verified["proven"].to_string().contains("signed by a security key"), "{verified}");
     assert_eq!(holding(&bench.home(), PIN.as_bytes()), Vec::<std::path::PathBuf>::new());
 
     // It is known already; a copy that counted less is refused, and so is a revoked one.
