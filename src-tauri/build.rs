@@ -12,7 +12,7 @@ use std::{env, fs, io};
 use wire::Access;
 
 /// Commands of the shell itself, which no other surface has. What each does stands where it is defined.
-const OWN: [&str; 22] = [
+const OWN: [&str; 26] = [
     "opened",
     "listen",
     "heed",
@@ -34,6 +34,10 @@ const OWN: [&str; 22] = [
     "make_keys",
     "unlock",
     "keep_key",
+    "security_keys",
+    "grant_by_key",
+    "key_wants_touch",
+    "leave_key",
     "leave",
 ];
 

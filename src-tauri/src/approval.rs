@@ -258,7 +258,7 @@ fn too_early() -> Error {
 }
 
 /// The approval, when it still waits and is still about these bytes.
-fn waiting(store: &Store, approval: &str, packet_sha256: &str) -> Result<Approval, Error> {
+pub(crate) fn waiting(store: &Store, approval: &str, packet_sha256: &str) -> Result<Approval, Error> {
     let found = store.session()?.call(&Show { approval: approval.to_owned() })?;
     if found.row.status != ApprovalStatus::Pending {
         return Err(Error::new(Code::Conflict, format!("this is {} already", found.row.status)));
@@ -269,7 +269,8 @@ fn waiting(store: &Store, approval: &str, packet_sha256: &str) -> Result<Approva
     Ok(found)
 }
 
-fn packet(store: &Store, found: &Approval) -> Result<Vec<u8>, Error> {
+/// The exact bytes that would be signed.
+pub(crate) fn packet(store: &Store, found: &Approval) -> Result<Vec<u8>, Error> {
     store.session()?.packet(found)
 }
 

@@ -6,6 +6,7 @@ use crate::approval::Subject;
 use crate::events::{Heard, Listeners};
 use crate::never::NEVER;
 use crate::pick;
+use crate::security_key;
 use crate::standing_grants;
 use crate::store::Store;
 use crate::surfaces::{Lacks, Surfaces};
@@ -44,6 +45,10 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         approval::make_keys,
         approval::unlock,
         approval::keep_key,
+        security_key::security_keys,
+        security_key::grant_by_key,
+        security_key::key_wants_touch,
+        security_key::leave_key,
     ]);
     let table: BTreeMap<String, &'static wire::Info> = wire::COMMANDS
         .iter()

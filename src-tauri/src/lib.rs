@@ -36,6 +36,7 @@ mod events;
 mod never;
 mod notify;
 mod pick;
+mod security_key;
 mod standing_grants;
 mod store;
 mod surfaces;
@@ -100,6 +101,7 @@ fn app(home: Home, words: &[String]) -> tauri::Result<tauri::App> {
         .manage(events::Listeners::default())
         .manage(waiting::Known::default())
         .manage(approval::ApprovalWindow::default())
+        .manage(security_key::AskedKey::default())
         .invoke_handler(commands::handler())
         .on_window_event(window::happened)
         .setup(move |app| {

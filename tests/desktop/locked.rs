@@ -24,7 +24,7 @@ const REACHING: [&str; 16] = [
 ];
 
 /// What only the approval window may ask.
-const GRANTING: [&str; 10] = [
+const GRANTING: [&str; 14] = [
     "grant",
     "press",
     "shown",
@@ -35,6 +35,10 @@ const GRANTING: [&str; 10] = [
     "prepare_override",
     "allow_override",
     "keep_key",
+    "security_keys",
+    "grant_by_key",
+    "key_wants_touch",
+    "leave_key",
 ];
 
 #[test]
@@ -55,6 +59,7 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
     refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
+    refused("passkeys_enrol", &json!({ "params": { "envelope": "e30=", "name": "x" } }));
     refused("policy_allow_override", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
     refused("keys_register", &json!({ "params": {} }));
     refused("no_such_thing", &json!({}));
@@ -88,10 +93,14 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
     refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
+    refused("passkeys_enrol", &json!({ "params": { "envelope": "e30=", "name": "x" } }));
     refused("policy_allow_override", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
     let allow_override = json!({ "act": "act_1", "words": "w", "passphrase": "x" });
     let unread = app.invoke("allow_override", &allow_override).expect_err("nothing was read");
     assert!(unread.contains("too short"), "{unread}");
     let early = app.invoke("grant", &grant).expect_err("nothing was shown");
+    assert!(early.contains("too short"), "{early}");
+    let by_key = json!({ "approval": "apr_1", "packetSha256": "00", "pin": "1234", "place": "/dev/hidraw0" });
+    let early = app.invoke("grant_by_key", &by_key).expect_err("nothing was shown");
     assert!(early.contains("too short"), "{early}");
 }

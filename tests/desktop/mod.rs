@@ -12,6 +12,7 @@ mod killed;
 mod lasting;
 mod locked;
 mod room;
+mod security_key;
 mod small;
 mod story;
 mod story_again;

@@ -163,6 +163,7 @@ impl Room {
             .env("XDG_DATA_HOME", self.at("data"))
             .env("XDG_CACHE_HOME", self.at("cache"))
             .env("HERMIT_HOME", self.at("store"))
+            .env("HERMIT_TEST_SECURITY_KEY", self.at("key"))
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
             .env("GTK_USE_PORTAL", "0")

@@ -11,12 +11,22 @@ export interface Armed { arm_ms: number; hold_ms: number; needs_passphrase: bool
 /** An override as it would be signed. */
 export interface PreparedOverride { words: string; denied: Judged; armed: Armed }
 
+/** Whether a security key may say yes here, and which are plugged in. */
+export interface SecurityKeys { is_enrolled: boolean; plugged_in: { name: string; place: string }[] }
+
 export interface Desk {
   subject(): Promise<Subject>;
   /** These bytes are on the screen now; what it takes to say yes to them. */
   shown(approval: string, packetSha256: string, lasting: boolean): Promise<Armed>;
   press(down: boolean): Promise<void>;
   grant(approval: string, packetSha256: string, passphrase: string | null, standing: Lasting | null): Promise<Decided>;
+  securityKeys(): Promise<SecurityKeys>;
+  /** A yes that the security key at this place signs, once its PIN was told and it was touched. */
+  grantByKey(approval: string, packetSha256: string, pin: string, place: string): Promise<Decided>;
+  /** Whether the key that is asked wants to be touched now. */
+  keyWantsTouch(): Promise<boolean>;
+  /** The person does not touch it after all. */
+  leaveKey(): Promise<void>;
   /** What of the like could be allowed from now on, the narrowest first. */
   offers(approval: string, scope: Scope | null, days: number | null, uses: number | null): Promise<Offer[]>;
   prepareOverride(act: string, reason: string, hours: number, uses: number): Promise<PreparedOverride>;
@@ -33,6 +43,10 @@ export const desk: Desk = {
   shown: (approval, packetSha256, lasting) => ask("shown", { approval, packetSha256, lasting }),
   press: (down) => ask("press", { down }),
   grant: (approval, packetSha256, passphrase, standing) => ask("grant", { approval, packetSha256, passphrase, standing }),
+  securityKeys: () => ask("security_keys"),
+  grantByKey: (approval, packetSha256, pin, place) => ask("grant_by_key", { approval, packetSha256, pin, place }),
+  keyWantsTouch: () => ask("key_wants_touch"),
+  leaveKey: () => ask("leave_key"),
   offers: (approval, scope, days, uses) => ask("offers", { approval, scope, days, uses }),
   prepareOverride: (act, reason, hours, uses) => ask("prepare_override", { act, reason, hours, uses }),
   allowOverride: (act, words, passphrase) => ask("allow_override", { act, words, passphrase }),

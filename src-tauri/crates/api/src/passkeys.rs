@@ -1,7 +1,8 @@
 //! Passkeys on a page of this host: enrolled with the approval passphrase in the same request, asked, and answered by.
 //!
 //! It stands in no table and no `/v1` path leads to it, as [`crate::page_approval`]: a transport calls it for a request that
-//! it knows to come from a browser's session. What the kernel is handed is what the approval key or the passkey signed, and it
+//! it knows to come from a browser's session. Of a security key, which a process of the person's own asks, the table takes what
+//! was signed. What the kernel is handed is what the approval key or the passkey signed, and it
 //! believes nothing else. All bytes are base64url without padding.
 
 use crate::page_approval::{answered, as_shown};
@@ -9,11 +10,13 @@ use crate::{Host, Wire as _, failed, fold, not_found, of_kernel, usage};
 use governance::Refusal;
 use governance::approval::{answer, rp_id_of};
 use kernel::StoreState;
+use kernel::command::approve::Answered;
 use kernel::passkey_registry::PasskeyRecord;
 use model::approval::{Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::body::KeyPurpose;
-use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment};
+use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use model::principal::PrincipalType;
+use model::{ApprovalId, TaskId};
 use seal::webauthn::{Assertion, EDDSA, ES256, PasskeyKey, Signed, attested, base64url, base64url_decode};
 use seal::{Digest, canon};
 use wire::approvals::Decided;
@@ -202,6 +205,45 @@ pub fn allow(
     answered(host, &row, came)
 }
 
+/// Lets the passkey on a security key say yes, as the approval key signed at a terminal or before the app's window.
+///
+/// # Errors
+/// [`Code::Refused`] for a passkey of another place, and when anything about the envelope does not hold; [`Code::Conflict`]
+/// for one that is known.
+pub(crate) fn enrol_security_key(host: &dyn Host, envelope: &[u8], name: &str) -> Result<Passkey, Error> {
+    let kernel = host.kernel()?;
+    let reader = host.reader()?;
+    let (_, key) = fold::store_state(&reader)?.keys.get(&KeyPurpose::Approval).copied().ok_or_else(no_key)?;
+    let passkey = governance::approval::passkey(envelope, reader.log_id(), &key).map_err(refused)?;
+    if passkey.enrolment.origin != SECURITY_KEY_ORIGIN {
+        let why = "a passkey of a page is enrolled on that page";
+        return Err(refused(Refusal::new("passkey_origin", why)));
+    }
+    let id = kernel.enrol_passkey(envelope, name, &["usb".to_owned()]).wire()?;
+    one(host, id)
+}
+
+/// A yes that a security key signed; none where these bytes are no such thing but a decision in an envelope.
+///
+/// # Errors
+/// [`Code::Refused`] when anything about the signature does not hold, and for a passkey of a page: what it signs comes
+/// through the ticket of its card.
+pub(crate) fn decided_by_security_key(
+    host: &dyn Host,
+    (task, approval): (TaskId, ApprovalId),
+    bytes: &[u8],
+) -> Result<Option<Answered>, Error> {
+    let Ok(signed) = Signed::parse(bytes) else { return Ok(None) };
+    let id = base64url(&signed.webauthn.credential_id);
+    let state = fold::store_state(&host.reader()?)?;
+    let is_of_a_page = |one: &&PasskeyRecord| one.credential_id == id && one.origin != SECURITY_KEY_ORIGIN;
+    if state.passkeys.all().iter().any(is_of_a_page) {
+        let why = "a passkey of a page says yes on that page";
+        return Err(refused(Refusal::new("passkey_origin", why)));
+    }
+    host.kernel()?.decide_approval_by_passkey(task, approval, bytes).wire().map(Some)
+}
+
 /// Every passkey that was ever enrolled, the oldest first.
 ///
 /// # Errors
@@ -285,11 +327,12 @@ fn none_here(origin: &str) -> Error {
 }
 
 fn approval_key(state: &StoreState) -> Result<Digest, Error> {
-    let key = state.keys.get(&KeyPurpose::Approval).map(|(keyid, _)| *keyid);
-    key.ok_or_else(|| {
-        Error::new(Code::KeyLocked, "this store has no approval key")
-            .hint("make it at a terminal: `hermit keys init`")
-    })
+    state.keys.get(&KeyPurpose::Approval).map(|(keyid, _)| *keyid).ok_or_else(no_key)
+}
+
+fn no_key() -> Error {
+    Error::new(Code::KeyLocked, "this store has no approval key")
+        .hint("make it at a terminal: `hermit keys init`")
 }
 
 fn bytes(text: &str) -> Result<Vec<u8>, Error> {

@@ -7,11 +7,13 @@
 use crate::card::{Card, Extent};
 use crate::card_screen::{Front, Plain};
 use crate::context::Context;
+use crate::security_key;
 use crate::standing_offer::choose;
 use crate::terminal::{Echo, Typed};
 use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::control_socket::{Order, order};
+use host::security_key::{Pin, Watch};
 use host::{ApprovalSession, Session};
 use model::approval::ApprovalStatus;
 use model::policy::RiskBand;
@@ -27,10 +29,12 @@ const OPEN: Duration = Duration::from_secs(8 * 60 * 60);
 
 /// Answers to a card.
 const ANSWERS: &[&str] = &[
-    "y", "yes", "allow", "approve", "n", "no", "deny", "stop", "part", "always", "later", "q", "details",
-    "d", "all",
+    "y", "yes", "allow", "approve", "k", "key", "n", "no", "deny", "stop", "part", "always", "later", "q",
+    "details", "d", "all",
 ];
 const QUESTION: &str = "Approve? (y)es, (n)o, stop, part, always, later, details: ";
+/// Where a security key may say yes, too.
+const QUESTION_WITH_KEY: &str = "Approve? (y)es, security (k)ey, (n)o, stop, part, always, later, details: ";
 const NOTHING: &str = "Nothing was decided.";
 /// Answers to the second question at high risk.
 const HIGH: &[&str] = &["high", "no", "n"];
@@ -40,6 +44,8 @@ const CRITICAL: &[&str] = &["critical", "no", "n"];
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Allow,
+    /// With a security key in the place of the passphrase.
+    AllowByKey,
     /// And similar acts from now on.
     Always(Box<StandingGrant>),
     Deny {
@@ -108,9 +114,13 @@ impl TerminalApproval {
         let extent = front.extent();
         front.card(card.rows(extent), extent);
         self.must_have_key()?;
+        let question = match host::security_key::enrolled(session) {
+            Ok(enrolled) if !enrolled.is_empty() => QUESTION_WITH_KEY,
+            _ => QUESTION,
+        };
         front.arm();
         loop {
-            let decided = match answer(front, session, &mut card)? {
+            let decided = match answer(front, session, &mut card, question)? {
                 Said::Later => return Ok(None),
                 Said::Deny { feedback, stop } => {
                     return self.refuse(session, &card.approval, feedback, stop).map(Some);
@@ -124,6 +134,7 @@ impl TerminalApproval {
                     chosen => return chosen.map(Some),
                 },
                 Said::Allow => self.sign(front, session, &card, None)?,
+                Said::AllowByKey => self.sign_by_key(front, session, &card)?,
                 Said::Always(grant) => {
                     // What lasts is never signed with a key that was left open.
                     self.key.close();
@@ -168,15 +179,47 @@ impl TerminalApproval {
             self.key.sign(packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
         let envelope = STANDARD.encode(envelope);
         let approval = approval.row.approval_id.clone();
-        let signed = Decide { approval, envelope, standing };
-        match session.call(&signed) {
-            // Where the keys of the host are locked, nothing was decided: it is opened, and hears the same answer.
-            Err(error) if error.code == Code::KeyLocked => match open_host_keys(front, session)? {
-                true => session.call(&signed).map(Some),
-                false => Err(error),
-            },
-            decided => decided.map(Some),
+        hand_in(front, session, &Decide { approval, envelope, standing }).map(Some)
+    }
+
+    /// Has a security key sign the answer, and hands it in; `None` when the person left, or the key did not sign.
+    fn sign_by_key(
+        &self,
+        front: &mut dyn Front,
+        session: &Session,
+        card: &Card,
+    ) -> Result<Option<Decided>, Error> {
+        let Some(found) = security_key::chosen(front)? else { return Ok(None) };
+        let (of, packet) = (&card.approval, card.bytes());
+        let asked = |pin: &Pin, watch: Watch<'_>| {
+            host::security_key::yes(session, &self.key, (packet, &of.person_id), (&found, pin), watch)
+        };
+        let Some(signed) = security_key::used(front, &found, asked)? else { return Ok(None) };
+        let approval = of.row.approval_id.clone();
+        let envelope = STANDARD.encode(signed);
+        hand_in(front, session, &Decide { approval, envelope, standing: None }).map(Some)
+    }
+
+    /// Has a security key make a passkey, and signs that it may say yes; `None` when the person left, or the key made none.
+    ///
+    /// # Errors
+    /// When there is no approval key, or the store cannot be read.
+    pub fn sign_security_key(
+        &mut self,
+        front: &mut dyn Front,
+        session: &Session,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        self.must_have_key()?;
+        let Some(found) = security_key::chosen(front)? else { return Ok(None) };
+        if !self.unlock(front)? {
+            return Ok(None);
         }
+        let asked =
+            |pin: &Pin, watch: Watch<'_>| host::security_key::made(session, &self.key, (&found, pin), watch);
+        let made = security_key::used(front, &found, asked)?;
+        let signed = made.map(|draft| self.key.sign_passkey(&draft)).transpose();
+        self.key.close();
+        signed.map_err(host::Error::to_wire)
     }
 
     /// Signs a standing grant by itself, after a typed word and the passphrase; `None` when the person left.
@@ -242,15 +285,31 @@ impl TerminalApproval {
     }
 }
 
+/// Hands a signed answer in. Where the keys of the host are locked, nothing was decided: it is opened, and hears the same
+/// answer.
+fn hand_in(front: &mut dyn Front, session: &Session, signed: &Decide) -> Result<Decided, Error> {
+    match session.call(signed) {
+        Err(error) if error.code == Code::KeyLocked => match open_host_keys(front, session)? {
+            true => session.call(signed),
+            false => Err(error),
+        },
+        decided => decided,
+    }
+}
+
 /// The typed answer; the counts of what is at stake stand directly above it.
-fn answer(front: &mut dyn Front, session: &Session, card: &mut Card) -> Result<Said, Error> {
+fn answer(front: &mut dyn Front, session: &Session, card: &mut Card, question: &str) -> Result<Said, Error> {
     let stakes = card.stakes();
     loop {
-        let Typed::Line(word) = front.ask(Some(&stakes), QUESTION, Echo::Words(ANSWERS))? else {
+        let Typed::Line(word) = front.ask(Some(&stakes), question, Echo::Words(ANSWERS))? else {
             return Ok(Said::Later);
         };
         match word.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" | "allow" | "approve" if confirmed(front, card)? => return Ok(Said::Allow),
+            "k" | "key" if question == QUESTION => {
+                front.remark(&host::security_key::none_enrolled().message);
+            }
+            "k" | "key" if confirmed(front, card)? => return Ok(Said::AllowByKey),
             "always" => {
                 if let Some(grant) = choose(front, session, &card.approval.row.approval_id)?
                     && confirmed(front, card)?
@@ -278,7 +337,7 @@ fn answer(front: &mut dyn Front, session: &Session, card: &mut Card) -> Result<S
             }
             "" => front.remark("Enter alone decides nothing. Type y or n."),
             // The question above was answered with no; it is asked again.
-            "y" | "yes" | "allow" | "approve" => {}
+            "y" | "yes" | "allow" | "approve" | "k" | "key" => {}
             // What was typed is not repeated: it may be a passphrase.
             _ => front.remark("That is not one of the answers; nothing was decided."),
         }

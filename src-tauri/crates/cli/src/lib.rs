@@ -43,6 +43,7 @@ mod progress;
 mod question;
 mod report;
 mod screen;
+mod security_key;
 mod standing_offer;
 mod terminal;
 mod text;

@@ -118,7 +118,10 @@ impl ApprovalSession {
 
     /// The signed envelope by which a passkey may say yes: when and on which surface is this seat's, everything else the
     /// draft's.
-    fn sign_passkey(&self, draft: &PasskeyEnrolment) -> Result<Vec<u8>, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Signing`] when the key is not open.
+    pub fn sign_passkey(&self, draft: &PasskeyEnrolment) -> Result<Vec<u8>, Error> {
         let signing = |why: String| Error::Signing(why);
         let enrolment =
             PasskeyEnrolment { surface: self.surface, enrolled_at: SystemClock.now(), ..draft.clone() };
@@ -131,6 +134,11 @@ impl ApprovalSession {
         let closed = || Error::Signing("the approval key is not open".to_owned());
         let (key, _) = self.open.as_ref().ok_or_else(closed)?;
         Ok(Signed::of(log_id, matter, subject, SystemClock.now(), key)?)
+    }
+
+    /// Where the person is who signs here.
+    pub const fn surface(&self) -> Surface {
+        self.surface
     }
 
     /// Lets go of the key.

@@ -85,6 +85,7 @@ mod run_stream;
 mod run_stream_thread;
 mod scheduler;
 pub mod secrets;
+pub mod security_key;
 mod session;
 mod skin_signing;
 mod small_artifacts;

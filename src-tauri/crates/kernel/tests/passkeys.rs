@@ -6,7 +6,7 @@ use kernel::command::approve::Answered;
 use kernel::command::rotate_keys::Rotation;
 use model::approval::{ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::body::KeyPurpose;
-use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment};
+use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use model::principal::PrincipalType;
 use model::{ApprovalId, Body, Digest, TaskId};
 use seal::webauthn::base64url;
@@ -109,6 +109,37 @@ fn a_passkey_of_either_kind_says_yes_once_and_the_act_is_done() {
         assert_eq!(world.drive(task), completed());
         assert_eq!(world.files().len(), 1);
     }
+}
+
+#[test]
+fn a_security_key_says_yes_for_itself_and_no_page_does_in_its_place() {
+    let world = World::new(3607);
+    let mut key = Authenticator::es256(7, SECURITY_KEY_ORIGIN);
+    let id = enrolled(&world, &key);
+    let mut of_page = Authenticator::es256(9, HERE);
+    enrolled(&world, &of_page);
+    let (task, approval) = asked(&world, "notes", &["a.md"]);
+    let bent = |one: &mut Authenticator, origin: &str, rp_id: &str, flags: u8| {
+        let before = (one.origin.clone(), one.rp_id.clone(), one.flags);
+        (one.origin, one.rp_id, one.flags) = (origin.to_owned(), rp_id.to_owned(), flags);
+        let signed = yes(&world, task, approval, one);
+        (one.origin, one.rp_id, one.flags) = before;
+        refused(&world, task, approval, &signed)
+    };
+    let (here, host) = (SECURITY_KEY_ORIGIN, "localhost");
+    assert_eq!(bent(&mut key, HERE, host, 0x05), "passkey_origin");
+    assert_eq!(bent(&mut key, here, host, 0x05), "passkey_rp");
+    assert_eq!(bent(&mut key, here, here, 0x01), "passkey_unverified");
+    assert_eq!(bent(&mut of_page, here, here, 0x05), "passkey_origin");
+    let signed = yes(&world, task, approval, &mut key);
+    let accepted = Answered::Accepted { status: ApprovalStatus::Granted, task_id: task };
+    assert_eq!(world.kernel().decide_approval_by_passkey(task, approval, &signed).unwrap(), accepted);
+    let receipts = state(&world, task).receipts;
+    let told = receipts.iter().map(|one| world.kernel().receipt(one.receipt_id).unwrap().1.result_summary);
+    let told: Vec<String> = told.filter_map(|words| words.shown().cloned()).collect();
+    assert!(told.contains(&"Approved by a person, with a security key, in a test".to_owned()), "{told:?}");
+    assert_eq!(world.kernel().store_state().passkeys.get(id).unwrap().origin, SECURITY_KEY_ORIGIN);
+    assert_eq!(world.drive(task), completed());
 }
 
 #[test]

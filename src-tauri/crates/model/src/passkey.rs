@@ -10,6 +10,10 @@ pub const PASSKEY_PAYLOAD_TYPE: &str = "application/vnd.hermit.passkey+json";
 /// The `format` of this version.
 pub const PASSKEY_FORMAT: &str = "hermit-passkey/1";
 
+/// Origin and host of a passkey that is on a security key, which Hermit itself asks: at a terminal, or for the app's window. It
+/// is no address, so no page in a browser is ever at it, and no passkey of a page signs for it.
+pub const SECURITY_KEY_ORIGIN: &str = "hermit:security-key";
+
 /// What a person's approval key signs so that a passkey can say yes; DSSE payload type [`PASSKEY_PAYLOAD_TYPE`]. Who made
 /// the authenticator is not asked, and a statement of it is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -38,6 +38,16 @@ fn a_yes_by_a_passkey_is_proven_with_what_its_authenticator_said() {
     }
 }
 
+#[test]
+fn a_yes_by_a_security_key_is_told_as_one() {
+    let world = World::answered_by_passkey(&mut Authenticator::es256(7, "hermit:security-key"), 1);
+    let report = checked(&world, &Options::default());
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    let told = |words: &str| report.proven.iter().any(|said| said.contains(words));
+    assert!(told("1 decision of a person is signed by a security key that the approval key lets say yes"));
+    assert!(!told("signed by a passkey"), "{report}");
+}
+
 /// What our own verifier says is written in each case; whether the twin says the same is compared beside.
 #[test]
 fn a_yes_by_a_passkey_that_is_none_is_refused_at_its_place() {

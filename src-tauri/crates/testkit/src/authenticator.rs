@@ -47,7 +47,8 @@ impl Authenticator {
     }
 
     fn of(key: Key, seed: u8, origin: &str) -> Self {
-        let host = origin.split("://").nth(1).unwrap().split(':').next().unwrap();
+        // What is no address is origin and host in one.
+        let host = origin.split("://").nth(1).map_or(origin, |place| place.split(':').next().unwrap());
         Self {
             key,
             credential_id: vec![seed; 16],
@@ -110,11 +111,18 @@ impl Authenticator {
 
     /// The payload with the passkey's signature on its digest.
     pub fn sign(&mut self, payload_type: &str, payload: &[u8]) -> Signed {
-        self.counter += self.step;
         let client_data_json = self.client_data("webauthn.get", Digest::of(payload).as_bytes());
+        let (authenticator_data, signature) = self.assert(Digest::of(&client_data_json).as_bytes());
+        let credential_id = self.credential_id.clone();
+        let webauthn = Assertion { credential_id, authenticator_data, client_data_json, signature };
+        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+    }
+
+    /// What it says when it signs the hash of what a browser says, and its signature over both.
+    pub fn assert(&mut self, client_data_hash: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        self.counter += self.step;
         let authenticator_data = self.head(self.flags);
-        let hash = Digest::of(&client_data_json);
-        let message = [authenticator_data.as_slice(), hash.as_bytes().as_slice()].concat();
+        let message = [authenticator_data.as_slice(), client_data_hash].concat();
         let signature = match &self.key {
             Key::Es256(key) => {
                 let made: p256::ecdsa::Signature = key.sign(&message);
@@ -122,9 +130,7 @@ impl Authenticator {
             }
             Key::EdDsa(key) => seal::Signer::sign(key, &message).unwrap().0.to_vec(),
         };
-        let credential_id = self.credential_id.clone();
-        let webauthn = Assertion { credential_id, authenticator_data, client_data_json, signature };
-        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+        (authenticator_data, signature)
     }
 
     fn head(&self, flags: u8) -> Vec<u8> {

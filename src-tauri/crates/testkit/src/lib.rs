@@ -24,6 +24,7 @@ mod person;
 #[cfg(target_os = "linux")]
 pub mod pty;
 mod reasoners;
+mod security_key;
 mod server;
 mod spoken;
 mod tool_servers;
@@ -41,6 +42,7 @@ pub use keys::{TestKeys, cheap_keys};
 pub use messenger::{ChatMood, ChatService};
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
+pub use security_key::{PlainKey, Touch};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
 pub use tool_servers::{LyingTools, ManyTools};

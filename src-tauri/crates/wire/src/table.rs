@@ -279,6 +279,7 @@ macro_rules! with_commands {
         "trusts a skin no more" skins.untrust(Untrust) -> SkinUntrusted, write [];
         "gives a conversation a skin, or none, from its next context on" skins.choose(Choose) -> SkinChosen, write [];
         "lists passkeys, which say yes for a person" passkeys.list(List) -> Passkeys, read [store, keys];
+        "hands in the enrolment of a security key that a person signed" passkeys.enrol(Enrol) -> Passkey, write [];
         "revokes a passkey: it says yes no more" passkeys.revoke(Revoke) -> Passkey, write [];
         "lists agents of other programs that can work as guests, and which of them are here" guests.list(List) -> Agents, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];

@@ -32,6 +32,13 @@ function shown(more: Partial<Desk> = {}, needs = true, answers: Parameters<typeo
     }],
     prepareOverride: async () => { throw new Refused({ code: "conflict", message: "no denial is open here" }); },
     allowOverride: async () => ({ grant_id: "grt_1", task_id: "task_1" }), keepKey: async () => undefined,
+    securityKeys: async () => ({ is_enrolled: false, plugged_in: [] }), keyWantsTouch: async () => false,
+    grantByKey: async (id, sha, pin, place) => {
+      done.push(`grant by key ${pin} at ${place}`);
+      expect([id, sha]).toEqual([APPROVAL, approval.packet_sha256]);
+      return { approval_id: id, task_id: "task_1", accepted: true, status: "granted" };
+    },
+    leaveKey: async () => { done.push("leave key"); },
     makeKeys: async () => undefined, unlock: async () => true, leave: async () => { done.push("leave"); },
     ...more,
   };
@@ -155,6 +162,62 @@ test("bounds that are none, and another choice after reading, cannot be signed",
   expect(screen.queryByText(/You approve this, and from now on/)).toBeNull();
   expect(screen.getByRole("button", { name: "Hold to approve from now on" }).getAttribute("title")).toBe("Choose what to allow from now on");
   expect(await seriousFindings()).toEqual([]);
+});
+
+const KEY = { name: "Blue key", place: "/dev/hidraw3" };
+
+test("a security key says yes in the place of the passphrase, with its PIN, and only once", async () => {
+  const { done, user } = shown({ securityKeys: async () => ({ is_enrolled: true, plugged_in: [KEY] }) });
+  await user.click(await screen.findByRole("button", { name: "Use security key" }));
+  expect(screen.queryByLabelText("Approval passphrase")).toBeNull();
+  const hold = await button();
+  await waitFor(() => expect(hold.getAttribute("title")).toBe("Type the PIN of your security key first"));
+  await user.type(screen.getByLabelText("PIN of your security key"), "4711");
+  expect(await seriousFindings()).toEqual([]);
+  fireEvent.pointerDown(await ready(), { button: 0 });
+  await screen.findByText(/Approved and signed with your key/);
+  expect(done).toEqual(["down", "grant by key 4711 at /dev/hidraw3"]);
+});
+
+test("what lasts takes the passphrase, and of several keys one is chosen", async () => {
+  const other = { name: "Old key", place: "/dev/hidraw5" };
+  const { user } = shown({ securityKeys: async () => ({ is_enrolled: true, plugged_in: [KEY, other] }) });
+  await user.click(await screen.findByRole("button", { name: "Use security key" }));
+  const hold = await button();
+  await waitFor(() => expect(hold.getAttribute("title")).toBe("Choose your security key first"));
+  await user.selectOptions(screen.getByLabelText("Security key"), "/dev/hidraw5");
+  expect(hold.getAttribute("title")).toBe("Type the PIN of your security key first");
+  await user.click(screen.getByRole("radio", { name: "Also similar actions, from now on" }));
+  await screen.findByLabelText("Approval passphrase");
+  expect(screen.queryByLabelText("PIN of your security key")).toBeNull();
+});
+
+test("a key that is asked says when to touch it, and can be left; a wrong PIN is told and forgotten", async () => {
+  let give: (thrown: Refused) => void = () => undefined;
+  const { done, user } = shown({
+    securityKeys: async () => ({ is_enrolled: true, plugged_in: [KEY] }), keyWantsTouch: async () => true,
+    grantByKey: () => new Promise((_, refuse) => { give = refuse; }),
+  });
+  await user.click(await screen.findByRole("button", { name: "Use security key" }));
+  const field = screen.getByLabelText<HTMLInputElement>("PIN of your security key");
+  await user.type(field, "4711");
+  fireEvent.pointerDown(await ready(), { button: 0 });
+  await screen.findByText("Touch your security key now");
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(done).toContain("leave key");
+  give(new Refused({ code: "key_locked", message: "the PIN is wrong; 7 tries are left before the key blocks it" }));
+  await screen.findByText("The PIN is wrong; 7 tries are left before the key blocks it.");
+  expect(field.value).toBe("");
+});
+
+test("where one is enrolled and none is plugged in, it says so and looks again", async () => {
+  let plugged: { name: string; place: string }[] = [];
+  const { user } = shown({ securityKeys: async () => ({ is_enrolled: true, plugged_in: plugged }) });
+  await user.click(await screen.findByRole("button", { name: "Use security key" }));
+  await screen.findByText(/No security key is plugged in/);
+  plugged = [KEY];
+  await user.click(screen.getByRole("button", { name: "Look again" }));
+  await screen.findByLabelText("PIN of your security key");
 });
 
 test("a reader of screens finds nothing serious", async () => {

@@ -24,6 +24,7 @@ import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./ApprovalWindow.module.css";
+import { KeyFields, useSecurityKey, useTouch } from "./SecurityKey";
 import { Unlocked } from "./Unlocked";
 
 const AWAY_MS = 1600;
@@ -136,24 +137,30 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
   const [signing, setSigning] = useState(false);
   const [error, setError] = useState<Refused | null>(null);
   const { approval_id: id } = approval.row;
-  const needs = armed?.needs_passphrase ?? false;
+  const key = useSecurityKey(desk, lasting);
+  const wantsTouch = useTouch(desk, signing && key.isOn);
+  const needs = (armed?.needs_passphrase ?? false) && !key.isOn;
   const because = unready !== null ? unready.message
     : armed !== null && !armed.has_key ? "There is no approval key yet"
-    : signing ? "Signing"
+    : signing ? (wantsTouch ? "Touch your security key now" : key.isOn ? "Waiting for your security key" : "Signing")
     : !ready ? "The card was only just shown"
     : lasting && choice === null ? "Choose what to allow from now on"
+    : key.isOn ? key.because
     : needs && passphrase === "" ? "Type your approval passphrase first" : null;
   const sign = async () => {
     setSigning(true);
     setError(null);
     try {
-      const done = await desk.grant(id, approval.packet_sha256, needs ? passphrase : null, choice);
+      const done = key.isOn && key.place !== null
+        ? await desk.grantByKey(id, approval.packet_sha256, key.pin, key.place)
+        : await desk.grant(id, approval.packet_sha256, needs ? passphrase : null, choice);
       if (done.accepted) decided(choice === null ? "allowed" : "lasting");
       else setError(refusal(new Error(`it is ${done.status} already`)));
     } catch (thrown) {
       setError(refusal(thrown));
     } finally {
       setPassphrase("");
+      key.type("");
       setSigning(false);
     }
   };
@@ -167,13 +174,15 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
       <Deny id={id} denied={() => decided("denied")} />
       <section className={styles.yes}>
         {choice !== null && <p className={styles.sentence} role="status">You approve this, and from now on: <Words of={choice.words} /></p>}
-        {armed?.needs_passphrase === false && <p className={card.note}>Your key is still unlocked. At high and critical risk you are asked for the passphrase each time.</p>}
+        {armed?.needs_passphrase === false && !key.isOn && <p className={card.note}>Your key is still unlocked. At high and critical risk you are asked for the passphrase each time.</p>}
         {needs && (
           <TextField
             label="Approval passphrase" type="password" autoComplete="off" spellCheck={false} value={passphrase}
             onChange={(event) => setPassphrase(event.target.value)} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
           />
         )}
+        {key.isOn && <KeyFields of={key} />}
+        {key.isThere && !signing && <div><Button look="link" onClick={() => key.turn(!key.isOn)}>{key.isOn ? "Use the approval passphrase" : "Use security key"}</Button></div>}
         <Hold
           ms={hold} because={because} held={() => void sign()}
           begin={() => desk.press(true)} end={() => void desk.press(false).catch(() => undefined)}
@@ -183,6 +192,7 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
         <p className={card.note} role="status">
           {error !== null || unready !== null ? null : because ?? `Hold ${(hold / 1000).toLocaleString("en")} s${held(approval.row.risk, lasting)}, with the pointer or the space bar. Enter does nothing.`}
         </p>
+        {signing && key.isOn && <div><Button onClick={() => void desk.leaveKey().catch(() => undefined)}>Cancel</Button></div>}
         {error !== null && <Failed error={error} />}
         {error === null && unready !== null && <Said tone="failed">{capital(unready.message)}. {capital(unready.hint)}</Said>}
       </section>

@@ -18,6 +18,7 @@ function shown() {
   const never = async () => { throw new Error("not asked here"); };
   const desk: Desk = {
     subject: async () => ({ kind: "override", act: ACT }), shown: never, grant: never, offers: never, makeKeys: never, unlock: never, keepKey: never,
+    securityKeys: never, grantByKey: never, keyWantsTouch: never, leaveKey: never,
     press: async (down) => { done.push(down ? "down" : "up"); },
     prepareOverride: async (act, reason, hours, uses) => ({
       words: `OVERRIDE policy for ${act}: ${hours} hours, ${uses} times, because ${reason}`, denied: {} as Judged,

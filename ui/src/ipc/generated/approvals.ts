@@ -36,7 +36,7 @@ export interface Lines {
 /** A decision as signed. */
 export interface Decide {
   approval: string;
-  /** Base64 of the DSSE envelope, exact bytes. */
+  /** Base64 of the DSSE envelope, or of what a security key signed; exact bytes. */
   envelope: string;
   /** With a yes: base64 of the envelope of a standing grant for the like of it, signed at the same question. */
   standing?: string | null;

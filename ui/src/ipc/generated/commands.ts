@@ -328,6 +328,8 @@ export interface Commands {
   "skins.choose": { params: skins.Choose; answer: skins.SkinChosen };
   /** lists passkeys, which say yes for a person */
   "passkeys.list": { params: passkeys.List; answer: passkeys.Passkeys };
+  /** hands in the enrolment of a security key that a person signed */
+  "passkeys.enrol": { params: passkeys.Enrol; answer: passkeys.Passkey };
   /** revokes a passkey: it says yes no more */
   "passkeys.revoke": { params: passkeys.Revoke; answer: passkeys.Passkey };
   /** lists agents of other programs that can work as guests, and which of them are here */
@@ -577,6 +579,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "skins.untrust": { access: "write", topics: [] },
   "skins.choose": { access: "write", topics: [] },
   "passkeys.list": { access: "read", topics: ["store", "keys"] },
+  "passkeys.enrol": { access: "write", topics: [] },
   "passkeys.revoke": { access: "write", topics: [] },
   "guests.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },

@@ -3,6 +3,14 @@
 /** All of them. */
 export type List = Record<string, never>;
 
+/** A passkey on a security key, as a person's approval key lets it say yes. */
+export interface Enrol {
+  /** Base64 of the DSSE envelope, exact bytes. */
+  envelope: string;
+  /** What its owner calls it. */
+  name: string;
+}
+
 /** The one that says yes no more. */
 export interface Revoke {
   /** Its identifier, the beginning of it, or its name. */

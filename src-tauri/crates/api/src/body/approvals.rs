@@ -4,7 +4,7 @@ use super::asker::{Asker, Askers};
 use crate::change_lists::Sheet;
 use crate::convert::{ask, from_base64, opt, opt_text, opt_word, text, to_base64, word};
 use crate::ids::{find, find_opt};
-use crate::{Host, Wire as _, fold, not_found};
+use crate::{Host, Wire as _, fold, not_found, passkeys};
 use acts::LineKind;
 use kernel::command::approve::Answered;
 use kernel::command::partial_approval::Chosen;
@@ -171,6 +171,13 @@ pub(crate) fn decide(host: &dyn Host, p: Decide) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let found = found(host, &p.approval)?;
     let envelope = from_base64("envelope", &p.envelope)?;
+    let question = (found.task_id, found.approval_id);
+    // What lasts is in an envelope of the approval key, and so is the yes with it.
+    if p.standing.is_none()
+        && let Some(answered) = passkeys::decided_by_security_key(host, question, &envelope)?
+    {
+        return told(host, found.approval_id, &answered);
+    }
     let standing = p.standing.as_deref().map(|text| from_base64("standing", text)).transpose()?;
     let answered = kernel
         .decide_approval_for_good(found.task_id, found.approval_id, &envelope, standing.as_deref())

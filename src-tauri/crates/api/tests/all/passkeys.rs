@@ -2,6 +2,11 @@
 
 use crate::home::{Home, PASSPHRASE};
 use api::passkeys::{Asserted, Attested, allow, ask, enrol, list, options, revoke};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::approval::{DECISION_PAYLOAD_TYPE, Surface};
+use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
+use model::principal::PrincipalType;
 use seal::webauthn::{base64url, base64url_decode};
 use seal::{Digest, Signer as _};
 use serde_json::json;
@@ -117,4 +122,53 @@ fn what_is_not_of_this_page_this_challenge_or_this_passphrase_enrols_and_allows_
         Code::Conflict
     );
     assert_eq!(home.must("passkeys.list", json!({}))["passkeys"][0]["name"], "laptop");
+}
+
+#[test]
+fn the_table_takes_a_security_key_that_the_approval_key_signed_and_no_passkey_of_a_page() {
+    let home = Home::new(73);
+    let envelope = |one: &Authenticator| {
+        let reader = home.world.kernel().reader();
+        let said = PasskeyEnrolment {
+            format: PASSKEY_FORMAT.to_owned(),
+            log_id: reader.log_id().to_owned(),
+            credential_id: base64url(&one.credential_id),
+            public_key: one.key().to_base64(),
+            rp_id: one.rp_id.clone(),
+            origin: one.origin.clone(),
+            authenticator_data: base64url(&one.made()),
+            surface: Surface::Test,
+            enrolled_by: home.world.kernel().store_state().principal(PrincipalType::User).expect("a person"),
+            enrolled_at: home.world.kernel().ports().clock.now(),
+        };
+        governance::approval::sign_passkey(&said, home.world.person.signer()).expect("signed")
+    };
+    let hand_in = |signed: &[u8]| {
+        home.ask("passkeys.enrol", json!({ "envelope": STANDARD.encode(signed), "name": "the blue one" }))
+    };
+    let (mut key, mut page) = (Authenticator::es256(7, SECURITY_KEY_ORIGIN), Authenticator::es256(8, HERE));
+    assert_eq!(hand_in(&envelope(&page)).expect_err("of a page").code, Code::Refused);
+    let mut unsigned = envelope(&key);
+    unsigned.truncate(40);
+    assert_eq!(hand_in(&unsigned).expect_err("no envelope").code, Code::Refused);
+    let row = hand_in(&envelope(&key)).expect("enrolled");
+    assert_eq!((&row["origin"], &row["in_force"]), (&json!(SECURITY_KEY_ORIGIN), &json!(true)), "{row}");
+    enrolled(&home, &page, "this laptop");
+
+    let (_, approval) = home.with_a_question("delete it");
+    let shown = api::page_approval::shown(&home, &approval).expect("it waits");
+    let asked = ask(&home, HERE, &approval, &shown.packet_sha256).expect("the page can be asked");
+    let decision = base64url_decode(&asked.decision).expect("a decision");
+    let decide = |one: &mut Authenticator, standing: Option<&str>| {
+        let signed = one.sign(DECISION_PAYLOAD_TYPE, &decision).to_bytes().expect("bytes");
+        let envelope = STANDARD.encode(signed);
+        home.ask(
+            "approvals.decide",
+            json!({ "approval": approval, "envelope": envelope, "standing": standing }),
+        )
+    };
+    let of_page = decide(&mut page, None).expect_err("it says yes on its page");
+    assert!(of_page.code == Code::Refused && of_page.message.contains("on that page"), "{of_page:?}");
+    assert_eq!(decide(&mut key, Some("e30=")).expect_err("nothing that lasts").code, Code::Refused);
+    assert_eq!(decide(&mut key, None).expect("a yes")["accepted"], true);
 }

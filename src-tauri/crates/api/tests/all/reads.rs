@@ -202,6 +202,7 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("skins.trust", json!({ "text": "{}" })),
         ("skins.untrust", json!({ "skin": "x" })),
         ("skins.choose", json!({ "skin": "terse" })),
+        ("passkeys.enrol", json!({ "envelope": "", "name": "x" })),
         ("passkeys.revoke", json!({ "passkey": "x" })),
         ("playbooks.try_draft", json!({ "name": "x" })),
         ("playbooks.adopt", json!({ "name": "x" })),

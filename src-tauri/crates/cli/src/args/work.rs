@@ -395,7 +395,7 @@ pub enum ApprovalsVerb {
 /// `hermit approvals approve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It shows what would happen, deletions first, and then asks: `y` approves with the approval passphrase, `n` denies, \
+It shows what would happen, deletions first, and then asks: `y` approves with the approval passphrase, `key` with your security key, `n` denies, \
 `stop` denies and ends the task, `part` lets you choose files and hunks of files, denies the rest and asks again about those, `always` approves \
 similar actions too, `later` leaves it, `details` shows everything \
 (through the pager in PAGER). Enter alone decides nothing, and what you typed before the question is discarded. \

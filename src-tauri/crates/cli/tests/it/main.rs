@@ -38,6 +38,7 @@ mod providers;
 mod reattached;
 mod screen;
 mod secrets;
+mod security_keys;
 mod serving;
 mod severed;
 mod showing;

@@ -6,7 +6,7 @@ use crate::Refusal;
 use crate::refusal::demand;
 use model::UnixMs;
 use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE};
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment};
+use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use seal::dsse::{self, Envelope};
 use seal::webauthn::{self, Credential, Enrolled, Said, Signed};
 use seal::{PublicKey, Signer, canon};
@@ -32,11 +32,15 @@ impl From<webauthn::Fault> for Refusal {
     }
 }
 
-/// The host that a passkey of this origin is for. It is HTTPS with a name; or this machine by its name `localhost`.
+/// The host that a passkey of this origin is for. It is HTTPS with a name; this machine by its name `localhost`; or that of
+/// security keys, which is host and origin in one.
 ///
 /// # Errors
 /// `passkey_origin` for every other origin: at an address in numbers and over plain HTTP no browser makes a passkey.
 pub fn rp_id_of(origin: &str) -> Result<&str, Refusal> {
+    if origin == SECURITY_KEY_ORIGIN {
+        return Ok(origin);
+    }
     let refused = || {
         let why = format!(
             "a passkey cannot be used at `{origin}`; open Hermit at http://localhost or by HTTPS at a name"

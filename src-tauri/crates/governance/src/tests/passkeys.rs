@@ -12,6 +12,7 @@ fn a_passkey_is_for_the_name_in_its_origin_by_https_or_on_this_machine() {
         ("https://desk.example.org:8443", "desk.example.org"),
         ("https://desk", "desk"),
         ("https://7.example", "7.example"),
+        ("hermit:security-key", "hermit:security-key"),
     ] {
         assert_eq!(rp_id_of(origin), Ok(host), "{origin}");
     }
@@ -35,6 +36,10 @@ fn a_passkey_is_for_the_name_in_its_origin_by_https_or_on_this_machine() {
         "https://a.b:",
         "null",
         "",
+        "hermit:security-key:1",
+        "hermit:",
+        "hermit://security-key",
+        "http://hermit:security-key",
         long.as_str(),
     ] {
         let refused = rp_id_of(origin).map_err(|refusal| refusal.code);

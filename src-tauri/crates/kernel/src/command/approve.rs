@@ -9,7 +9,7 @@ use governance::approval::{verify, verify_denial};
 use model::action::ActionClass;
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::body::{ApprovalDenied, ApprovalGranted, DuplicateRefused, KeyPurpose};
+use model::body::{ApprovalDenied, ApprovalGranted, DuplicateRefused};
 use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -63,15 +63,13 @@ impl Kernel {
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
-        let approval = pending(&state, approval_id)?.clone();
-        if approval.status != ApprovalStatus::Pending {
-            return self.late(&state, &approval);
-        }
-        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
-        let (keyid, key) =
-            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let (approval, packet) = match self.asked(&state, approval_id)? {
+            Ok(asked) => asked,
+            Err(late) => return Ok(late),
+        };
+        let (keyid, key) = self.approval_key()?;
         let decision = verify(envelope, &approval, &packet, &key, self.now_of(&state))?;
-        self.person(decision.decided_by)?;
+        let actor = self.decider(&decision)?;
         let standing = match standing {
             Some(_) if decision.choice == Choice::Deny => {
                 return Err(Error::Input("a no allows nothing from now on either".to_owned()));
@@ -79,7 +77,6 @@ impl Kernel {
             Some(signed) => Some((self.standing_with(signed, &approval, &packet)?, signed)),
             None => None,
         };
-        let actor = Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by };
         let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
         let mut tx = self.tx(&cell, state, point, actor);
         let packet_id = approval.approval_packet_ref;
@@ -135,11 +132,10 @@ impl Kernel {
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
-        let approval = pending(&state, approval_id)?.clone();
-        if approval.status != ApprovalStatus::Pending {
-            return self.late(&state, &approval);
-        }
-        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        let (approval, packet) = match self.asked(&state, approval_id)? {
+            Ok(asked) => asked,
+            Err(late) => return Ok(late),
+        };
         let actor = self.actor(PrincipalType::User)?;
         let now = self.now_of(&state);
         let decision = governance::approval::answer(
@@ -193,6 +189,26 @@ impl Kernel {
             Sensitive::from(format!("{answered} by a person{with}, {}", decision.surface.place()));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
+    }
+
+    /// The question, while it waits, and the bytes that it is about; or what becomes of an answer that comes too late.
+    pub(super) fn asked(
+        &self,
+        state: &TaskState,
+        id: ApprovalId,
+    ) -> Result<Result<(Approval, Vec<u8>), Answered>, Error> {
+        let approval = pending(state, id)?.clone();
+        if approval.status != ApprovalStatus::Pending {
+            return self.late(state, &approval).map(Err);
+        }
+        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        Ok(Ok((approval, packet)))
+    }
+
+    /// Whoever decided, when that is a person known here.
+    pub(super) fn decider(&self, decision: &ApprovalDecision) -> Result<Actor, Error> {
+        self.person(decision.decided_by)?;
+        Ok(Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by })
     }
 
     /// Only a known person decides.

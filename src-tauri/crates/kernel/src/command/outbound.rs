@@ -218,7 +218,8 @@ impl Kernel {
             }
             let (button, sha256) = self.button(record, "Deny");
             let packet = self.artifacts.read(&at)?;
-            let text = words::approval(state, &packet, (at, button.data.as_str()), origin)?;
+            let page = origin.map(|origin| (origin, self.has_passkey_at(origin)));
+            let text = words::approval(state, &packet, (at, button.data.as_str()), page)?;
             let telling = Telling::words(key, MessageAbout::Approval, text).about_task(Some(task));
             let telling = telling.with_button(Some((button, sha256)));
             news.push(Telling { approval_id: Some(id), ..telling });

@@ -210,12 +210,13 @@ pub(super) fn question(state: &TaskState, asked: &Clarification, may_answer: boo
     text
 }
 
-/// That an approval waits: the words of its card, as far as they fit, its digest, and how it is answered.
+/// That an approval waits: the words of its card, as far as they fit, its digest, and how it is answered. `page`: where one of
+/// this host can be reached from elsewhere, and whether a passkey says yes there.
 pub(super) fn approval(
     state: &TaskState,
     packet: &[u8],
     (sha256, data): (Digest, &str),
-    origin: Option<&str>,
+    page: Option<(&str, bool)>,
 ) -> Result<String, Error> {
     let packet: ApprovalPacket = seal::canon::from_canonical(packet)?;
     let request = &packet.action_request;
@@ -226,7 +227,11 @@ pub(super) fn approval(
         0 => String::new(),
         more => format!("\n- and {more} more lines, which the card shows"),
     };
-    let link = origin.map_or_else(String::new, |origin| format!(", or with a passkey at {origin}"));
+    let link = match page {
+        None => String::new(),
+        Some((origin, true)) => format!(", or with a passkey at {origin}"),
+        Some((origin, false)) => format!(", or on the page at {origin}"),
+    };
     Ok(format!(
         "An act of \"{}\" waits for a yes: {}.\n\n{}{more}\n\nThe card has the digest `{sha256}`. A chat approves nothing: the yes is \
          given at the machine{link}. To refuse, press Deny or send `deny {data}`.",

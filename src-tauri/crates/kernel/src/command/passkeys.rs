@@ -3,7 +3,7 @@
 //! What counts is what the approval key signed. It is read and verified each time a passkey answers, so a new approval key, a
 //! revocation or an erasure ends the passkey without anything else being told.
 
-use super::approve::{Answered, pending};
+use super::approve::Answered;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::passkey_registry::PasskeyRecord;
@@ -17,6 +17,7 @@ use model::body::{
 };
 use model::event::Actor;
 use model::fault::Point;
+use model::passkey::SECURITY_KEY_ORIGIN;
 use model::principal::PrincipalType;
 use model::{ApprovalId, Digest, Sensitive, TaskId};
 use seal::PublicKey;
@@ -135,11 +136,10 @@ impl Kernel {
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
-        let approval = pending(&state, approval_id)?.clone();
-        if approval.status != ApprovalStatus::Pending {
-            return self.late(&state, &approval);
-        }
-        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        let (approval, packet) = match self.asked(&state, approval_id)? {
+            Ok(asked) => asked,
+            Err(late) => return Ok(late),
+        };
         let Held { passkey, record, seen } = self.held_passkey(signed)?;
         let now = self.now_of(&state);
         let (decision, said) = match verify_by_passkey(
@@ -151,8 +151,7 @@ impl Kernel {
             Err(refusal) => return Err(self.refused_passkey(&record, approval_id, refusal)),
             Ok(found) => found,
         };
-        self.person(decision.decided_by)?;
-        let actor = Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by };
+        let actor = self.decider(&decision)?;
         let mut tx = self.tx(&cell, state, Point::ApprovalGrant, actor);
         let made_of = [approval.approval_packet_ref];
         let at = tx.artifact(signed, NewArtifact::audit(ArtifactKind::ApprovalDecision).from(made_of))?;
@@ -173,7 +172,8 @@ impl Kernel {
                 passkey: Some(enrolment),
             },
         );
-        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), Some("a passkey"))?;
+        let with = if record.origin == SECURITY_KEY_ORIGIN { "a security key" } else { "a passkey" };
+        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), Some(with))?;
         let used_at = tx.now();
         let (passkey, counter, backed_up) = (record.passkey, said.counter, said.is_backed_up);
         let used = PasskeyUsed { passkey, approval_id, counter, backed_up, used_at };
@@ -240,6 +240,13 @@ impl Kernel {
     /// The approval key in force.
     pub(crate) fn approval_key(&self) -> Result<(Digest, PublicKey), Error> {
         lock(&self.store).keys.get(&KeyPurpose::Approval).copied().ok_or(Error::KeyLocked("approval"))
+    }
+
+    /// Whether a passkey may say yes at this origin.
+    pub(super) fn has_passkey_at(&self, origin: &str) -> bool {
+        let store = lock(&self.store);
+        let key = store.keys.get(&KeyPurpose::Approval);
+        key.is_some_and(|(keyid, _)| store.passkeys.in_force(*keyid).any(|one| one.origin == origin))
     }
 
     /// Whether there is room for it, and neither it nor its identifier is known under this approval key.

@@ -175,8 +175,7 @@ impl Kernel {
     /// Checks a signed standing grant that comes in: a person's, for this store, new, signed now.
     pub(crate) fn signed_standing(&self, envelope: &[u8]) -> Result<StandingGrant, Error> {
         let no = |code, why: String| Error::Refused(Refusal::new(code, why));
-        let (_, key) =
-            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let (_, key) = self.approval_key()?;
         let grant = verify(envelope, self.reader.log_id(), &key)?;
         self.person(grant.decided_by)?;
         let age = self.ports.clock.now().0.saturating_sub(grant.issued_at.0);

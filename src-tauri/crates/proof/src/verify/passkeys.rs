@@ -6,7 +6,7 @@ use crate::container::Stop;
 use crate::facts::DecisionFact;
 use crate::layout::Named;
 use model::approval::{Choice, DECISION_PAYLOAD_TYPE};
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment};
+use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use seal::webauthn::{self, Enrolled, PasskeyKey, Said, Signed};
 use seal::{Digest, PublicKey};
 
@@ -30,9 +30,14 @@ impl Seen {
             (true, false) => "may be copied to other devices of its owner",
             (true, true) => "was copied to other devices of its owner",
         };
+        let by = match self.origin.as_str() {
+            SECURITY_KEY_ORIGIN => {
+                "a security key that the approval key lets say yes, asked by Hermit".to_owned()
+            }
+            origin => format!("a passkey that the approval key lets say yes, at {origin}"),
+        };
         format!(
-            "{decisions} signed by a passkey that the approval key lets say yes, at {}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey {copies}",
-            self.origin
+            "{decisions} signed by {by}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey {copies}"
         )
     }
 }

@@ -7,7 +7,7 @@ use model::approval::{ApprovalDecision, ApprovalScope, Choice, DECISION_PAYLOAD_
 use model::artifact::ArtifactKind;
 use model::body::ApprovalGranted;
 use model::chance::Clock;
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment};
+use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use seal::webauthn::{Signed, base64url};
 use seal::{Digest, SeedSigner, Signer, dsse};
 
@@ -54,9 +54,9 @@ impl World {
             log_id: self.log_id.clone(),
             credential_id: base64url(&one.credential_id),
             public_key: one.key().to_base64(),
-            rp_id: "localhost".to_owned(),
-            origin: HERE.to_owned(),
-            authenticator_data: base64url(&Authenticator::eddsa(1, HERE).made()),
+            rp_id: one.rp_id.clone(),
+            origin: one.origin.clone(),
+            authenticator_data: base64url(&Authenticator::eddsa(1, &one.origin).made()),
             surface: Surface::Browser,
             enrolled_by: self.person,
             enrolled_at: self.clock.now(),
@@ -148,11 +148,30 @@ pub fn cases() -> Vec<Case> {
             Bend { granted: &|g| g.passkey = None, ..Bend::default() },
         ),
     ];
+    cases.extend(by_security_key());
     cases.extend(changed_after());
     cases.extend(said_otherwise());
     cases.extend(enrolled_otherwise());
     cases.push(copied());
     cases
+}
+
+/// What a security key signed that Hermit itself asked, and what stands in its place.
+fn by_security_key() -> Vec<Case> {
+    let case = |what, code, word, origin: &str, authenticator: &dyn Fn(&mut Authenticator)| {
+        let bend = Bend { authenticator, ..Bend::default() };
+        Case { what, code, word, world: World::bent(Authenticator::es256(7, origin), &bend) }
+    };
+    let key = SECURITY_KEY_ORIGIN;
+    vec![
+        case("a security key", 0, "", key, &|_| ()),
+        case("a security key on a page", 5, "another origin", key, &|a| a.origin = HERE.to_owned()),
+        case("a security key for a page", 5, "another host", key, &|a| a.rp_id = "localhost".to_owned()),
+        case("a security key without its PIN", 5, "did not verify", key, &|a| a.flags = 0x01),
+        case("a page's passkey as a security key", 5, "another origin", HERE, &|a| {
+            a.origin = SECURITY_KEY_ORIGIN.to_owned();
+        }),
+    ]
 }
 
 /// What was changed once it was signed.

@@ -9,22 +9,35 @@ const MEMBERS_MAX: usize = 64;
 
 /// One item. Of what nobody here asks for only the structure is checked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Item<'a> {
+pub enum Item<'a> {
+    /// A whole number.
     Integer(i64),
+    /// Bytes.
     Bytes(&'a [u8]),
+    /// UTF-8.
     Text(&'a str),
+    /// Items in order.
+    Array(Vec<Self>),
+    /// Members, none of them twice.
     Map(Vec<(Self, Self)>),
+    /// Yes or no.
+    Bool(bool),
+    /// Whatever else is well formed.
     Other,
 }
 
 impl<'a> Item<'a> {
     /// The first item of these bytes, and what follows it.
-    pub(super) fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
+    ///
+    /// # Errors
+    /// `passkey_unreadable` for what is not written as CTAP2 has it.
+    pub fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
         item(bytes, 0)
     }
 
     /// The member of a map with this key; none of what is no map.
-    pub(super) fn member(&self, key: &Self) -> Option<&Self> {
+    #[must_use]
+    pub fn member(&self, key: &Self) -> Option<&Self> {
         let Self::Map(members) = self else { return None };
         members.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
@@ -75,10 +88,13 @@ fn item(bytes: &[u8], depth: usize) -> Result<(Item<'_>, &[u8]), Fault> {
             }
         }
         4 => {
+            let mut items = Vec::new();
             for _ in 0..number {
-                rest = item(rest, depth + 1)?.1;
+                let (one, after) = item(rest, depth + 1)?;
+                rest = after;
+                items.push(one);
             }
-            Item::Other
+            Item::Array(items)
         }
         5 => {
             let mut members = Vec::new();
@@ -93,7 +109,11 @@ fn item(bytes: &[u8], depth: usize) -> Result<(Item<'_>, &[u8]), Fault> {
             }
             Item::Map(members)
         }
-        7 => Item::Other,
+        7 => match bytes.first() {
+            Some(0xf4) => Item::Bool(false),
+            Some(0xf5) => Item::Bool(true),
+            _ => Item::Other,
+        },
         _ => return Err(refused("it is tagged")),
     };
     Ok((found, rest))
@@ -123,6 +143,8 @@ mod tests {
         }
         assert_eq!(item(&[0x26, 0x09], 0), Ok((Item::Integer(-7), &[0x09][..])));
         assert_eq!(Item::read(&[0xfb, 0, 0, 0, 0, 0, 0, 0, 0]), Ok((Item::Other, &[][..])));
+        let list = Item::read(&[0x82, 0xf5, 0xf8, 0x14]).unwrap().0;
+        assert_eq!(list, Item::Array(vec![Item::Bool(true), Item::Other]));
         let map = Item::read(&[0xa1, 0x01, 0x42, 0xaa, 0xbb]).unwrap().0;
         assert_eq!(map.member(&Item::Integer(1)), Some(&Item::Bytes(&[0xaa, 0xbb])));
     }

@@ -2,7 +2,7 @@
 //! signature over both. The challenge is the digest of what is decided, so that a signature is about nothing else.
 
 mod attestation;
-mod cbor;
+pub mod cbor;
 
 pub use attestation::{Credential, attested, credential_of};
 
@@ -284,6 +284,15 @@ pub fn base64url_decode(text: &str) -> Result<Vec<u8>, Error> {
     URL_SAFE_NO_PAD
         .decode(text)
         .map_err(|e| Error::malformed("base64url", format!("its base64url is refused: {e}")))
+}
+
+/// What stands for the browser's word where none is there and Hermit itself asks the authenticator.
+#[must_use]
+pub fn client_data_json(ceremony: &str, challenge: &[u8], origin: &str) -> Vec<u8> {
+    let said = serde_json::json!({
+        "type": ceremony, "challenge": base64url(challenge), "origin": origin, "crossOrigin": false,
+    });
+    said.to_string().into_bytes()
 }
 
 /// What an authenticator said of the person and of itself, whom the passkey is for checked.

@@ -40,7 +40,7 @@ params! {
     /// A decision as signed.
     Decide {
         approval: String,
-        /// Base64 of the DSSE envelope, exact bytes.
+        /// Base64 of the DSSE envelope, or of what a security key signed; exact bytes.
         envelope: String,
         /// With a yes: base64 of the envelope of a standing grant for the like of it, signed at the same question.
         standing: Option<String>,

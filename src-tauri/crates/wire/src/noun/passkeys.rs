@@ -1,4 +1,4 @@
-//! Passkeys: which may say yes for a person. They are enrolled on a page, by a person, and never by a command.
+//! Passkeys: which may say yes for a person. A person enrols one, on a page; one on a security key at a terminal, as signed there.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
@@ -6,6 +6,13 @@ use crate::table::{answers, params};
 params! {
     /// All of them.
     List {}
+    /// A passkey on a security key, as a person's approval key lets it say yes.
+    Enrol {
+        /// Base64 of the DSSE envelope, exact bytes.
+        envelope: String,
+        /// What its owner calls it.
+        name: String,
+    }
     /// The one that says yes no more.
     Revoke {
         /// Its identifier, the beginning of it, or its name.
