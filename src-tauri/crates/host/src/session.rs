@@ -226,17 +226,19 @@ impl Session {
                 format!("`{name}` cannot run while another process has this store open"),
             )
             .hint("stop that process first")),
-            Some(Access::write | Access::person) => match attached.client.ask(name, &params) {
-                // Nobody has heard it, so it can be said again to whoever owns the store now.
-                Err(error) if is_unheard(&error) => {
-                    self.again(&attached)?;
-                    match self.way() {
-                        Way::Local(local) => api::call(&*local, name, params),
-                        Way::Attached(attached) => attached.client.ask(name, &params),
+            Some(Access::write | Access::person | Access::surface) => {
+                match attached.client.ask(name, &params) {
+                    // Nobody has heard it, so it can be said again to whoever owns the store now.
+                    Err(error) if is_unheard(&error) => {
+                        self.again(&attached)?;
+                        match self.way() {
+                            Way::Local(local) => api::call(&*local, name, params),
+                            Way::Attached(attached) => attached.client.ask(name, &params),
+                        }
                     }
+                    other => other,
                 }
-                other => other,
-            },
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //! and waits to go out, from a stream of each (schedule.md 2).
 
 use crate::Error;
+use crate::command::person::resume_subject;
 use ledger::Reader;
 use model::artifact::ArtifactRef;
 use model::body::{Body, GatewayKept, MessageQueued, SenderPaired};
@@ -238,6 +239,8 @@ pub struct GatewayRecord {
     pub why: Option<String>,
     /// Whether it paused itself, where it is paused.
     pub by_itself: bool,
+    /// How often it was resumed.
+    resumed: u32,
     /// Senders who are or were paired, in order.
     pub senders: Vec<PairedSender>,
     pub(crate) codes: Vec<OpenCode>,
@@ -247,7 +250,8 @@ pub struct GatewayRecord {
 
 impl GatewayRecord {
     fn of(b: &GatewayKept, before: Option<Self>) -> Self {
-        let (senders, traffic) = before.map(|one| (one.senders, one.traffic)).unwrap_or_default();
+        let (senders, traffic, resumed) =
+            before.map(|one| (one.senders, one.traffic, one.resumed)).unwrap_or_default();
         Self {
             name: b.name.clone(),
             version: b.version,
@@ -259,10 +263,16 @@ impl GatewayRecord {
             state: GatewayState::Active,
             why: None,
             by_itself: false,
+            resumed,
             senders,
             codes: Vec::new(),
             traffic,
         }
+    }
+
+    /// What a person signs to resume it as it is paused now.
+    pub fn resume_subject(&self) -> Digest {
+        resume_subject("gateway", &self.name, (self.version, self.resumed))
     }
 
     /// The same with what came in and goes out, read from its own stream.
@@ -371,6 +381,7 @@ impl GatewayRegistry {
             }
             Body::GatewayResumed(b) => self.change(&b.name, |record| {
                 (record.state, record.why, record.by_itself) = (GatewayState::Active, None, false);
+                record.resumed = record.resumed.saturating_add(1);
             }),
             Body::PairingAllowed(b) => self.change(&b.name, |record| {
                 let (sha256, profile, expires_at) = (b.code_sha256, b.profile, b.expires_at);

@@ -5,6 +5,7 @@ use crate::gateways::{
 };
 use crate::story::{completed, count, die, events, state};
 use kernel::command::inbound::{Heard, Received};
+use kernel::sender::Sender;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::Body;
 use model::approval::{ApprovalStatus, Surface};
@@ -191,6 +192,8 @@ fn a_sender_answers_and_stops_their_own_tasks_and_reads_where_they_may_only_ask(
     assert_eq!(said(&world, "tom", "5", "hello"), refused(MessageRefusal::NotActive));
     assert!(world.kernel().send_due(NAME).unwrap().is_empty());
     assert!(matches!(world.kernel().resume_gateway(NAME, Channel::Mcp), Err(Error::Refused(_))));
+    let by_token = Sender::from(Channel::Cli).by_program();
+    assert!(matches!(world.kernel().resume_gateway(NAME, by_token), Err(Error::Refused(_))));
     world.kernel().resume_gateway(NAME, Channel::App).unwrap();
     assert_eq!(record(&world).state, GatewayState::Active);
 }

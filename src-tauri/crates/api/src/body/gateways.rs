@@ -2,7 +2,8 @@
 
 use super::schedules::proposer;
 use super::task::{budget, channel, of_submitted};
-use crate::caller::sender;
+use super::task_control::signed;
+use crate::caller::{sender, speaker};
 use crate::convert::{opt_word, text, word};
 use crate::files::absolute;
 use crate::host::ChatAccount;
@@ -83,7 +84,9 @@ pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Gateway, Error> {
 }
 
 pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Gateway, Error> {
-    host.kernel()?.resume_gateway(&p.name, sender(host, Channel::Cli)).wire()?;
+    let kernel = host.kernel()?;
+    let signed = signed(kernel, p.signed.as_ref())?;
+    kernel.resume_gateway_signed(&p.name, speaker(host, Channel::Cli), signed.as_ref()).wire()?;
     shown(host, &p.name)
 }
 

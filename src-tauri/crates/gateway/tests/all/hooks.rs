@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A schedule that waits for the hook `deploy`, which a person kept.
-fn with_a_hook(seed: u64) -> Open {
+pub fn with_a_hook(seed: u64) -> Open {
     waiting(open(seed))
 }
 

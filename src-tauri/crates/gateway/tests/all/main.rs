@@ -23,6 +23,7 @@ mod keys;
 mod lasting;
 mod passkeys;
 mod person;
+mod widening;
 
 use gateway::{Client, Options, Origin, Server, Token, serve};
 use home::Home;
