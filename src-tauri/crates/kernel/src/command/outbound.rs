@@ -136,7 +136,7 @@ impl Kernel {
             let rows = self.query()?.tasks(&filter, ask).map_err(view)?.rows;
             for row in rows.into_iter().filter(|row| row.channel == Channel::Chat) {
                 let has_ended = row.status.is_terminal();
-                let is_told = has_ended && record.traffic.has_told(&format!("end:{}", row.task_id));
+                let is_told = has_ended && self.was_told(&record, &format!("end:{}", row.task_id))?;
                 if is_told || (!has_ended && row.open_questions == 0 && row.open_approvals == 0) {
                     continue;
                 }
@@ -146,6 +146,12 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+
+    /// Whether a message with this key was ever to go out; of the newest that is known without a look.
+    fn was_told(&self, record: &GatewayRecord, repeat_key: &str) -> Result<bool, Error> {
+        let key = format!("queued:{}:{repeat_key}", record.name);
+        Ok(record.traffic.has_told(repeat_key) || self.reader.by_idempotency_key(&key)?.is_some())
     }
 
     /// What is to be told of a task and was not.
