@@ -27,7 +27,7 @@ use testkit::{ChatService, Edge, Mode, World, done};
 
 pub const NAME: &str = "family";
 const MODEL: &str = "small";
-const HOST: &str = "chat.example:443";
+pub const HOST: &str = "chat.example:443";
 const TOKEN: &str = "nobody else has this token of the bot";
 pub const HOUR: i64 = 3_600_000;
 
