@@ -108,7 +108,7 @@ fn a_token_that_is_kept_for_a_gateway_which_is_not_added_is_told_with_what_forge
         folder.to_str().unwrap(),
     ]);
     terminal.expect("The bot's token (not shown): ").send(&format!("{TOKEN}\r"));
-    terminal.expect("`hermit secret rm gateway-family`");
+    terminal.expect("forgets");
     assert_ne!(terminal.end().0, 0);
     let kept = bench.run(&["secret", "list", "--json"]).ends_with(0).json();
     assert!(kept.to_string().contains("gateway-family"), "{kept}");
