@@ -221,10 +221,7 @@ impl Kernel {
             return then(ms);
         }
         if let Trigger::Hook { name } = on {
-            // What was called is on record, and waits for a folder that is away.
-            let root = self.root_of(schedule.workspace_id);
-            let is_there = root.and_then(|root| self.executors_at(&root, schedule.workspace_id)).is_ok();
-            if !is_there && !record.slots.calls.is_empty() {
+            if self.waits_for_folder(record, schedule) {
                 self.cannot_be_seen(record, Unseen::FolderMissing)?;
                 return then(RETRY_MS);
             }
