@@ -91,7 +91,7 @@ impl Matters {
 
     fn places(&self) -> BTreeSet<u64> {
         let mut settled: Vec<&Message> = self.messages.values().filter(|one| !one.waits).collect();
-        settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last()));
+        settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last().copied()));
         settled.truncate(MESSAGES_MAX);
         let waiting = self.messages.values().filter(|one| one.waits);
         let of_messages = waiting.chain(settled).flat_map(|one| &one.places).copied();
