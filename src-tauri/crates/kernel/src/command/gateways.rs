@@ -216,7 +216,9 @@ impl Kernel {
         let is_same = keep.was.as_deref().is_some_and(|was| account(was) == account(&keep.gateway));
         if let Some(known) = known.filter(|known| !is_same && !known.traffic.cursor.is_empty()) {
             let (cursor, read_at) = (Sensitive::from(String::new()), w.now);
-            in_messages(w, known, |w| w.push(GatewayRead { name: name.clone(), cursor, read_at, matters: None }));
+            in_messages(w, known, |w| {
+                w.push(GatewayRead { name: name.clone(), cursor, read_at, matters: None })
+            });
         }
         Ok(())
     }
