@@ -93,7 +93,7 @@ fn permissions() -> io::Result<String> {
     let sets =
         set("reads", "Commands that only read.", |access| matches!(access, Access::read | Access::free))
             + &set("changes", "Commands that change something and grant nothing.", |access| {
-                matches!(access, Access::write | Access::person)
+                matches!(access, Access::write | Access::person | Access::surface)
             });
     fs::write(dir.join("wire.toml"), sets)?;
     Ok(dir.join("*.toml").to_string_lossy().into_owned())

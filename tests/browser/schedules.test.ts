@@ -68,7 +68,10 @@ test("it is run by hand as a task that asks, paused, resumed and removed", async
   await world.go("/schedules");
   await one().getByRole("button", { name: "Pause" }).click();
   await one().getByText("Paused", { exact: true }).waitFor();
-  await one().getByRole("button", { name: "Resume" }).click();
+  // No terminal opened this page, so that it brings the passphrase.
+  await one().getByRole("button", { name: "Resume", exact: true }).click();
+  await one().getByLabel("Approval passphrase").fill(world.passphrase);
+  await one().getByRole("button", { name: "Resume tidy" }).click();
   await one().getByText("Active", { exact: true }).waitFor();
   await one().getByRole("button", { name: "Remove", exact: true }).click();
   await one().getByRole("button", { name: "Remove tidy" }).click();

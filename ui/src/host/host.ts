@@ -92,6 +92,8 @@ export interface Pen extends Offers {
 export interface Person {
   boot(passphrase: string): Promise<void>;
   settle(found: { task: string; result: string; note: string }, passphrase: string): Promise<void>;
+  /** Lets a schedule or a gateway go on that is paused. */
+  resume(paused: { of: "schedule" | "gateway"; name: string }, passphrase: string): Promise<void>;
 }
 
 /** How the keys of a host stand. */

@@ -124,6 +124,9 @@ export class HttpHost implements Host {
     settle: async (found: { task: string; result: string; note: string }, passphrase: string) => {
       await told("settle", { ...found, passphrase: bytes(passphrase) });
     },
+    resume: async (paused: { of: "schedule" | "gateway"; name: string }, passphrase: string) => {
+      await told("resume", { ...paused, passphrase: bytes(passphrase) });
+    },
   };
 
   readonly keys: Keyring = {

@@ -1,8 +1,9 @@
 //! From a name and a JSON value to a body and back: made from the wire's table, so that nothing can be missing.
 
+use crate::caller::Asker;
 use crate::{Host, body};
 use serde_json::{Value, json};
-use wire::{Caller, Code, Command, Error};
+use wire::{Code, Command, Error};
 
 macro_rules! dispatch {
     ($($about:literal $noun:ident . $verb:ident ( $params:ident ) -> $answer:ident , $access:ident [ $($topic:ident),* ];)+) => {
@@ -28,13 +29,14 @@ wire::with_commands!(dispatch);
 /// [`Code::Forbidden`] for what this caller may not ask, and as [`call`].
 pub fn call_for(
     host: &dyn Host,
-    caller: Caller,
+    asker: impl Into<Asker>,
     name: &str,
     params: Value,
     lent: &[String],
 ) -> Result<Value, Error> {
-    crate::caller::admit(caller, name, &params, lent)?;
-    call(&crate::caller::Through::new(host, caller), name, params)
+    let asker = asker.into();
+    crate::caller::admit(asker, name, &params, lent)?;
+    call(&crate::caller::Through::new(host, asker), name, params)
 }
 
 fn run<P: Command>(

@@ -24,12 +24,37 @@ use wire::{Access, Caller, Code, Error, Use, find};
 /// Where the kernel shows itself, and where files are that no task works in.
 const SYSTEM_PLACES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
 
+/// Who asks over a transport: what kind of caller, and whether a person is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asker {
+    caller: Caller,
+    at_terminal: bool,
+}
+
+impl From<Caller> for Asker {
+    fn from(caller: Caller) -> Self {
+        Self { caller, at_terminal: false }
+    }
+}
+
+impl Asker {
+    /// A page; `at_terminal`: a person read its link at a terminal, where a program with the host's token does not get one.
+    pub const fn page(at_terminal: bool) -> Self {
+        Self { caller: Caller::Page, at_terminal }
+    }
+
+    const fn has_person(self) -> bool {
+        matches!(self.caller, Caller::Owner) || matches!(self.caller, Caller::Page) && self.at_terminal
+    }
+}
+
 /// Whether the caller may ask this at all.
 ///
 /// # Errors
 /// [`Code::Forbidden`].
-pub(crate) fn admit(caller: Caller, name: &str, params: &Value, lent: &[String]) -> Result<(), Error> {
+pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -> Result<(), Error> {
     let Some(info) = find(name) else { return Ok(()) };
+    let caller = asker.caller;
     if caller == Caller::Owner {
         return Ok(());
     }
@@ -43,6 +68,12 @@ pub(crate) fn admit(caller: Caller, name: &str, params: &Value, lent: &[String])
             return Err(forbidden(format!("only a person may ask `{name}`")).hint(
                 "a person says it in the app, or at a terminal with the approval passphrase; a page asks for that \
                  passphrase itself",
+            ));
+        }
+        Access::surface if !asker.has_person() && (caller == Caller::Page || !given("signed")) => {
+            return Err(forbidden(format!("only a person may ask `{name}`: something runs by itself again")).hint(
+                "a person says it in the process that holds the store, at a terminal with the approval passphrase, or on a \
+                 page that was opened from a terminal; another page asks for that passphrase",
             ));
         }
         _ => {}
@@ -90,13 +121,13 @@ fn lowers(wished: Option<&str>, now: u64) -> bool {
 /// A host as a caller other than its owner has it.
 pub struct Through<'h> {
     host: &'h dyn Host,
-    caller: Caller,
+    asker: Asker,
 }
 
 impl<'h> Through<'h> {
-    /// What `caller` may have of a host.
-    pub const fn new(host: &'h dyn Host, caller: Caller) -> Self {
-        Self { host, caller }
+    /// What `asker` may have of a host.
+    pub fn new(host: &'h dyn Host, asker: impl Into<Asker>) -> Self {
+        Self { host, asker: asker.into() }
     }
 
     /// Whether an agent is one that Hermit knows, and no program of a person's own.
@@ -111,6 +142,12 @@ impl<'h> Through<'h> {
 pub(crate) fn sender(host: &dyn Host, channel: Channel) -> Sender {
     let sender = Sender::from(channel);
     if host.caller() == Caller::Owner { sender } else { sender.by_program() }
+}
+
+/// Who says over a surface what lets something run by itself: a person where one is there.
+pub(crate) fn speaker(host: &dyn Host, channel: Channel) -> Sender {
+    let sender = Sender::from(channel);
+    if host.has_person() { sender } else { sender.by_program() }
 }
 
 /// A folder that a page may name: not the store, nothing of the system, nothing that holds keys.
@@ -136,12 +173,16 @@ fn for_pages(store: &Path, folder: PathBuf) -> Result<PathBuf, Error> {
 
 impl Host for Through<'_> {
     fn caller(&self) -> Caller {
-        self.caller
+        self.asker.caller
+    }
+
+    fn has_person(&self) -> bool {
+        self.asker.has_person()
     }
 
     fn workspace(&self, path: &Path) -> Result<PathBuf, Error> {
         let folder = self.host.workspace(path)?;
-        match self.caller {
+        match self.asker.caller {
             Caller::Page => {
                 let store = self.host.kernel()?.dir();
                 for_pages(&store.canonicalize().unwrap_or_else(|_| store.to_owned()), folder)
@@ -153,13 +194,13 @@ impl Host for Through<'_> {
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, Error> {
         match choice {
             wire::task::Reasoner::Address { address }
-                if self.caller == Caller::Page && address.trim_start().starts_with("recorded:") =>
+                if self.asker.caller == Caller::Page && address.trim_start().starts_with("recorded:") =>
             {
                 Err(forbidden("a page names no file of this machine"))
             }
             // A page chooses among what Hermit knows; a command line, and what it may read, is typed at a terminal.
             wire::task::Reasoner::Guest { agent, reads, .. }
-                if self.caller == Caller::Page && (!self.is_known(agent) || !reads.is_empty()) =>
+                if self.asker.caller == Caller::Page && (!self.is_known(agent) || !reads.is_empty()) =>
             {
                 Err(forbidden(
                     "a page names no program of this machine; choose one of the agents that Hermit knows",

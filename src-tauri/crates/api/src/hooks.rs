@@ -51,6 +51,15 @@ pub struct Taken {
     pub duplicate: bool,
 }
 
+/// Whether a refusal is put on record where a schedule waits for the hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    /// It is.
+    Yes,
+    /// So many were refused just now that it is not, and costs no look at the store.
+    No,
+}
+
 /// Takes a call of a hook. `secret`: the value that its calls are signed with, where there is one.
 ///
 /// # Errors
@@ -61,6 +70,7 @@ pub fn call(
     name: &str,
     secret: Option<&[u8]>,
     (signature, body): (Option<Signature>, Vec<u8>),
+    noted: Noted,
 ) -> Result<Taken, Error> {
     let kernel = host.kernel()?;
     if kernel.halted().is_some() {
@@ -70,6 +80,9 @@ pub fn call(
         return Err(refusal());
     }
     let is_signed = signature.as_ref().is_some_and(|one| one.holds(secret.unwrap_or(NO_SECRET), &body));
+    if noted == Noted::No && !is_signed {
+        return Err(refusal());
+    }
     if secret.is_none() || kernel.waits_for_hook(name).is_none() {
         return Err(refusal());
     }

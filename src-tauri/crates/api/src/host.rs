@@ -236,6 +236,11 @@ pub trait Host: Send + Sync {
         wire::Caller::Owner
     }
 
+    /// Whether a person is there, as far as whoever passes it on can tell.
+    fn has_person(&self) -> bool {
+        self.caller() == wire::Caller::Owner
+    }
+
     /// Gives up room that was held for a full disk, for what stops work or makes room; whether there was any.
     fn make_room(&self) -> bool {
         false

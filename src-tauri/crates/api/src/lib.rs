@@ -45,7 +45,7 @@ pub use body::approvals::line as card_line;
 pub use body::disk_usage;
 pub use body::store::PutBack;
 pub use call::{call, call_for, misfit};
-pub use caller::Through;
+pub use caller::{Asker, Through};
 pub use change_lists::{Sheets, prepare};
 pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,

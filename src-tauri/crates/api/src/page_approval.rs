@@ -12,6 +12,7 @@ use kernel::command::halt::boot_subject;
 use kernel::command::person::Matter;
 use kernel::command::resolve::settle_subject;
 use model::approval::ApprovalStatus;
+use model::ingress::Channel;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
 use model::receipt::ResultCode;
@@ -239,6 +240,41 @@ pub fn settle(
     host.drive(task)?;
     let status = kernel.task(task).wire()?.task.status;
     Ok(wire::task::Done { task_id: task.to_string(), status })
+}
+
+/// What of a person's own is paused and goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Paused {
+    /// A schedule.
+    Schedule,
+    /// A gateway.
+    Gateway,
+}
+
+/// Resumes what is paused, likewise.
+///
+/// # Errors
+/// As [`boot`]; [`Code::NotFound`] without it, [`Code::Conflict`] when it is not paused.
+pub fn resume(host: &dyn Host, (paused, name): (Paused, &str), passphrase: &[u8]) -> Result<(), Error> {
+    let kernel = host.kernel()?;
+    let by = Channel::App;
+    match paused {
+        Paused::Schedule => {
+            let registry = kernel.schedule_registry();
+            let record = registry.standing(name).ok_or_else(|| not_found("schedule", name))?;
+            let signed = host.sign_decision(Matter::Resume, record.resume_subject(), passphrase)?;
+            kernel.resume_schedule_signed(name, by, Some(&signed)).wire()?;
+            host.rouse();
+        }
+        Paused::Gateway => {
+            let registry = kernel.gateway_registry();
+            let record = registry.standing(name).ok_or_else(|| not_found("gateway", name))?;
+            let signed = host.sign_decision(Matter::Resume, record.resume_subject(), passphrase)?;
+            kernel.resume_gateway_signed(name, by, Some(&signed)).wire()?;
+        }
+    }
+    Ok(())
 }
 
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {

@@ -46,7 +46,7 @@ pub(crate) async fn command(
         None => Vec::new(),
     };
     let seat = if URGENT.contains(&name.as_str()) { Lane::Urgent } else { Lane::Usual };
-    of(gateway.seated_at(seat, move |host| api::call_for(host, who.caller(), &name, params, &lent)).await)
+    of(gateway.seated_at(seat, move |host| api::call_for(host, who.asker(), &name, params, &lent)).await)
 }
 
 /// `GET /api/commands`: the table, so that nobody has to guess.

@@ -1,5 +1,5 @@
 //! Connections within bounds. Whoever has shown neither token nor session holds a place that the next stranger may take;
-//! whoever has is not pushed out by strangers, however many there are.
+//! whoever has is not pushed out by strangers, however many there are. Of strangers, one whose last call was refused goes first.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +15,7 @@ pub(crate) const STRANGERS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Visit {
     is_known: AtomicBool,
+    is_refused: AtomicBool,
     gone: Notify,
 }
 
@@ -22,6 +23,11 @@ impl Visit {
     /// Somebody who may come in speaks over this connection.
     pub(crate) fn know(&self) {
         self.is_known.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether what came last over this connection was refused; a further call may be a better one.
+    pub(crate) fn refuse(&self, is_refused: bool) {
+        self.is_refused.store(is_refused, Ordering::SeqCst);
     }
 
     /// Until its place was given to another.
@@ -53,15 +59,37 @@ impl Connections {
         let visit = Arc::new(Visit::default());
         let mut strangers = self.strangers();
         strangers.push_back(Arc::clone(&visit));
-        if strangers.len() > STRANGERS_MAX
-            && let Some(oldest) = strangers.pop_front()
-        {
-            oldest.gone.notify_one();
+        if strangers.len() > STRANGERS_MAX {
+            let refused = strangers.iter().position(|one| one.is_refused.load(Ordering::SeqCst));
+            if let Some(one) = strangers.remove(refused.unwrap_or(0)) {
+                one.gone.notify_one();
+            }
         }
         Some((visit, place))
     }
 
     pub(crate) fn leave(&self, visit: &Arc<Visit>) {
         self.strangers().retain(|one| !Arc::ptr_eq(one, visit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn of_too_many_strangers_one_that_was_refused_goes_first_and_then_the_oldest() {
+        let all = Connections::new();
+        let visits: Vec<_> = (0..STRANGERS_MAX).map(|_| all.enter().expect("a place")).collect();
+        let is_there = |at: usize| all.strangers().iter().any(|one| Arc::ptr_eq(one, &visits[at].0));
+        visits[3].0.refuse(true);
+        visits[5].0.refuse(true);
+        visits[5].0.refuse(false);
+        let _first = all.enter().expect("a place");
+        assert!(is_there(0) && !is_there(3) && is_there(5));
+        let _second = all.enter().expect("a place");
+        assert!(!is_there(0) && is_there(5));
     }
 }

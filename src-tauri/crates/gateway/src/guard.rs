@@ -5,6 +5,7 @@
 
 use crate::sessions::{Given, Place, Sessions};
 use crate::{Draw, Origin, Token};
+use api::Asker;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, Method};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -37,6 +38,14 @@ impl Who {
         match self {
             Self::Program => Caller::Program,
             Self::Browser { .. } => Caller::Page,
+        }
+    }
+
+    /// The same, with whether a person is there.
+    pub(crate) fn asker(self) -> Asker {
+        match self {
+            Self::Program => Caller::Program.into(),
+            Self::Browser { .. } => Asker::page(self.is_at_terminal()),
         }
     }
 

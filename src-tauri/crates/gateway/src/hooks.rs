@@ -2,20 +2,22 @@
 //! gives none (invariant 14).
 
 use crate::answer::{bytes_within, json, of, refusal, refusal_as};
+use crate::connections::Visit;
 use crate::guard::one;
 use crate::server::{Gateway, Lane};
 use crate::sessions::Place;
-use api::hooks::{BYTES_MAX, Signature};
+use api::hooks::{BYTES_MAX, Noted, Signature, Taken};
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wire::{Code, Error};
 
-/// Calls of all hooks together within a minute, of which nothing is looked at before: whoever has no secret costs no more.
-const PER_MINUTE_MAX: u32 = 600;
+/// Refused calls of all hooks together within a minute. Of further ones nothing is on record, and what carries no signature is
+/// not read; what is signed is taken all the same.
+const REFUSED_MAX: u32 = 600;
 /// A minute.
 const MINUTE_MS: i64 = 60_000;
 /// A body has this long to come.
@@ -28,22 +30,32 @@ static GITHUB_ID: HeaderName = HeaderName::from_static("x-github-delivery");
 static GITHUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 static GITHUB_EVENT: HeaderName = HeaderName::from_static("x-github-event");
 
-/// How many calls came since a minute began.
+/// How many calls were refused since a minute began.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    came: Mutex<(i64, u32)>,
+    refused: Mutex<(i64, u32)>,
 }
 
 impl Calls {
-    /// Whether one more is looked at.
-    fn takes(&self, now: i64) -> bool {
-        let mut of = self.came.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Those of the minute that it is.
+    fn of(&self, now: i64) -> MutexGuard<'_, (i64, u32)> {
+        let mut of = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back begins another minute.
         if !(0..MINUTE_MS).contains(&now.saturating_sub(of.0)) {
             *of = (now, 0);
         }
+        of
+    }
+
+    /// Whether so many were refused that a further one is not worth a look, unless it is signed.
+    fn is_flooded(&self, now: i64) -> bool {
+        self.of(now).1 >= REFUSED_MAX
+    }
+
+    /// One more was refused.
+    fn refused(&self, now: i64) {
+        let mut of = self.of(now);
         of.1 = of.1.saturating_add(1);
-        of.1 <= PER_MINUTE_MAX
     }
 }
 
@@ -58,29 +70,51 @@ pub(crate) async fn call(
     if place == Place::Elsewhere {
         return refusal(&api::hooks::refusal());
     }
-    if !gateway.calls.takes(gateway.now()) {
-        return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::hooks::too_many());
-    }
-    let signature = signature(request.headers());
-    let body = match tokio::time::timeout(BODY, bytes_within(request, BYTES_MAX)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(error)) if error.code == Code::TooLarge => {
-            let noted = gateway.seated_at(Lane::Hook, move |host| api::hooks::too_large(host, &name)).await;
-            return noted.map_or_else(|error| refusal(&error), |()| refusal(&error));
+    let visit = request.extensions().get::<Arc<Visit>>().cloned();
+    let is_refused = |is_refused: bool| visit.as_ref().into_iter().for_each(|one| one.refuse(is_refused));
+    is_refused(false);
+    let came = called(&gateway, name, request).await;
+    // What became of one that was refused is told of no other: a flood learns of no hook whether it is there.
+    let is_flooded = gateway.calls.is_flooded(gateway.now());
+    if let Err(error) = &came
+        && matches!(error.code, Code::Forbidden | Code::TooLarge | Code::Usage)
+    {
+        gateway.calls.refused(gateway.now());
+        is_refused(true);
+        if is_flooded {
+            return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::hooks::too_many());
         }
-        Ok(Err(error)) => return refusal(&error),
-        Err(_) => return refusal(&Error::new(Code::Usage, "the body did not come in time")),
-    };
-    let keeper = Arc::clone(&gateway.keeper);
-    let called = gateway.seated_at(Lane::Hook, move |host| {
-        let secret = keeper.hook_secret(&name)?;
-        api::hooks::call(host, &name, secret.as_ref().map(|value| value.as_slice()), (signature, body))
-    });
-    match called.await {
+    }
+    match came {
         Ok(taken) if !taken.duplicate => json(StatusCode::ACCEPTED, &taken),
         Err(error) if error.code == Code::Unavailable => refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
         came => of(came),
     }
+}
+
+/// What becomes of a call.
+async fn called(gateway: &Arc<Gateway>, name: String, request: Request) -> Result<Taken, Error> {
+    let signature = signature(request.headers());
+    let noted = if gateway.calls.is_flooded(gateway.now()) { Noted::No } else { Noted::Yes };
+    if noted == Noted::No && signature.is_none() {
+        return Err(api::hooks::refusal());
+    }
+    let body = match tokio::time::timeout(BODY, bytes_within(request, BYTES_MAX)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(error)) if error.code == Code::TooLarge && noted == Noted::Yes => {
+            gateway.seated_at(Lane::Hook, move |host| api::hooks::too_large(host, &name)).await?;
+            return Err(error);
+        }
+        Ok(Err(error)) => return Err(error),
+        Err(_) => return Err(Error::new(Code::Usage, "the body did not come in time")),
+    };
+    let keeper = Arc::clone(&gateway.keeper);
+    let call = move |host: &dyn api::Host| {
+        let secret = keeper.hook_secret(&name)?;
+        let secret = secret.as_ref().map(|value| value.as_slice());
+        api::hooks::call(host, &name, secret, (signature, body), noted)
+    };
+    gateway.seated_at(Lane::Hook, call).await
 }
 
 /// How a call is signed; nothing where a header is missing, or there twice.

@@ -60,6 +60,7 @@
 //! | `POST /api/session/devices/end` | likewise, anywhere: `{"number"}` | as of `devices` |
 //! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
 //! | `POST /api/session/settle` | browsers only: `{"task","result","note","passphrase"}` | `{"task_id","status"}`; refusals as of `allow` |
+//! | `POST /api/session/resume` | browsers only: `{"of","name","passphrase"}`, `of` is `schedule` or `gateway` | `null`; refusals as of `allow` |
 //! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
 //! | `POST /api/session/keys/make` | pages of a terminal's link only: `{"keychain","vault_passphrase"?,"approval_passphrase"}` | as of `keys`; refusals as of `allow` |
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |

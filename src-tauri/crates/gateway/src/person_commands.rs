@@ -1,10 +1,11 @@
-//! What a person on a page says outright, with the passphrase: that Hermit works again, and what became of an act whose
-//! end nobody saw.
+//! What a person on a page says outright, with the passphrase: that Hermit works again, what became of an act whose end nobody
+//! saw, and that a schedule or a gateway goes on.
 
 use crate::answer::{Passphrase, refusal};
 use crate::guard::Who;
 use crate::page_approval::{answered, signed};
 use crate::server::{Gateway, Lane};
+use api::page_approval::Paused;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -26,6 +27,15 @@ struct Settled {
     task: String,
     result: String,
     note: String,
+    passphrase: Passphrase,
+}
+
+/// What a resuming must bring.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resumed {
+    of: Paused,
+    name: String,
     passphrase: Passphrase,
 }
 
@@ -65,4 +75,24 @@ pub(crate) async fn settle(
         Ok(at.people.sign_outright(|| at.now(), || api::page_approval::settle(host, &found, &passphrase.0)))
     };
     answered(gateway.seated_at(Lane::Urgent, settle).await)
+}
+
+/// `POST /api/session/resume`: a person lets a schedule or a gateway go on that is paused.
+pub(crate) async fn resume(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let (_, given) = match signed::<Resumed>(who, &headers, "resume", request).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    let Resumed { of, name, passphrase } = given;
+    let resume = move |host: &dyn api::Host| {
+        let resumed = || api::page_approval::resume(host, (of, &name), &passphrase.0);
+        Ok(at.people.sign_outright(|| at.now(), resumed))
+    };
+    answered(gateway.seated_at(Lane::Urgent, resume).await)
 }

@@ -9,6 +9,8 @@ use kernel::command::{halt::boot_subject, resolve::settle_subject};
 use model::TaskId;
 use model::receipt::ResultCode;
 use wire::gate::{Boot, GateState};
+use wire::gateways::Gateway;
+use wire::schedules::Schedule;
 use wire::task::{Done, Settle, Show};
 
 impl Session {
@@ -32,6 +34,28 @@ impl Session {
         let result = found.result.parse::<ResultCode>().map_err(|e| wrong(e.to_string()))?;
         let subject = settle_subject(task, result, &found.note);
         self.call(&Settle { signed: Some(self.signed(Matter::Settle, subject, passphrase)?), ..found })
+    }
+
+    /// Resumes a schedule that is paused, likewise.
+    ///
+    /// # Errors
+    /// As [`Self::boot_by`]; [`wire::Code::NotFound`] without it.
+    pub fn resume_schedule_by(&self, name: String, passphrase: &[u8]) -> Result<Schedule, wire::Error> {
+        let state = api::store_state(&self.reading()?.reader()?)?;
+        let record = state.schedules.standing(&name).ok_or_else(|| api::not_found("schedule", &name))?;
+        let signed = self.signed(Matter::Resume, record.resume_subject(), passphrase)?;
+        self.call(&wire::schedules::Resume { name, signed: Some(signed) })
+    }
+
+    /// Resumes a gateway that is paused, likewise.
+    ///
+    /// # Errors
+    /// As [`Self::resume_schedule_by`].
+    pub fn resume_gateway_by(&self, name: String, passphrase: &[u8]) -> Result<Gateway, wire::Error> {
+        let state = api::store_state(&self.reading()?.reader()?)?;
+        let record = state.gateways.standing(&name).ok_or_else(|| api::not_found("gateway", &name))?;
+        let signed = self.signed(Matter::Resume, record.resume_subject(), passphrase)?;
+        self.call(&wire::gateways::Resume { name, signed: Some(signed) })
     }
 
     fn signed(

@@ -37,6 +37,13 @@ pub fn gather(
     facts.into_iter().chain(streams(home)).collect()
 }
 
+/// Schedules that cannot see what they wait for, by name, where there are any.
+pub fn schedules(unseen: &[String]) -> Option<Fact> {
+    let value = format!("cannot see what they wait for: {}", unseen.join(", "));
+    let advice = "`hermit schedule show NAME` says why; each is looked at again every minute";
+    (!unseen.is_empty()).then(|| fact("schedules", Level::Trouble, value, advice))
+}
+
 fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {
     Fact { name: name.to_owned(), level, value: value.into(), advice: advice.to_owned() }
 }
@@ -307,5 +314,18 @@ fn proxy() -> String {
     match set.iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
         Some(name) => format!("as `{name}` says; never for this machine itself"),
         None => "none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_that_sees_nothing_is_trouble_with_its_name_and_none_is_no_fact() {
+        assert_eq!(schedules(&[]), None);
+        let told = schedules(&["inbox".to_owned(), "notes".to_owned()]).unwrap();
+        assert_eq!((told.level, told.name.as_str()), (Level::Trouble, "schedules"));
+        assert!(told.value.ends_with("inbox, notes") && told.advice.contains("hermit schedule show"));
     }
 }

@@ -5,10 +5,11 @@ use crate::{Home, Local, Unlock, control_socket};
 use api::{Host as _, Stands};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wire::{Access, Code, Command, Error};
 use words::task::DriveState;
@@ -18,8 +19,13 @@ use words::task::DriveState;
 const HELD: Duration = Duration::from_secs(10);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(50);
+/// A host that did not answer is not waited for again so soon: meanwhile the store tells what is kept.
+const SILENT: Duration = Duration::from_secs(10);
+/// Whether an answer reads as this version has it.
+type Reads = fn(&Value) -> Result<(), serde_json::Error>;
 /// Reads that tell what is under way at this moment, which only the process that works knows.
-const UNDER_WAY: [&str; 1] = ["task.show"];
+const UNDER_WAY: [(&str, Reads); 2] =
+    [("task.show", reads::<wire::task::Task>), ("task.list", reads::<wire::task::Tasks>)];
 
 /// What a command needs of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +47,35 @@ struct Attached {
     client: gateway::Client,
     /// What only reads is read here: the store's folder is the same.
     reading: Local,
+    silence: Silence,
+}
+
+/// When a host did not answer last.
+#[derive(Default)]
+struct Silence(Mutex<Option<Instant>>);
+
+impl Silence {
+    /// Asks the host, unless it did not answer a moment ago.
+    fn look(&self, ask: impl FnOnce() -> Result<Value, Error>) -> Result<Value, Error> {
+        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if since.is_some_and(|since| since.elapsed() < SILENT) {
+            return Err(Error::new(Code::Unavailable, "the host did not answer a moment ago"));
+        }
+        let told = ask();
+        let is_silent = told.as_ref().is_err_and(|error| error.code == Code::Unavailable);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = is_silent.then(Instant::now);
+        told
+    }
+}
+
+/// Whether an answer to one of [`UNDER_WAY`] reads as this version has it.
+fn fits(name: &str, told: &Value) -> Result<(), serde_json::Error> {
+    let of = UNDER_WAY.iter().find(|(one, _)| *one == name);
+    of.map_or(Ok(()), |(_, reads)| reads(told))
+}
+
+fn reads<T: DeserializeOwned>(told: &Value) -> Result<(), serde_json::Error> {
+    <T as serde::Deserialize>::deserialize(told).map(drop)
 }
 
 /// A way to a store. When the process it is attached to ends, the next call takes the store over, or attaches to
@@ -208,12 +243,10 @@ impl Session {
         };
         match wire::find(name).map(|info| info.access) {
             // Where the host does not answer, the store tells what is kept.
-            Some(Access::read) if UNDER_WAY.contains(&name) => {
-                let told = attached.client.look(name, &params).and_then(|told| {
-                    // A host of another version may leave out what is told here.
-                    let read = <wire::task::Task as serde::Deserialize>::deserialize(&told);
-                    read.map(drop).map_err(api::failed).and(Ok(told))
-                });
+            Some(Access::read) if UNDER_WAY.iter().any(|(one, _)| *one == name) => {
+                let told = attached.silence.look(|| attached.client.look(name, &params));
+                // A host of another version may leave out what is told here.
+                let told = told.and_then(|told| fits(name, &told).map_err(api::failed).and(Ok(told)));
                 told.or_else(|error| {
                     tracing::debug!(%error, command = name, "the host does not tell what is under way");
                     api::call(&attached.reading, name, params)
@@ -226,17 +259,19 @@ impl Session {
                 format!("`{name}` cannot run while another process has this store open"),
             )
             .hint("stop that process first")),
-            Some(Access::write | Access::person) => match attached.client.ask(name, &params) {
-                // Nobody has heard it, so it can be said again to whoever owns the store now.
-                Err(error) if is_unheard(&error) => {
-                    self.again(&attached)?;
-                    match self.way() {
-                        Way::Local(local) => api::call(&*local, name, params),
-                        Way::Attached(attached) => attached.client.ask(name, &params),
+            Some(Access::write | Access::person | Access::surface) => {
+                match attached.client.ask(name, &params) {
+                    // Nobody has heard it, so it can be said again to whoever owns the store now.
+                    Err(error) if is_unheard(&error) => {
+                        self.again(&attached)?;
+                        match self.way() {
+                            Way::Local(local) => api::call(&*local, name, params),
+                            Way::Attached(attached) => attached.client.ask(name, &params),
+                        }
                     }
+                    other => other,
                 }
-                other => other,
-            },
+            }
         }
     }
 
@@ -341,7 +376,7 @@ fn is_unheard(error: &Error) -> bool {
 fn reach(home: &Home, address: &str) -> Result<Way, String> {
     let client = gateway::Client::attach(address, home.dir()).map_err(|e| e.to_string())?;
     let reading = Local::reading(home.clone()).map_err(|e| e.to_string())?;
-    Ok(Way::Attached(Arc::new(Attached { client, reading })))
+    Ok(Way::Attached(Arc::new(Attached { client, reading, silence: Silence::default() })))
 }
 
 /// Owns the store, or reaches whoever does; waits a while for one that has just begun or is about to end.
@@ -408,4 +443,23 @@ pub(crate) fn built_pages() -> Option<PathBuf> {
     let mut all = installed.chain(checkout);
     // A checkout that has not built its UI yet may do so while the host runs.
     all.find(|dir| dir.join("index.html").is_file() || dir.ends_with("ui/dist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_does_not_answer_is_asked_once_and_then_not_for_a_while() {
+        let silence = Silence::default();
+        let away = || Err(Error::new(Code::Unavailable, "nobody"));
+        let here = || Ok(Value::Null);
+        assert!(silence.look(here).is_ok());
+        assert!(silence.look(|| Err(Error::new(Code::NotFound, "no such task"))).is_err());
+        assert!(silence.look(here).is_ok(), "a no is an answer");
+        assert!(silence.look(away).is_err());
+        assert!(silence.look(here).is_err(), "it is not asked");
+        *silence.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_sub(SILENT);
+        assert!(silence.look(here).is_ok());
+    }
 }

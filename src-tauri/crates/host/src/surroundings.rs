@@ -25,6 +25,8 @@ mod linux {
 
     /// A route that is in use.
     const UP: u32 = 1;
+    /// One that takes nothing.
+    const REJECT: u32 = 0x200;
 
     /// Whether what the machine runs on is no battery. One without a battery is on mains power.
     pub(super) fn on_mains(at: &Path) -> Option<bool> {
@@ -51,17 +53,20 @@ mod linux {
             return None;
         }
         let is_up = |flags: Option<&&str>| {
-            flags.and_then(|hex| u32::from_str_radix(hex, 16).ok()).is_some_and(|flags| flags & UP != 0)
+            flags
+                .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+                .is_some_and(|flags| flags & (UP | REJECT) == UP)
         };
-        let is_nowhere = |text: Option<&&str>| text.is_none_or(|hex| hex.chars().all(|c| c == '0'));
+        let is_zero = |text: Option<&&str>| text.is_some_and(|hex| hex.chars().all(|c| c == '0'));
         let leads_out_v4 = |line: &str| {
             let of: Vec<&str> = line.split_whitespace().collect();
             of.get(1) == Some(&"00000000") && of.get(7) == Some(&"00000000") && is_up(of.get(3))
         };
         let leads_out_v6 = |line: &str| {
             let of: Vec<&str> = line.split_whitespace().collect();
-            let is_default = is_nowhere(of.first()) && of.get(1) == Some(&"00");
-            is_default && !is_nowhere(of.get(4)) && is_up(of.get(8)) && of.get(9) != Some(&"lo")
+            // A modem or a tunnel is a way out without the address of a next machine.
+            let is_default = is_zero(of.first()) && of.get(1) == Some(&"00");
+            is_default && is_up(of.get(8)) && of.get(9).is_some_and(|device| *device != "lo")
         };
         let v4 = v4.unwrap_or_default();
         let v6 = v6.unwrap_or_default();
@@ -122,6 +127,13 @@ mod linux {
             assert_eq!(has_network(folder.path()), Some(false), "it leads nowhere");
             put("ipv6_route", &v6(&format!("fe8{}1", "0".repeat(28)), "eth0"));
             assert_eq!(has_network(folder.path()), Some(true));
+            put("ipv6_route", &v6(&none, "wwan0"));
+            assert_eq!(has_network(folder.path()), Some(true), "a modem has no next machine");
+            put("ipv6_route", &v6(&none, "wwan0").replace(" 00000003 ", " 00000201 "));
+            assert_eq!(has_network(folder.path()), Some(false), "it takes nothing");
+            std::fs::remove_file(folder.path().join("route")).unwrap();
+            put("ipv6_route", &v6(&none, "tun0"));
+            assert_eq!(has_network(folder.path()), Some(true), "a machine without the older protocol");
         }
     }
 }

@@ -2,8 +2,10 @@
 //! and waits to go out, from a stream of each (schedule.md 2).
 
 pub(crate) mod lines;
+pub(crate) mod matters;
 
 use crate::Error;
+use crate::command::person::resume_subject;
 use ledger::Reader;
 use lines::{ButtonOrder, StateLines};
 use model::artifact::ArtifactRef;
@@ -87,8 +89,14 @@ pub struct Traffic {
     pub read_at: Option<UnixMs>,
     /// What waits to go out, the oldest first.
     pub queue: VecDeque<QueuedMessage>,
-    /// The keys of all that was ever to go out.
+    /// The keys of what was to go out, of the newest.
     told: BTreeSet<String>,
+    /// The same in order, each with its button.
+    order: VecDeque<(String, Option<Digest>)>,
+    /// The newest messages of ours, by the service's own ids, in order.
+    sent: VecDeque<(PrincipalId, String)>,
+    /// Events behind the newest list of those that still tell something.
+    behind: u64,
     /// Messages that were refused, at least, by why.
     pub refused: BTreeMap<MessageRefusal, u64>,
     /// Senders who are not heard, and until when.
@@ -104,7 +112,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Whether a message with this key was ever to go out.
+    /// Whether a message with this key was to go out, as far back as that is known here.
     pub(crate) fn has_told(&self, repeat_key: &str) -> bool {
         self.told.contains(repeat_key)
     }
@@ -131,6 +139,7 @@ impl Traffic {
 
     /// Folds one event of a gateway's stream, as it was at a time.
     fn apply(&mut self, body: &Body) {
+        self.behind = self.behind.saturating_add(1);
         match body {
             Body::MessageReceived(b) => {
                 self.seqs.insert(b.principal_id, b.seq);
@@ -152,8 +161,15 @@ impl Traffic {
             Body::GatewayRead(b) => {
                 self.cursor = b.cursor.shown().cloned().unwrap_or_default();
                 self.read_at = Some(b.read_at);
+                if b.matters.is_some() {
+                    self.behind = 0;
+                }
             }
-            Body::MessageQueued(b) => self.queued(b),
+            Body::MessageQueued(b) => {
+                self.order.push_back((b.repeat_key.clone(), b.button_sha256));
+                self.queued(b);
+                self.forget();
+            }
             Body::MessageSending(b) => {
                 if let Some(message) = self.waiting(&b.repeat_key) {
                     (message.sending, message.attempts) = (Some(b.sent_by), b.attempt);
@@ -168,11 +184,13 @@ impl Traffic {
                 message.not_before = b.settled_at.plus_ms(retry_ms(message.attempts));
                 let about = (message.principal_id, message.about_task_id);
                 if let ((of, Some(task)), Some(sent)) = (about, sent) {
+                    self.sent.push_back((of, sent.clone()));
                     self.about.insert((of, sent), task);
                 }
                 if b.state != MessageState::Queued {
                     self.queue.retain(|message| message.repeat_key != b.repeat_key);
                 }
+                self.forget();
             }
             _ => {}
         }
@@ -208,20 +226,6 @@ impl Traffic {
     fn waiting(&mut self, repeat_key: &str) -> Option<&mut QueuedMessage> {
         self.queue.iter_mut().find(|message| message.repeat_key == repeat_key)
     }
-
-    /// Reads a gateway's stream.
-    fn read(reader: &Reader, stream: TaskId) -> Result<Self, Error> {
-        let (mut traffic, mut after) = (Self::default(), 0);
-        loop {
-            let page = reader.events(stream, after, PAGE)?;
-            let Some(last) = page.last() else { return Ok(traffic) };
-            after = last.task_seq;
-            for stored in &page {
-                let event = stored.event()?;
-                traffic.apply(&reader.revealing(|shown| event.body(shown))??);
-            }
-        }
-    }
 }
 
 /// How long a message waits that was not sent so often.
@@ -253,6 +257,8 @@ pub struct GatewayRecord {
     pub why: Option<String>,
     /// Whether it paused itself, where it is paused.
     pub by_itself: bool,
+    /// How often it was resumed.
+    resumed: u32,
     /// Senders who are or were paired, in order.
     pub senders: Vec<PairedSender>,
     pub(crate) codes: Vec<OpenCode>,
@@ -262,7 +268,8 @@ pub struct GatewayRecord {
 
 impl GatewayRecord {
     fn of(b: &GatewayKept, before: Option<Self>) -> Self {
-        let (senders, traffic) = before.map(|one| (one.senders, one.traffic)).unwrap_or_default();
+        let (senders, traffic, resumed) =
+            before.map(|one| (one.senders, one.traffic, one.resumed)).unwrap_or_default();
         Self {
             name: b.name.clone(),
             version: b.version,
@@ -274,20 +281,24 @@ impl GatewayRecord {
             state: GatewayState::Active,
             why: None,
             by_itself: false,
+            resumed,
             senders,
             codes: Vec::new(),
             traffic,
         }
     }
 
-    /// The same with what came in and goes out, read from its own stream.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn with_traffic(mut self, reader: &Reader) -> Result<Self, Error> {
-        self.traffic = Traffic::read(reader, self.messages_task_id)?;
+    /// What a person signs to resume it as it is paused now.
+    pub fn resume_subject(&self) -> Digest {
+        resume_subject("gateway", &self.name, (self.version, self.resumed))
+    }
+
+    /// Reads what came in and goes out from its own stream; how many events that took.
+    fn read_traffic(&mut self, reader: &Reader) -> Result<u64, Error> {
+        let (traffic, read) = Traffic::read(reader, self.messages_task_id)?;
+        self.traffic = traffic;
         self.count();
-        Ok(self)
+        Ok(read)
     }
 
     /// The number of each sender's last message, where they are listed.
@@ -349,15 +360,15 @@ impl GatewayRegistry {
         all.filter(|(_, sender)| sender.conversation_id == conversation).next_back()
     }
 
-    /// Reads what came in and goes out of each, beside what the store's own stream says.
+    /// Reads what came in and goes out of each, beside what the store's own stream says. Answers how many events that took: as many
+    /// however long they have been at work.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn read_traffic(&mut self, reader: &Reader) -> Result<(), Error> {
-        for record in self.0.values_mut() {
-            *record = record.clone().with_traffic(reader)?;
-        }
-        Ok(())
+    pub fn read_traffic(&mut self, reader: &Reader) -> Result<u64, Error> {
+        self.0
+            .values_mut()
+            .try_fold(0, |read: u64, record| Ok(read.saturating_add(record.read_traffic(reader)?)))
     }
 
     /// Whether an event of the store's own stream is about a gateway.
@@ -396,6 +407,7 @@ impl GatewayRegistry {
             }
             Body::GatewayResumed(b) => self.change(&b.name, |record| {
                 (record.state, record.why, record.by_itself) = (GatewayState::Active, None, false);
+                record.resumed = record.resumed.saturating_add(1);
             }),
             Body::PairingAllowed(b) => self.change(&b.name, |record| {
                 let (sha256, profile, expires_at) = (b.code_sha256, b.profile, b.expires_at);

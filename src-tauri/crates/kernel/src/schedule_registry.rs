@@ -2,11 +2,12 @@
 //! settled and which runs they began, from the end of its own stream (schedule.md 1).
 
 use crate::Error;
+use crate::command::person::resume_subject;
 use ledger::Reader;
 use model::artifact::ArtifactRef;
 use model::body::{Body, ScheduleKept};
 use model::schedule::{CallRefused, HookCall, PassedOver, Rule, ScheduleState, Settled, Unseen, When};
-use model::{TaskId, UnixMs};
+use model::{Digest, TaskId, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
@@ -303,6 +304,11 @@ impl ScheduleRecord {
     /// Whether slots that fire begin: neither paused nor removed.
     pub fn may_begin(&self) -> bool {
         self.said == ScheduleState::Active
+    }
+
+    /// What a person signs to resume it as it is paused now.
+    pub fn resume_subject(&self) -> Digest {
+        resume_subject("schedule", &self.name, (self.version, self.span))
     }
 
     /// Whether it paused itself, and waits for a person to resume or remove it.

@@ -90,6 +90,21 @@ impl Sender {
             ))),
         }
     }
+
+    /// What only a person says who is there: it lets something run by itself again, so that whoever has the host's token does not
+    /// say it for them.
+    pub(crate) fn is_a_person(self, what: &str) -> Result<(), Error> {
+        match self.by {
+            Origin::Person => self.speaks_for_the_person(what),
+            by => Err(Error::Refused(Refusal::new(
+                "sender_untrusted",
+                format!(
+                    "a {by} cannot {what} (`{}`): a person does, at this machine or with the approval passphrase",
+                    self.channel
+                ),
+            ))),
+        }
+    }
 }
 
 impl Kernel {

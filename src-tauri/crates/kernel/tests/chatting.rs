@@ -1,11 +1,13 @@
 //! What goes out through a gateway, each an act with a grant and a receipt, once; and what a chat may order, which is little.
 
 use crate::gateways::{
-    HOUR, NAME, allow_messages, connected, deliver, from, hear, pair, record, refused, said, task_of, texts,
+    HOST, HOUR, NAME, allow_messages, connected, deliver, from, hear, pair, record, refused, said, task_of,
+    texts,
 };
 use crate::story::{completed, count, die, events, state};
 use acts::Message;
 use kernel::command::inbound::{Heard, Received};
+use kernel::sender::Sender;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::Body;
 use model::approval::{ApprovalStatus, Surface};
@@ -210,8 +212,27 @@ fn a_sender_answers_and_stops_their_own_tasks_and_reads_where_they_may_only_ask(
     assert_eq!(said(&world, "tom", "5", "hello"), refused(MessageRefusal::NotActive));
     assert!(world.kernel().send_due(NAME).unwrap().is_empty());
     assert!(matches!(world.kernel().resume_gateway(NAME, Channel::Mcp), Err(Error::Refused(_))));
+    let by_token = Sender::from(Channel::Cli).by_program();
+    assert!(matches!(world.kernel().resume_gateway(NAME, by_token), Err(Error::Refused(_))));
     world.kernel().resume_gateway(NAME, Channel::App).unwrap();
     assert_eq!(record(&world).state, GatewayState::Active);
+}
+
+#[test]
+fn the_secret_of_a_gateway_is_for_no_act_also_while_it_is_paused_and_once_it_is_removed() {
+    let (world, _) = connected(7_142, true, Vec::new());
+    let headers = json!([{ "name": "Authorization", "value": "Bearer ", "secret": "bot" }]);
+    let fetch = json!({ "method": "GET", "url": format!("https://{HOST}/"), "headers": headers });
+    let requested = |stands: &str| {
+        let task = world.script(stands, vec![say("fetch", fetch.clone()), done("no")]);
+        drop(world.drive(task));
+        count(world.kernel(), task, "action.requested")
+    };
+    assert_eq!(requested("active"), 0);
+    world.kernel().pause_gateway(NAME, "quiet", Channel::App).unwrap();
+    assert_eq!(requested("paused"), 0);
+    world.kernel().remove_gateway(NAME, "enough", Channel::App).unwrap();
+    assert_eq!(requested("removed"), 0, "its token still writes in its chats");
 }
 
 #[test]

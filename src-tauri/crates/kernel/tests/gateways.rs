@@ -3,7 +3,7 @@
 
 use crate::story::{completed, count, log, state};
 use kernel::command::inbound::{Heard, Received};
-use kernel::gateway_registry::{GatewayRecord, PairedSender};
+use kernel::gateway_registry::{GatewayRecord, GatewayRegistry, PairedSender};
 use model::artifact::TrustTier;
 use model::envelope::{ENVELOPE_BYTES_MAX, Envelope};
 use model::fault::Point;
@@ -27,7 +27,7 @@ use testkit::{ChatService, Edge, Mode, World, done};
 
 pub const NAME: &str = "family";
 const MODEL: &str = "small";
-const HOST: &str = "chat.example:443";
+pub const HOST: &str = "chat.example:443";
 pub const TOKEN: &str = "nobody else has this token of the bot";
 pub const HOUR: i64 = 3_600_000;
 
@@ -327,6 +327,31 @@ fn a_flood_of_strangers_adds_a_few_events() {
     assert!(added <= 40, "{added} events of {many} messages");
     let (read, refused) = (in_gateway(&world, "gateway.read"), in_gateway(&world, "message.refused"));
     assert!(read >= 1 && refused >= 1);
+}
+
+#[test]
+fn what_a_gateway_did_for_long_is_read_from_its_newest_list_and_tells_the_same() {
+    let (mut world, _) = connected(7_141, true, Vec::new());
+    pair(&world, "mary", SenderProfile::Goals);
+    assert_eq!(said(&world, "mary", "1", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    assert_eq!(said(&world, "tom", "2", "hello"), refused(MessageRefusal::NotPaired));
+    let many =
+        std::env::var("HERMIT_GATEWAY_READS").ok().and_then(|many| many.parse().ok()).unwrap_or(700_u32);
+    for at in 0..many {
+        world.kernel().gateway_read(NAME, &format!("cursor {at}"), true).unwrap();
+    }
+    // What two messages wait for, who was refused and who is at which number lies far behind.
+    let before = record(&world);
+    assert_eq!((before.traffic.queue.len(), before.senders[0].seq > 0), (2, true));
+    assert_eq!(before.traffic.cursor, format!("cursor {}", many - 1));
+    let mut registry = GatewayRegistry::clone(&world.kernel().gateway_registry());
+    let read = registry.read_traffic(world.kernel().reader()).unwrap();
+    assert!(read < 600 && in_gateway(&world, "gateway.read") >= 700, "{read} events were read");
+    assert_eq!(registry.0[NAME], before);
+    world.reopen();
+    assert_eq!(record(&world), before);
+    assert_eq!(said(&world, "mary", "3", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    assert_eq!(said(&world, "mary", "1", "status"), refused(MessageRefusal::Repeated));
 }
 
 #[conforms::conforms(part = "HV-3.1-1")]

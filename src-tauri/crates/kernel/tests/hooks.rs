@@ -7,7 +7,7 @@ use kernel::command::hooks::{Call, Called};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::schedule::{Bounds, CallRefused, Overlap, PassedOver, Schedule, SeenChange};
+use model::schedule::{Bounds, CallRefused, Overlap, PassedOver, Schedule, SeenChange, Unseen};
 use model::{Body, Digest, TaskId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World};
@@ -210,4 +210,23 @@ fn so_many_calls_are_taken_within_a_minute_and_wait_and_refusals_do_not_fill_the
         (record(&world).slots.refused, record(&world).slots.last_refused),
         (1_001, Some(CallRefused::Time))
     );
+}
+
+#[test]
+fn what_was_called_while_the_folder_is_away_waits_until_it_is_there_again() {
+    let world = World::new(6_805);
+    keep(&world, waits(&world, "deploy"), "keep");
+    let (here, there) = (world.folder.path().to_owned(), world.folder.path().with_extension("away"));
+    std::fs::rename(&here, &there).unwrap();
+    for id in ["msg_1", "msg_2"] {
+        assert_eq!(call(&world, id, "{}"), Called::Taken);
+        assert_eq!((looks(&world), last_passed_over(&world)), (vec![], None));
+        world.clock.advance(2 * MINUTE);
+    }
+    let slots = record(&world).slots;
+    assert_eq!((slots.calls.len(), slots.unseen), (2, Some(Unseen::FolderMissing)), "it is told why");
+    std::fs::rename(&there, &here).unwrap();
+    let [run] = looks(&world)[..] else { panic!("one task") };
+    assert_eq!(told(&world, run), (vec![1, 2], 0));
+    assert_eq!((record(&world).slots.unseen, record(&world).slots.calls.len()), (None, 0));
 }

@@ -4,7 +4,7 @@ use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::completed;
 use kernel::ports::Surroundings;
 use model::TaskId;
-use model::schedule::{Bounds, CatchUp, Condition, PassedOver, Schedule, ScheduleState};
+use model::schedule::{Bounds, CatchUp, Condition, Overlap, PassedOver, Schedule, ScheduleState};
 use testkit::World;
 
 fn waits(world: &World, said: &str) -> Schedule {
@@ -120,6 +120,26 @@ fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_l
     world.clock.advance(31 * MINUTE);
     mains(true);
     assert_eq!((looks(&world), last()), (vec![], Some(PassedOver::TooLate)));
+
+    // One that waits for the run before it waits as long, too.
+    let mut queued = hourly();
+    (queued.bounds.overlap, queued.when.grace_ms) = (Some(Overlap::Queue), Some(90 * 60_000));
+    keep(&world, queued, "queue");
+    world.clock.advance(HOUR);
+    let [first] = looks(&world)[..] else { panic!("one run") };
+    world.clock.advance(HOUR);
+    assert_eq!((looks(&world), record(&world).slots.unmade.len()), (vec![], 1));
+    let passed_over = record(&world).slots.passed_over;
+    mains(false);
+    over(first);
+    assert_eq!((looks(&world), record(&world).slots.unmade.len()), (vec![], 1));
+    assert!(world.kernel().next_slot().unwrap() > now(&world), "it is not asked all the time");
+    world.clock.advance(10 * MINUTE);
+    assert_eq!((looks(&world), record(&world).slots.passed_over), (vec![], passed_over));
+    mains(true);
+    world.clock.advance(10 * MINUTE);
+    let [second] = looks(&world)[..] else { panic!("it is on mains power within the grace") };
+    over(second);
 
     // One that is skipped where it is missed waits as long: it was seen in time.
     let mut skips = hourly();

@@ -20,6 +20,8 @@ pub enum Access {
     owner,
     /// As `owner`; or, from anywhere else, with what a person signed for exactly that, in `signed`.
     person,
+    /// As `person`; or from a page whose link a person read at a terminal: it lets something run by itself again.
+    surface,
     /// No open store at all.
     free,
 }
@@ -255,7 +257,7 @@ macro_rules! with_commands {
         "tells how a time is read, and its next times" schedules.preview(Preview) -> Previewed, free [];
         "makes the task that asks a person whether a schedule is kept" schedules.keep(Keep) -> Submitted, write [];
         "pauses a schedule" schedules.pause(Pause) -> Schedule, write [];
-        "resumes a schedule that is paused" schedules.resume(Resume) -> Schedule, write [];
+        "resumes a schedule that is paused" schedules.resume(Resume) -> Schedule, surface [];
         "removes a schedule" schedules.remove(Remove) -> Schedule, write [];
         "begins the task of a schedule now" schedules.run(Run) -> Submitted, write [];
         "judges what the last runs of a schedule did by the policy of today: what it would ask" schedules.rehearse(Rehearse) -> Rehearsal, read [store, tasks];
@@ -265,7 +267,7 @@ macro_rules! with_commands {
         "shows a gateway" gateways.show(Show) -> Gateway, read [store, tasks];
         "makes the task that asks a person whether a gateway is connected" gateways.add(Add) -> Submitted, write [];
         "pauses a gateway" gateways.pause(Pause) -> Gateway, write [];
-        "resumes a gateway that is paused" gateways.resume(Resume) -> Gateway, write [];
+        "resumes a gateway that is paused" gateways.resume(Resume) -> Gateway, surface [];
         "removes a gateway, and with it who is paired there" gateways.remove(Remove) -> Gateway, write [];
         "makes a code, and the task that asks a person whether it pairs who sends it" gateways.pair(Pair) -> PairingCode, write [];
         "lists who is or was paired with a gateway" gateways.senders(Senders) -> SenderList, read [store];

@@ -1,5 +1,6 @@
 // Gateways: chat services that are connected, who is paired there, and what came in and went out.
 import { useState } from "react";
+import { ResumeWithPassphrase } from "~/features/approvals/ResumeWithPassphrase";
 import { anyOf, serviceName, useServices } from "~/features/chats/services";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Gateway } from "~/ipc/generated/gateways";
@@ -89,6 +90,7 @@ function One({ gateway: one, open }: { gateway: Gateway; open: boolean }) {
           : <Button look="link" onClick={() => setSure(true)}>Remove</Button>}
       </div>
       {failed !== undefined && <Failed error={failed} />}
+      {one.state === "paused" && <ResumeWithPassphrase of="gateway" name={one.name} refused={resume.error} done={resume.reset} />}
       {seen === "senders" && <Senders gateway={one.name} />}
       {seen === "messages" && <Messages gateway={one.name} />}
     </article>

@@ -36,7 +36,7 @@ export function Messages({ gateway }: { gateway: string }) {
 function Part({ gateway, before, names, older, another }: { gateway: string; before: number | null; names: Names; older: number; another: () => void }) {
   const asked = useAsk("gateways.messages", { name: gateway, before, limit: PART }, { keep: true });
   return (
-    <Answer asked={asked} what="messages" lines={3} isEmpty={(found) => found.messages.length === 0 && before === null} empty={<p className={styles.note}>Nothing came in and nothing went out yet.</p>}>
+    <Answer asked={asked} what="messages" lines={3} isEmpty={(found) => found.messages.length === 0 && before === null && found.before === null} empty={<p className={styles.note}>Nothing came in and nothing went out yet.</p>}>
       {(found) => {
         const next = found.before;
         return (

@@ -1,6 +1,7 @@
 // Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { Refused } from "~/host/host";
 import { DONE, GATEWAY, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
@@ -117,6 +118,28 @@ test("a schedule that paused itself waits in the inbox with its runs; resuming i
   form.getByRole("button", { name: "Remove morning" });
   await user.click(form.getByRole("button", { name: "Resume" }));
   await waitFor(() => expect(asked("schedules.resume")).toEqual([{ name: "morning" }]));
+});
+
+test("a page that no terminal opened resumes it with the passphrase, and is told why", async () => {
+  const status = sceneAnswers()["host.status"];
+  if (typeof status !== "object") throw new Error("the scene has a status");
+  const host = scene({
+    "host.status": { ...status, waiting: { ...status.waiting, approvals: 0, paused_schedules: 1 } },
+    "approvals.list": { rows: [] }, "task.list": { rows: [] },
+    "schedules.list": { schedules: [{ ...SCHEDULE, state: "paused", by_itself: true, why: "the last 3 runs failed" }] },
+    "schedules.resume": () => { throw new Refused({ code: "forbidden", message: "only a person may ask this" }); },
+  });
+  const signed: unknown[] = [];
+  const said = (...words: unknown[]) => { signed.push(words); return Promise.resolve(); };
+  host.person = { boot: said, settle: said, resume: said };
+  const { user } = show(host, "/");
+  const form = within(await screen.findByRole("region", { name: "Paused schedule" }));
+  await user.click(form.getByRole("button", { name: "Resume" }));
+  await form.findByText(/only a person may ask this/i);
+  await user.type(form.getByLabelText("Approval passphrase"), "right");
+  await user.click(form.getByRole("button", { name: "Resume morning" }));
+  await waitFor(() => expect(signed).toEqual([[{ of: "schedule", name: "morning" }, "right"]]));
+  await waitFor(() => expect(form.queryByLabelText("Approval passphrase")).toBeNull());
 });
 
 test("a gateway that paused itself waits in the inbox with the reason, and is resumed there", async () => {

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { ResumeWithPassphrase } from "~/features/approvals/ResumeWithPassphrase";
 import { serviceName, useServices } from "~/features/chats/services";
 import { useAct } from "~/ipc/client";
 import type { Gateway } from "~/ipc/generated/gateways";
@@ -29,6 +30,7 @@ export function PausedGateway({ gateway }: { gateway: Gateway }) {
         <Button because={because} onClick={() => resume.mutate({ name: gateway.name })}>Resume</Button>
       </div>
       {resume.error !== null && <Failed error={resume.error} />}
+      <ResumeWithPassphrase of="gateway" name={gateway.name} refused={resume.error} done={resume.reset} />
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { ResumeWithPassphrase } from "~/features/approvals/ResumeWithPassphrase";
 import { capital, runLook } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Schedule } from "~/ipc/generated/schedules";
@@ -44,6 +45,7 @@ export function PausedSchedule({ schedule }: { schedule: Schedule }) {
           : <Button look="link" onClick={() => setSure(true)}>Remove</Button>}
       </div>
       {failed !== undefined && <Failed error={failed} />}
+      <ResumeWithPassphrase of="schedule" name={schedule.name} refused={resume.error} done={resume.reset} />
     </section>
   );
 }

@@ -1,6 +1,7 @@
 // Schedules: what begins by itself, when it does so next, what became of its times, and how a new one is made.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { ResumeWithPassphrase } from "~/features/approvals/ResumeWithPassphrase";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Schedule } from "~/ipc/generated/schedules";
 import type { ScheduleState } from "~/ipc/generated/words";
@@ -98,6 +99,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
           : <Button look="link" onClick={() => setSure(true)}>Remove</Button>}
       </div>
       {failed !== undefined && <Failed error={failed} />}
+      {one.state === "paused" && <ResumeWithPassphrase of="schedule" name={one.name} refused={resume.error} done={resume.reset} />}
     </article>
   );
 }

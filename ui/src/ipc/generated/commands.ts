@@ -428,7 +428,7 @@ export interface Commands {
 
 export type CommandName = keyof Commands;
 
-export type Access = "read" | "write" | "owner" | "person" | "free";
+export type Access = "read" | "write" | "owner" | "person" | "surface" | "free";
 
 /** What a command needs, and the topics that make its answer stale. */
 export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {
@@ -555,7 +555,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "schedules.preview": { access: "free", topics: [] },
   "schedules.keep": { access: "write", topics: [] },
   "schedules.pause": { access: "write", topics: [] },
-  "schedules.resume": { access: "write", topics: [] },
+  "schedules.resume": { access: "surface", topics: [] },
   "schedules.remove": { access: "write", topics: [] },
   "schedules.run": { access: "write", topics: [] },
   "schedules.rehearse": { access: "read", topics: ["store", "tasks"] },
@@ -565,7 +565,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "gateways.show": { access: "read", topics: ["store", "tasks"] },
   "gateways.add": { access: "write", topics: [] },
   "gateways.pause": { access: "write", topics: [] },
-  "gateways.resume": { access: "write", topics: [] },
+  "gateways.resume": { access: "surface", topics: [] },
   "gateways.remove": { access: "write", topics: [] },
   "gateways.pair": { access: "write", topics: [] },
   "gateways.senders": { access: "read", topics: ["store"] },

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Text } from "./shared";
+import type { PersonSigned, Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
 import type { GatewayState, MessageAbout, MessageRefusal, MessageState, MessageUse, Profile, SenderProfile, Service, TaskStatus } from "./words";
 
@@ -51,6 +51,8 @@ export interface Pause {
 /** The gateway that listens and sends again. */
 export interface Resume {
   name: string;
+  /** What a person signed; not needed in the process that holds the store. */
+  signed?: PersonSigned | null;
 }
 
 /** The gateway that is removed, with everybody who is paired with it. */

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Text } from "./shared";
+import type { PersonSigned, Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
 import type { ApprovalStatus, CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
 
@@ -93,6 +93,8 @@ export interface Pause {
 /** The schedule that fires again. */
 export interface Resume {
   name: string;
+  /** What a person signed; not needed in the process that holds the store. */
+  signed?: PersonSigned | null;
 }
 
 /** The schedule that is removed. */

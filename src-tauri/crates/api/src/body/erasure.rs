@@ -2,6 +2,7 @@
 
 mod drafted;
 mod quoted;
+mod repeated;
 
 use crate::convert::{every, plain};
 use crate::fold::walk;
@@ -78,6 +79,7 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
             let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", artifact))?;
             search.events(&reader, row.task_id, &|event| event.entity_id == id.to_string())?;
             search.same_bytes(host, row)?;
+            search.repeated(host)?;
             search.quoted(host)?;
         }
         (None, None, Some(task)) => {

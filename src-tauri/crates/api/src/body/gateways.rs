@@ -2,14 +2,16 @@
 
 use super::schedules::proposer;
 use super::task::{budget, channel, of_submitted};
-use crate::caller::sender;
+use super::task_control::signed;
+use crate::caller::{sender, speaker};
 use crate::convert::{opt_word, text, word};
 use crate::files::absolute;
 use crate::host::ChatAccount;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::gateway_registry::{GatewayRecord, GatewayRegistry};
+use ledger::Reader;
 use model::artifact::ArtifactRef;
-use model::body::{MessageQueued, MessageReceived};
+use model::body::{MessageQueued, MessageReceived, MessageSending, MessageSettled};
 use model::envelope::Envelope;
 use model::gateway::{CODE_OPEN, Gateway as Kept, MessageState, MessageText, SenderProfile, Service};
 use model::ingress::Channel;
@@ -29,6 +31,10 @@ use wire::{Caller, Code, Error, Text};
 const MESSAGES_USUAL: usize = 50;
 /// And at most.
 const MESSAGES_MAX: usize = 200;
+/// Events that are read at once for that, the newest first.
+const STRIDE: u64 = 500;
+/// And at most, for one page: where nothing is said for long, a page is short.
+const LOOKED_MAX: u64 = 20_000;
 
 pub(crate) fn list(host: &dyn Host, _: List) -> Result<Gateways, Error> {
     let registry = registry(host)?;
@@ -106,7 +112,9 @@ pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Gateway, Error> {
 }
 
 pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Gateway, Error> {
-    host.kernel()?.resume_gateway(&p.name, sender(host, Channel::Cli)).wire()?;
+    let kernel = host.kernel()?;
+    let signed = signed(kernel, p.signed.as_ref())?;
+    kernel.resume_gateway_signed(&p.name, speaker(host, Channel::Cli), signed.as_ref()).wire()?;
     shown(host, &p.name)
 }
 
@@ -165,12 +173,7 @@ pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Erro
     let most = most.clamp(1, MESSAGES_MAX);
     let registry = registry(host)?;
     let record = known(&registry, &p.name)?;
-    let told = told(host, record)?;
-    let older = |(one, _): &Row| p.before.is_none_or(|before| one.place < before);
-    let mut shown: Vec<Row> = told.into_iter().rev().filter(older).take(most.saturating_add(1)).collect();
-    let last = shown.get(most.saturating_sub(1)).map(|(one, _)| one.place);
-    let before = last.filter(|_| shown.len() > most);
-    shown.truncate(most);
+    let (shown, before) = told(host, record, p.before, most)?;
     let query = host.query()?;
     let mut rows = Vec::new();
     for (mut row, at) in shown {
@@ -186,59 +189,138 @@ pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Erro
 /// A message, and where its words are kept.
 type Row = (Message, Option<ArtifactRef>);
 
-/// All that a gateway's stream tells of messages, in order, each with where its words are kept.
-fn told(host: &dyn Host, record: &GatewayRecord) -> Result<Vec<Row>, Error> {
-    let mut rows: Vec<Row> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let who = |principal: model::PrincipalId| record.senders.iter().find(|one| one.principal_id == principal);
-    fold::walk(&host.reader()?, record.messages_task_id, &mut |stored, event, body| {
-        let blank = Message {
-            place: stored.task_seq,
-            at: event.occurred_at.0,
-            is_outgoing: false,
-            chat: None,
-            sender: None,
-            text: None,
-            used_as: None,
-            refused: None,
-            times: None,
-            about: None,
-            state: None,
-            why: None,
-            task_id: None,
-            task_status: None,
-            sent_by: None,
-        };
-        let of = |principal| {
-            let sender = who(principal);
-            (sender.and_then(|one| one.chat.clone()), sender.and_then(|one| one.sender.clone()))
-        };
+/// What became of a message, from the newest event that says so.
+#[derive(Default)]
+struct Became {
+    state: Option<MessageState>,
+    why: Option<Option<String>>,
+    sent_by: Option<String>,
+}
+
+impl Became {
+    /// Takes an event in that is older than those before.
+    fn older(&mut self, body: &Body) {
         match body {
-            Body::MessageReceived(b) => {
-                rows.push((received(b, of(b.principal_id), blank), Some(b.envelope.clone())));
-            }
-            Body::MessageRefused(b) => {
-                rows.push((Message { refused: Some(b.refusal), times: Some(b.times), ..blank }, None));
-            }
-            Body::MessageQueued(b) => {
-                places.insert(b.repeat_key.clone(), rows.len());
-                rows.push((queued(b, of(b.principal_id), blank), Some(b.body.clone())));
-            }
             Body::MessageSending(b) => {
-                if let Some((row, _)) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
-                    (row.state, row.sent_by) = (Some(MessageState::Sending), Some(b.sent_by.to_string()));
-                }
+                self.state.get_or_insert(MessageState::Sending);
+                self.sent_by.get_or_insert_with(|| b.sent_by.to_string());
             }
             Body::MessageSettled(b) => {
-                if let Some((row, _)) = places.get(&b.repeat_key).and_then(|at| rows.get_mut(*at)) {
-                    (row.state, row.why) = (Some(b.state), b.why.shown().cloned());
-                }
+                self.state.get_or_insert(b.state);
+                self.why.get_or_insert_with(|| b.why.shown().cloned());
             }
             _ => {}
         }
-        Ok(())
-    })?;
-    Ok(rows)
+    }
+
+    /// Of a message whose events lie before the place that was asked for: found by their keys, however far they are.
+    fn by_key(reader: &Reader, gateway: &str, repeat_key: &str) -> Result<Self, Error> {
+        let mut events = Vec::new();
+        for attempt in 0_u32.. {
+            let sending =
+                reader.by_idempotency_key(&format!("sending:{gateway}:{repeat_key}:{attempt}")).wire()?;
+            let is_end = attempt > 0 && sending.is_none();
+            events.extend(sending);
+            for state in MessageState::ALL {
+                let key = format!("settled:{gateway}:{repeat_key}:{attempt}:{state}");
+                events.extend(reader.by_idempotency_key(&key).wire()?);
+            }
+            if is_end {
+                break;
+            }
+        }
+        events.sort_unstable_by_key(|stored| std::cmp::Reverse(stored.task_seq));
+        let mut became = Self::default();
+        for stored in events {
+            became.older(&fold::body(reader, &stored.event().wire()?)?);
+        }
+        Ok(became)
+    }
+
+    fn tell(self, row: &mut Message) {
+        row.state = self.state.or(row.state);
+        row.why = self.why.flatten();
+        row.sent_by = self.sent_by;
+    }
+}
+
+/// Messages that a gateway's stream tells of before a place, the newest first, each with where its words are kept; and where the
+/// next page begins, if there is one. So many events are looked at for that at most.
+fn told(
+    host: &dyn Host,
+    record: &GatewayRecord,
+    before: Option<u64>,
+    most: usize,
+) -> Result<(Vec<Row>, Option<u64>), Error> {
+    let (reader, stream) = (host.reader()?, record.messages_task_id);
+    let head = reader.task_head(stream).wire()?.map_or(0, |(seq, _)| seq);
+    let mut end = before.map_or(head, |before| before.saturating_sub(1).min(head));
+    let lowest = end.saturating_sub(LOOKED_MAX);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut became: BTreeMap<String, Became> = BTreeMap::new();
+    while end > lowest {
+        let start = end.saturating_sub(STRIDE).max(lowest);
+        let page = reader.events(stream, start, usize::try_from(STRIDE).unwrap_or(usize::MAX)).wire()?;
+        for stored in page.iter().rev().filter(|stored| stored.task_seq <= end) {
+            let event = stored.event().wire()?;
+            let body = fold::body(&reader, &event)?;
+            if let Body::MessageSending(MessageSending { repeat_key, .. })
+            | Body::MessageSettled(MessageSettled { repeat_key, .. }) = &body
+            {
+                became.entry(repeat_key.clone()).or_default().older(&body);
+                continue;
+            }
+            let Some((mut row, at)) = told_by(record, (stored.task_seq, event.occurred_at.0), &body) else {
+                continue;
+            };
+            if rows.len() == most {
+                let last = rows.last().map(|(row, _)| row.place);
+                return Ok((rows, last));
+            }
+            if let Body::MessageQueued(b) = &body {
+                let known = became.remove(&b.repeat_key);
+                let by_key = || Became::by_key(&reader, &record.name, &b.repeat_key);
+                let known = if before.is_some() { by_key()? } else { known.unwrap_or_default() };
+                known.tell(&mut row);
+            }
+            rows.push((row, at));
+        }
+        end = start;
+    }
+    Ok((rows, Some(end.saturating_add(1)).filter(|_| end > 0)))
+}
+
+/// What an event tells of a message, where it begins one.
+fn told_by(record: &GatewayRecord, (place, at): (u64, i64), body: &Body) -> Option<Row> {
+    let blank = Message {
+        place,
+        at,
+        is_outgoing: false,
+        chat: None,
+        sender: None,
+        text: None,
+        used_as: None,
+        refused: None,
+        times: None,
+        about: None,
+        state: None,
+        why: None,
+        task_id: None,
+        task_status: None,
+        sent_by: None,
+    };
+    let of = |principal: model::PrincipalId| {
+        let sender = record.senders.iter().find(|one| one.principal_id == principal);
+        (sender.and_then(|one| one.chat.clone()), sender.and_then(|one| one.sender.clone()))
+    };
+    match body {
+        Body::MessageReceived(b) => Some((received(b, of(b.principal_id), blank), Some(b.envelope.clone()))),
+        Body::MessageRefused(b) => {
+            Some((Message { refused: Some(b.refusal), times: Some(b.times), ..blank }, None))
+        }
+        Body::MessageQueued(b) => Some((queued(b, of(b.principal_id), blank), Some(b.body.clone()))),
+        _ => None,
+    }
 }
 
 type ChatAndSender = (Option<String>, Option<String>);

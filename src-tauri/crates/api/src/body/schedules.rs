@@ -4,7 +4,8 @@ use super::conversations::conversation;
 pub(crate) use super::schedule_calendar::calendar;
 pub(crate) use super::schedule_rehearsal::rehearse;
 use super::task::{budget, channel, of_submitted};
-use crate::caller::sender;
+use super::task_control::signed;
+use crate::caller::{sender, speaker};
 use crate::convert::opt_word;
 use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found, usage};
@@ -100,7 +101,9 @@ pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Schedule, Error> {
 }
 
 pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Schedule, Error> {
-    host.kernel()?.resume_schedule(&p.name, sender(host, Channel::Cli)).wire()?;
+    let kernel = host.kernel()?;
+    let signed = signed(kernel, p.signed.as_ref())?;
+    kernel.resume_schedule_signed(&p.name, speaker(host, Channel::Cli), signed.as_ref()).wire()?;
     host.rouse();
     shown(host, &p.name)
 }

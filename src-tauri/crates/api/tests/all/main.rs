@@ -13,6 +13,7 @@ mod askers;
 mod drafted;
 mod drawings;
 mod enclosed;
+mod erased;
 mod gateways;
 mod groups;
 mod home;

@@ -272,7 +272,9 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
     ];
     let asked =
         [asked.to_vec(), of_talk(&task).to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();
-    for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))
+    for info in COMMANDS
+        .iter()
+        .filter(|i| matches!(i.access, Access::write | Access::owner | Access::person | Access::surface))
     {
         let params =
             asked.iter().find(|(name, _)| *name == info.name).unwrap_or_else(|| panic!("{}", info.name));

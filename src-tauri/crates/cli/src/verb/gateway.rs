@@ -2,6 +2,7 @@
 
 use super::Came;
 use super::gateway_log::{messages, senders};
+use super::keyring::approval_passphrase;
 use super::run::take_up;
 use crate::approve::TerminalApproval;
 use crate::args::GatewayVerb;
@@ -11,6 +12,7 @@ use crate::live::Live;
 use crate::output::{Output, Tone, table};
 use crate::text::{count, plain, time};
 use host::Session;
+use serde::Serialize;
 use wire::gateways::{
     Gateway, Gateways, List, Pair, PairingCode, Pause, Remove, Resume, Senders, Show, Unpair,
 };
@@ -36,7 +38,11 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
         }
         GatewayVerb::Resume { gateway } => {
             let told = format!("{} is resumed", plain(&gateway));
-            changed(context, &Resume { name: gateway }, &told)
+            let resume = |session: &Session| match session.is_attached() {
+                true => session.resume_gateway_by(gateway.clone(), &approval_passphrase(context, None)?),
+                false => session.call(&Resume { name: gateway.clone(), signed: None }),
+            };
+            changed_by(context, resume, &told)
         }
         GatewayVerb::Rm { gateway, reason } => {
             let told =
@@ -67,8 +73,16 @@ fn told<C: Command>(context: &Context, ask: &C) -> Result<C::Answer, Error> {
 
 /// Asks for a change that needs no yes, and tells it in a line.
 fn changed<C: Command>(context: &Context, ask: &C, told: &str) -> Came {
+    changed_by(context, |session| session.call(ask), told)
+}
+
+fn changed_by<T: Serialize>(
+    context: &Context,
+    ask: impl FnOnce(&Session) -> Result<T, Error>,
+    told: &str,
+) -> Came {
     let session = context.writing(Signs::No)?;
-    let done = session.call(ask);
+    let done = ask(&session);
     session.close();
     context.out.answer(&done?, |out, _| out.line(told))?;
     Ok(exit::DONE)

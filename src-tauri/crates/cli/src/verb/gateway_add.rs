@@ -7,7 +7,6 @@ use super::secret::{local, value};
 use super::tools::absolute;
 use crate::args::GatewayAdd;
 use crate::context::{Context, Signs};
-use crate::output::Tone;
 use crate::terminal::{Echo, LINE_BYTES_MAX, Terminal, Typed};
 use crate::text::plain;
 use host::Session;
@@ -150,20 +149,31 @@ fn connect(context: &Context, session: &Session, token: Option<(&[u8], &[String]
         let terms = SecretTerms::at(hosts);
         local(session)?.set_secret(&add.secret, value, &terms).map_err(host::Error::to_wire)?;
     }
+    let asked = ask(context, session, add);
+    match &asked {
+        Ok(exit::DONE) => {
+            context
+                .out
+                .line(format!("To let somebody write to it: hermit gateway pair {}", plain(&add.name)));
+        }
+        // Its card waits.
+        Ok(exit::WAITING) => {}
+        // Refused, failed or broken off: nothing uses the token, and it is there.
+        _ if token.is_some() => context.out.note(format!(
+            "`secret:{0}` is still kept; `hermit secret rm {0}` forgets it",
+            plain(&add.secret)
+        )),
+        _ => {}
+    }
+    asked
+}
+
+/// Puts the gateway to the person, and stays with the task that asks them.
+fn ask(context: &Context, session: &Session, add: &Add) -> Came {
     take_up(context, session);
     let heard = session.listen();
     let submitted = session.call(add)?;
-    let (code, _) = stay_with(context, session, &submitted.task_id, heard)?;
-    let name = plain(&add.name);
-    match code {
-        exit::DONE => context.out.line(format!("To let somebody write to it: hermit gateway pair {name}")),
-        exit::REFUSED if token.is_some() => context.out.say(
-            Tone::Faint,
-            format!("`secret:{0}` is still kept; `hermit secret rm {0}` forgets it", plain(&add.secret)),
-        ),
-        _ => {}
-    }
-    Ok(code)
+    stay_with(context, session, &submitted.task_id, heard).map(|(code, _)| code)
 }
 
 /// Asks at the terminal for what is missing.

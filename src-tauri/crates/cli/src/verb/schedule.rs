@@ -1,6 +1,7 @@
 //! `hermit schedule`.
 
 use super::Came;
+use super::keyring::approval_passphrase;
 use super::run::{micros, parameters, playbook_file};
 use super::schedule_hook;
 use super::schedule_times::{asks, calendar, reason};
@@ -10,6 +11,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use acts::money;
+use host::Session;
 use model::schedule::condition_in_words;
 use std::path::Path;
 use wire::schedules::{
@@ -63,7 +65,13 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
             &Pause { name: schedule, reason },
             "is paused; its times pass until you resume it",
         ),
-        ScheduleVerb::Resume { schedule } => changed(context, &Resume { name: schedule }, "is resumed"),
+        ScheduleVerb::Resume { schedule } => {
+            let resume = |session: &Session| match session.is_attached() {
+                true => session.resume_schedule_by(schedule, &approval_passphrase(context, None)?),
+                false => session.call(&Resume { name: schedule, signed: None }),
+            };
+            changed_by(context, resume, "is resumed")
+        }
         ScheduleVerb::Rm { schedule, reason } => {
             changed(context, &Remove { name: schedule, reason }, "is removed; its history stays")
         }
@@ -76,8 +84,12 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
 
 /// Asks for a change that needs no yes, and tells it in a line.
 fn changed<C: wire::Command<Answer = Schedule>>(context: &Context, ask: &C, told: &str) -> Came {
+    changed_by(context, |session| session.call(ask), told)
+}
+
+fn changed_by(context: &Context, ask: impl FnOnce(&Session) -> Result<Schedule, Error>, told: &str) -> Came {
     let session = context.writing(Signs::No)?;
-    let done = session.call(ask);
+    let done = ask(&session);
     session.close();
     context.out.answer(&done?, |out, one| {
         out.line(format!("{} {told}", plain(&one.name)));

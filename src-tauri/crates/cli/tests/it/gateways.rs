@@ -89,6 +89,36 @@ fn a_token_typed_at_a_terminal_is_a_secret_and_the_gateway_is_told_paused_resume
 }
 
 #[test]
+fn a_token_that_is_kept_for_a_gateway_which_is_not_added_is_told_with_what_forgets_it() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let mut terminal = bench.terminal(&[
+        "gateway",
+        "add",
+        "telegram",
+        "--name",
+        "family",
+        "--address",
+        NOWHERE,
+        "--playbook",
+        "inventory",
+        "--profile",
+        "no_such_profile",
+        "--workspace",
+        folder.to_str().unwrap(),
+    ]);
+    terminal.expect("The bot's token (not shown): ").send(&format!("{TOKEN}\r"));
+    terminal.expect("forgets");
+    assert_ne!(terminal.end().0, 0);
+    let kept = bench.run(&["secret", "list", "--json"]).ends_with(0).json();
+    assert!(kept.to_string().contains("gateway-family"), "{kept}");
+    assert_eq!(
+        bench.run(&["gateway", "list", "--json"]).ends_with(0).json()["gateways"],
+        serde_json::json!([])
+    );
+}
+
+#[test]
 fn a_code_is_told_once_to_whoever_asked_for_it_and_is_kept_nowhere() {
     let bench = Bench::new();
     connected(&bench);

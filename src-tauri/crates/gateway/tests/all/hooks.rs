@@ -5,12 +5,14 @@ use crate::{Got, Open, open};
 use api::Host as _;
 use seal::webhook::sign;
 use serde_json::{Value, json};
+use std::io::Write as _;
+use std::net::TcpStream;
 
 /// The bytes 0 to 31.
 pub const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A schedule that waits for the hook `deploy`, which a person kept.
-fn with_a_hook(seed: u64) -> Open {
+pub fn with_a_hook(seed: u64) -> Open {
     waiting(open(seed))
 }
 
@@ -148,7 +150,7 @@ fn what_is_refused_is_refused_in_the_same_words_whatever_is_wrong_and_on_record_
 }
 
 #[test]
-fn a_call_is_as_long_as_it_may_be_and_more_than_some_within_a_minute_are_not_looked_at() {
+fn a_call_is_as_long_as_it_may_be_and_of_more_than_some_that_are_refused_nothing_is_told() {
     let open = with_a_hook(322);
     let longest = vec![b'x'; 64 * 1024];
     assert_eq!(open.signed("deploy", "msg_1", &longest).status, 202);
@@ -158,11 +160,44 @@ fn a_call_is_as_long_as_it_may_be_and_more_than_some_within_a_minute_are_not_loo
     assert_eq!(open.hook()["last_refused"], "too_large");
     let statuses: Vec<u16> =
         (0..640).map(|_| open.ask("POST", "/v1/hooks/nobody", &[], b"x").status).collect();
-    assert_eq!(statuses.iter().filter(|status| **status == 403).count(), 597, "three came before");
+    assert_eq!(statuses.iter().filter(|status| **status == 403).count(), 598, "two came before");
     assert_eq!((statuses[0], statuses[639]), (403, 429));
-    assert_eq!(open.signed("deploy", "msg_3", b"{}").status, 429, "whatever it is");
+    assert_eq!(open.ask("POST", "/v1/hooks/deploy", &[], b"x").status, 429, "whether it is there or not");
+    assert_eq!(open.signed("deploy", "msg_3", &longer).status, 429);
+    assert_eq!(open.signed("deploy", "msg_3", b"{}").status, 202, "what is signed comes through");
     open.home.world.clock.advance(60_000);
-    assert_eq!(open.signed("deploy", "msg_3", b"{}").status, 202);
+    assert_eq!(open.ask("POST", "/v1/hooks/nobody", &[], b"x").status, 403);
+}
+
+#[test]
+fn a_thousand_calls_that_nobody_signed_and_bodies_that_do_not_come_hold_up_none_that_is_signed() {
+    let open = with_a_hook(324);
+    let address = open.server.address();
+    let slow: Vec<TcpStream> = (0..70)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            let head =
+                format!("POST /v1/hooks/deploy HTTP/1.1\r\nhost: {address}\r\ncontent-length: 9\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let (mut refused, body) = (0, b"{}".as_slice());
+    for n in 0..1_000 {
+        let (id, at) = (format!("bad_{n}"), open.at(0));
+        let got = match n % 3 {
+            0 => open.ask("POST", "/v1/hooks/nobody", &[], body),
+            1 => open.ask("POST", "/v1/hooks/deploy", &[], body),
+            _ => open.call("deploy", (&id, &at, body), &sign(b"whsec_AAAA", &id, &at, body)),
+        };
+        refused += u32::from(matches!(got.status, 403 | 429));
+        if n % 250 == 249 {
+            assert_eq!(open.signed("deploy", &format!("good_{n}"), body).status, 202, "after {n}");
+        }
+    }
+    assert_eq!(refused, 1_000);
+    assert_eq!(open.hook()["called"], 4);
+    drop(slow);
 }
 
 #[test]

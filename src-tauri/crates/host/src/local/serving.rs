@@ -39,7 +39,33 @@ impl Local {
     pub fn facts(&self) -> Vec<wire::host::Fact> {
         // Without a store, or in one that cannot be read, nothing is named; the doctor says so elsewhere.
         let known = self.known_keys().unwrap_or_default();
-        doctor::gather(&self.home, &self.settings_now(), &self.keys, &self.executors, &self.secrets, &known)
+        let mut facts = doctor::gather(
+            &self.home,
+            &self.settings_now(),
+            &self.keys,
+            &self.executors,
+            &self.secrets,
+            &known,
+        );
+        facts.extend(doctor::schedules(&self.unseen().unwrap_or_default()));
+        facts
+    }
+
+    /// Schedules that cannot see what they wait for, by name.
+    fn unseen(&self) -> Option<Vec<String>> {
+        let registry = match &self.owned {
+            Some(owned) => owned.kernel.schedule_registry(),
+            None => {
+                self.home.has_store().then_some(())?;
+                let reader = self.reading_reader().or_logged("the store cannot be read")?;
+                let mut state = api::store_state(reader).or_logged("the schedules cannot be read")?;
+                let read = Arc::make_mut(&mut state.schedules).read_slots(reader);
+                read.or_logged("what became of schedules cannot be read")?;
+                state.schedules
+            }
+        };
+        let unseen = registry.all_standing().filter(|one| one.may_begin() && one.slots.unseen.is_some());
+        Some(unseen.map(|one| one.name.clone()).collect())
     }
 
     /// The keys in force that the ledger names.

@@ -84,7 +84,10 @@ impl Kernel {
             match self.fire(&name, now) {
                 Ok(tasks) => {
                     // Where nothing began and it is due all the same, it waits for what must be so for its run to begin.
-                    let waits = |one: ScheduleRecord| one.slots.unmade.is_empty() && one.is_due(now);
+                    let waits = |one: ScheduleRecord| match one.slots.unmade.is_empty() {
+                        true => one.is_due(now),
+                        false => one.may_begin() && !self.is_at_work(&one),
+                    };
                     let waits = tasks.is_empty() && self.known_schedule(&name).is_ok_and(waits);
                     to_drive.extend(tasks);
                     let mut held = lock(&self.slots_held);
@@ -119,11 +122,19 @@ impl Kernel {
             if runs.contains(&Run::AtWork) {
                 return Ok(to_drive);
             }
-            let made = self.schedule_of(&record).and_then(|schedule| {
-                match self.why_not_begun(&record, &schedule, (&runs, at))? {
-                    Some(why) => self.not_begun(&record, at, why).map(|()| None),
-                    None => self.make_run(&record, schedule, at).map(Some),
-                }
+            let looked = self
+                .schedule_of(&record)
+                .and_then(|schedule| Ok((self.why_not_begun(&record, &schedule, (&runs, at))?, schedule)));
+            // What fires and is not too late yet waits for a condition as what came due does.
+            if let Ok((Some(why), _)) = &looked
+                && record.when.grace_ms.is_some()
+                && is_condition(*why)
+            {
+                return Ok(to_drive);
+            }
+            let made = looked.and_then(|(why, schedule)| match why {
+                Some(why) => self.not_begun(&record, at, why).map(|()| None),
+                None => self.make_run(&record, schedule, at).map(Some),
             });
             match made {
                 Ok(None) => {}
@@ -359,6 +370,11 @@ impl Kernel {
     }
 }
 
+/// Whether a run is held back by how this machine stands.
+const fn is_condition(why: PassedOver) -> bool {
+    matches!(why, PassedOver::OnBattery | PassedOver::NoNetwork)
+}
+
 /// Whether what holds a run back may pass while the newest of these slots is not too late yet: a condition, where a grace is said.
 fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, why: PassedOver) -> bool {
     let grace = record.when.grace_ms.and_then(|ms| i64::try_from(ms).ok());
@@ -367,8 +383,7 @@ fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, wh
         Settled::PassedOver { .. } => None,
     });
     let newest = fires.max();
-    matches!(why, PassedOver::OnBattery | PassedOver::NoNetwork)
-        && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
+    is_condition(why) && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
 }
 
 /// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.

@@ -1,6 +1,7 @@
 //! Gateways: connected by a person's yes, paused, resumed, removed (schedule.md 2). Who is paired stands in [`super::pairing`],
 //! what comes in in [`super::inbound`], what goes out in [`super::outbound`].
 
+use super::person::{Matter, Signed};
 use super::submit::Submitted;
 use crate::Error;
 use crate::gateway_registry::{GatewayRecord, GatewayRegistry};
@@ -120,15 +121,31 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] without it, [`Error::Conflict`] when it is not paused, [`Error::Refused`] when no person says it.
     pub fn resume_gateway(&self, name: &str, by: impl Into<Sender>) -> Result<(), Error> {
-        let sender = by.into();
-        sender.speaks_for_the_person("resume a gateway")?;
+        self.resume_gateway_signed(name, by, None)
+    }
+
+    /// As [`Kernel::resume_gateway`], by what a person signed about [`GatewayRecord::resume_subject`]; it stands beside it.
+    ///
+    /// # Errors
+    /// As [`Kernel::resume_gateway`].
+    pub fn resume_gateway_signed(
+        &self,
+        name: &str,
+        by: impl Into<Sender>,
+        signed: Option<&Signed>,
+    ) -> Result<(), Error> {
         let record = self.standing_gateway(name)?;
+        let about = (Matter::Resume, record.resume_subject());
+        let (sender, decided) = self.said_by_person((by.into(), "resume a gateway"), about, signed)?;
         if record.state != GatewayState::Paused {
             return Err(Error::Conflict(format!("the gateway `{name}` is not paused")));
         }
         let mut w = self.gateway_writeup(sender, name)?;
         let resumed_at = w.now;
         w.push(GatewayResumed { name: name.to_owned(), resumed_at });
+        if let Some(decided) = decided {
+            w.push(decided);
+        }
         self.commit(w).map(drop)
     }
 
@@ -199,7 +216,9 @@ impl Kernel {
         let is_same = keep.was.as_deref().is_some_and(|was| account(was) == account(&keep.gateway));
         if let Some(known) = known.filter(|known| !is_same && !known.traffic.cursor.is_empty()) {
             let (cursor, read_at) = (Sensitive::from(String::new()), w.now);
-            in_messages(w, known, |w| w.push(GatewayRead { name: name.clone(), cursor, read_at }));
+            in_messages(w, known, |w| {
+                w.push(GatewayRead { name: name.clone(), cursor, read_at, matters: None })
+            });
         }
         Ok(())
     }

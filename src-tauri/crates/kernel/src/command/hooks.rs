@@ -18,7 +18,7 @@ use model::body::{ScheduleCalled, ScheduleCallsRefused};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::schedule::{
-    CallRefused, DueSlot, HookCall, Overlap, PassedOver, Seen, SeenChange, Settled, Trigger,
+    CallRefused, DueSlot, HookCall, Overlap, PassedOver, Schedule, Seen, SeenChange, Settled, Trigger,
 };
 use model::{ArtifactId, Digest, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
@@ -160,6 +160,13 @@ impl Kernel {
         self.commit(w)?;
         (*calls, *last) = (0, Some(now));
         Ok(())
+    }
+
+    /// Whether calls wait for a folder that is away: they are on record, and none is lost by that.
+    pub(super) fn waits_for_folder(&self, record: &ScheduleRecord, schedule: &Schedule) -> bool {
+        let root = self.root_of(schedule.workspace_id);
+        let is_there = root.and_then(|root| self.executors_at(&root, schedule.workspace_id)).is_ok();
+        !is_there && !record.slots.calls.is_empty()
     }
 
     /// One look at the calls of a hook: those that wait are one slot.

@@ -165,7 +165,7 @@ impl Kernel {
             let left = if rows.is_empty() { 0 } else { self.line_uses(&record, sender)? };
             for row in rows {
                 let has_ended = row.status.is_terminal();
-                let is_told = has_ended && record.traffic.has_told(&format!("end:{}", row.task_id));
+                let is_told = has_ended && self.was_told(&record, &format!("end:{}", row.task_id))?;
                 let has_news = !is_told && (has_ended || row.open_questions > 0 || row.open_approvals > 0);
                 let has_line = self.may_have_line(&record, row.task_id, (has_ended, left));
                 if !has_news && !has_line {
@@ -182,6 +182,12 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+
+    /// Whether a message with this key was ever to go out; of the newest that is known without a look.
+    fn was_told(&self, record: &GatewayRecord, repeat_key: &str) -> Result<bool, Error> {
+        let key = format!("queued:{}:{repeat_key}", record.name);
+        Ok(record.traffic.has_told(repeat_key) || self.reader.by_idempotency_key(&key)?.is_some())
     }
 
     /// What is to be told of a task and was not.

@@ -5,9 +5,11 @@
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::sender::Sender;
 use governance::Refusal;
 use model::UnixMs;
 use model::body::{KeyPurpose, PersonDecided};
+use model::task::Origin;
 use seal::{Digest, PublicKey, Signature, Signer};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,8 @@ model::names! {
         Boot = "boot",
         /// An outcome that nobody knew is settled.
         Settle = "settle",
+        /// A schedule or a gateway that is paused goes on.
+        Resume = "resume",
     }
 }
 
@@ -84,7 +88,31 @@ impl Signed {
     }
 }
 
+/// What the resuming of a schedule or a gateway is about: `stands` differs from pause to pause, so that it resumes no other.
+pub fn resume_subject(noun: &str, name: &str, stands: (u32, u32)) -> Digest {
+    Digest::of(format!("resume\n{noun}\n{name}\n{}\n{}", stands.0, stands.1).as_bytes())
+}
+
 impl Kernel {
+    /// Who says what only a person says: one who is there, or who signed exactly this, and then the record of that.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it is neither.
+    pub(crate) fn said_by_person(
+        &self,
+        (by, what): (Sender, &str),
+        (matter, subject): (Matter, Digest),
+        signed: Option<&Signed>,
+    ) -> Result<(Sender, Option<PersonDecided>), Error> {
+        match signed {
+            Some(signed) => {
+                let decided = self.decided(matter, subject, signed)?;
+                Ok((Sender { by: Origin::Person, ..by }, Some(decided)))
+            }
+            None => by.is_a_person(what).map(|()| (by, None)),
+        }
+    }
+
     /// The record of a decision, once it is a person's: signed by the approval key in force, about exactly this, now.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Schedules: kept by a person's yes, paused, resumed, removed (schedule.md 1). How their slots fire stands in [`super::firing`].
 
 use super::firing::deadline;
+use super::person::{Matter, Signed};
 use super::submit::{Reasoning, Submission, Submitted};
 use super::triggers::slot_at;
 use crate::Error;
@@ -120,9 +121,22 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] without it, [`Error::Conflict`] when it is not paused, [`Error::Refused`] when no person says it.
     pub fn resume_schedule(&self, name: &str, by: impl Into<Sender>) -> Result<(), Error> {
-        let sender = by.into();
-        sender.speaks_for_the_person("resume a schedule")?;
+        self.resume_schedule_signed(name, by, None)
+    }
+
+    /// As [`Kernel::resume_schedule`], by what a person signed about [`ScheduleRecord::resume_subject`]; it stands beside it.
+    ///
+    /// # Errors
+    /// As [`Kernel::resume_schedule`].
+    pub fn resume_schedule_signed(
+        &self,
+        name: &str,
+        by: impl Into<Sender>,
+        signed: Option<&Signed>,
+    ) -> Result<(), Error> {
         let record = self.standing(name)?;
+        let about = (Matter::Resume, record.resume_subject());
+        let (sender, decided) = self.said_by_person((by.into(), "resume a schedule"), about, signed)?;
         if record.state() != ScheduleState::Paused {
             return Err(Error::Conflict(format!("the schedule `{name}` is not paused")));
         }
@@ -136,6 +150,9 @@ impl Kernel {
             span: record.span.saturating_add(1),
             settled,
         });
+        if let Some(decided) = decided {
+            w.push(decided);
+        }
         self.commit_change(w, name)?;
         // What waited before the pause was passed over.
         lock(&self.slots_held).remove(name);

@@ -221,6 +221,10 @@ impl Kernel {
             return then(ms);
         }
         if let Trigger::Hook { name } = on {
+            if self.waits_for_folder(record, schedule) {
+                self.cannot_be_seen(record, Unseen::FolderMissing)?;
+                return then(RETRY_MS);
+            }
             return self.look_at_calls(record, name, (&runs, overlap), now);
         }
         let before = self.seen_before(record)?;

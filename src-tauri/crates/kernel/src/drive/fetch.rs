@@ -6,6 +6,7 @@ use crate::gateway_registry::GatewayRecord;
 use crate::kernel::Kernel;
 use crate::state::ObservedRef;
 use acts::Action;
+use model::gateway::GatewayState;
 use model::web::{Fetch, WebUrl};
 
 impl Kernel {
@@ -37,16 +38,24 @@ impl Kernel {
     }
 
     /// Why no act of a task uses a secret, if none does: there is none, or it opens a gateway, and whoever had it could write there
-    /// past every card.
+    /// past every card. That holds for one that was removed as long as the secret may go to its hosts: what its token can do does not
+    /// end with it.
     pub(super) fn unusable_secret(&self, handle: &str) -> Option<String> {
-        if !self.secrets().contains_key(handle) {
+        let secrets = self.secrets();
+        let Some(terms) = secrets.get(handle) else {
             return Some(format!(
                 "there is no `secret:{handle}`; a person sets it with `hermit secret set`, so ask for it"
             ));
-        }
+        };
         let registry = self.gateway_registry();
-        let opens = |record: &&GatewayRecord| self.gateway_of(record).is_ok_and(|one| one.secret == handle);
-        registry.all_standing().find(opens).map(|record| {
+        let opens = |record: &&GatewayRecord| {
+            self.gateway_of(record).is_ok_and(|one| {
+                let is_removed = record.state == GatewayState::Removed;
+                one.secret == handle
+                    && (!is_removed || one.hosts.iter().any(|host| terms.hosts.contains(host)))
+            })
+        };
+        registry.0.values().find(opens).map(|record| {
             format!("`secret:{handle}` opens the gateway `{}`, and is for nothing else", record.name)
         })
     }

@@ -40,8 +40,8 @@ macro_rules! with_gateways {
         MessageRefused ("message.refused", 1, Gateway, |b| b.name) { name: String, refusal: MessageRefusal, times: u64 }
         /// A sender who sent wrong codes is not heard until then.
         SenderSilenced ("sender.silenced", 1, Gateway, |b| b.name) { name: String, sender: Text, until: UnixMs }
-        /// How far the service was read.
-        GatewayRead ("gateway.read", 1, Gateway, |b| b.name) { name: String, cursor: Text, read_at: UnixMs }
+        /// How far the service was read. `matters`: places in this stream, before this one, that still tell something.
+        GatewayRead ("gateway.read", 1, Gateway, |b| b.name) { name: String, cursor: Text, read_at: UnixMs; since matters: Vec<u64> }
         /// A message is to go out to a sender, once for each key. A button of it denies the approval that it is about.
         MessageQueued ("message.queued", 1, Gateway, |b| b.name) {
             name: String, principal_id: PrincipalId, repeat_key: String, about: MessageAbout, body: ArtifactRef,

@@ -2,10 +2,10 @@
 //! connects one, or pairs anybody: each is a card that a person answers.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
-use crate::Text;
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::task::{Budget, Reasoner};
+use crate::{PersonSigned, Text};
 use std::collections::BTreeMap;
 use words::chat::{
     GatewayState, MessageAbout, MessageRefusal, MessageState, MessageUse, SenderProfile, Service,
@@ -51,7 +51,12 @@ params! {
     /// The gateway that neither listens nor sends from now on.
     Pause { name: String, reason: Option<String> }
     /// The gateway that listens and sends again.
-    Resume { name: String }
+    Resume {
+        name: String,
+        /// What a person signed; not needed in the process that holds the store.
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
     /// The gateway that is removed, with everybody who is paired with it.
     Remove { name: String, reason: Option<String> }
     /// The pairing that a person is asked about.

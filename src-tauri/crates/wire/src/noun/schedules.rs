@@ -2,10 +2,10 @@
 //! here keeps one.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
-use crate::Text;
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::task::{Budget, Reasoner};
+use crate::{PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
@@ -101,7 +101,12 @@ params! {
     /// The schedule whose times pass from now on.
     Pause { name: String, reason: Option<String> }
     /// The schedule that fires again.
-    Resume { name: String }
+    Resume {
+        name: String,
+        /// What a person signed; not needed in the process that holds the store.
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
     /// The schedule that is removed.
     Remove { name: String, reason: Option<String> }
     /// The schedule whose task begins now.

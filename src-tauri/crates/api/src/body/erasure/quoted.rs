@@ -61,16 +61,22 @@ impl Search {
 }
 
 impl Going {
+    /// Whether it has words of what goes, or its title.
     fn is_quoted_in(&self, check: &AnswerCheck) -> bool {
-        check.sentences.iter().flat_map(|sentence| &sentence.cites).any(|cite| self.is_quoted_by(cite))
+        let mut sentences = check.sentences.iter();
+        sentences.any(|one| {
+            one.sources.iter().any(|source| self.artifacts.contains(&source.artifact_id))
+                || one.cites.iter().any(|cite| self.is_quoted_by(cite))
+        })
     }
 
     fn is_quoted_by(&self, cite: &AnswerCite) -> bool {
+        if cite.source.as_ref().is_some_and(|source| self.artifacts.contains(&source.artifact_id)) {
+            return true;
+        }
         let Some(quote) = &cite.quote else { return false };
         let words = quote.trim_end_matches('…').trim();
-        let is_of = cite.source.as_ref().is_some_and(|source| self.artifacts.contains(&source.artifact_id));
-        is_of
-            || (self.has_request && !cite.receipts.is_empty())
+        (self.has_request && !cite.receipts.is_empty())
             || (!words.is_empty()
                 && self.texts.iter().any(|text| {
                     text.contains(words)

@@ -130,7 +130,8 @@ fn table() -> String {
         );
     }
     text += "}\n\nexport type CommandName = keyof Commands;\n\n";
-    text += "export type Access = \"read\" | \"write\" | \"owner\" | \"person\" | \"free\";\n\n";
+    text +=
+        "export type Access = \"read\" | \"write\" | \"owner\" | \"person\" | \"surface\" | \"free\";\n\n";
     text += "/** What a command needs, and the topics that make its answer stale. */\n";
     text += "export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {\n";
     for info in wire::COMMANDS {
@@ -139,6 +140,7 @@ fn table() -> String {
             Access::write => "write",
             Access::owner => "owner",
             Access::person => "person",
+            Access::surface => "surface",
             Access::free => "free",
         };
         let topics: Vec<String> = info.topics.iter().map(|t| format!("\"{}\"", t.as_str())).collect();

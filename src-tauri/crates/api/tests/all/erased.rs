@@ -1,0 +1,119 @@
+//! What a person erases of one artifact is in nothing any more that was made of it.
+
+use crate::home::Home;
+use api::Host as _;
+use kernel::command::erase::Erasure;
+use kernel::command::person::{Matter, Signed};
+use model::Clock as _;
+use model::artifact::ArtifactKind;
+use projections::ArtifactState;
+use projections::query::{ArtifactFilter, Ask};
+use projections::rows::ArtifactRow;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use testkit::{done, look};
+
+const PLANTED: &str = "quokka zanzibar 7731 under the third stone";
+
+/// Artifacts whose content can be read and holds the words.
+fn holding(home: &Home) -> Vec<ArtifactRow> {
+    let (query, mut ask, mut found) = (home.query().unwrap(), Ask::ALL, Vec::new());
+    loop {
+        let page = query.artifacts(&ArtifactFilter::default(), ask).unwrap();
+        found.extend(page.rows.into_iter().filter(|row| {
+            let bytes = home.artifacts().unwrap().read(&row.content_hash).unwrap_or_default();
+            row.state != ArtifactState::Expired && holds(&bytes)
+        }));
+        match page.next {
+            Some(next) => ask = Ask::ALL.after(Some(next)),
+            None => return found,
+        }
+    }
+}
+
+fn holds(bytes: &[u8]) -> bool {
+    bytes.windows(PLANTED.len()).any(|window| window == PLANTED.as_bytes())
+}
+
+fn kinds(rows: &[ArtifactRow]) -> BTreeSet<String> {
+    rows.iter().map(|row| row.kind.to_string()).collect()
+}
+
+fn is_made_of_others(row: &ArtifactRow) -> bool {
+    use ArtifactKind as K;
+    matches!(
+        row.kind,
+        K::ContextPack
+            | K::ContextSummary
+            | K::AnswerCheck
+            | K::ModelRequest
+            | K::ModelResponse
+            | K::ModelAnswer
+            | K::WorkingState
+    )
+}
+
+/// Erases an artifact as it is planned, as a person does.
+fn erase(home: &Home, artifact: &str) -> Value {
+    let plan = home.must("erasure.plan", json!({ "artifact": artifact }));
+    let rows = |name: &str| plan[name].as_array().unwrap().clone();
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let mut erasure = Erasure {
+        values: rows("values").iter().map(|row| text(row, "digest").parse().unwrap()).collect(),
+        contents: rows("contents")
+            .iter()
+            .map(|row| (text(row, "artifact_id").parse().unwrap(), text(row, "sha256").parse().unwrap()))
+            .collect(),
+        written: rows("written").iter().map(|row| text(row, "sha256").parse().unwrap()).collect(),
+        tasks: rows("tasks").iter().map(|row| row.as_str().unwrap().parse().unwrap()).collect(),
+    };
+    erasure.values.sort_unstable();
+    erasure.contents.sort_unstable();
+    erasure.written.sort_unstable();
+    erasure.tasks.sort_unstable();
+    let (world, kernel) = (&home.world, home.world.kernel());
+    let (log_id, now) = (kernel.reader().log_id().to_owned(), world.clock.now());
+    let sha256 = erasure.sha256().unwrap();
+    let signed = Signed::of(&log_id, Matter::Erase, sha256, now, world.person.signer()).unwrap();
+    kernel.erase(&erasure, &signed).unwrap();
+    plan
+}
+
+/// Files below a folder that hold the words.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false if holds(&std::fs::read(&path).unwrap_or_default()) => vec![path.display().to_string()],
+            false => Vec::new(),
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_erased_of_one_artifact_is_in_no_context_no_request_and_no_check_of_it() {
+    let home = Home::new(176);
+    home.world.file("notes.txt", &format!("The first line of the notes.\n\t\"{PLANTED}\" is said here.\n"));
+    home.world.file("other.txt", "Something else that stays as it is.\n");
+    let asked = vec![look("notes.txt"), look("other.txt"), done("Both were read.")];
+    let task = home.world.script("read them", asked);
+    home.world.drive(task);
+    let there = holding(&home);
+    assert!(there.iter().any(|row| row.kind == ArtifactKind::ContextPack), "{:?}", kinds(&there));
+    let sources: Vec<&ArtifactRow> = there.iter().filter(|row| !is_made_of_others(row)).collect();
+    let first = sources.first().expect("what was seen").artifact_id;
+    erase(&home, &first.to_string());
+    let left = holding(&home);
+    assert!(!left.iter().any(is_made_of_others), "{:?} of {:?}", kinds(&left), kinds(&there));
+    // What was seen besides is there, and what else holds the words is erased by itself.
+    let shown = home.must("task.show", json!({ "task": task.to_string() }));
+    assert_eq!(shown["task_id"], task.to_string());
+    for row in left {
+        erase(&home, &row.artifact_id.to_string());
+    }
+    assert_eq!(kinds(&holding(&home)), BTreeSet::new());
+    home.world.kernel().scrub().unwrap();
+    assert_eq!(files(home.world.store.path()), Vec::<String>::new());
+}
