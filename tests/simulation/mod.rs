@@ -4,6 +4,7 @@
 
 mod audit;
 mod disk;
+mod fired;
 mod history_read;
 mod images;
 mod killed;
