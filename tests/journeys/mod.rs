@@ -54,6 +54,7 @@ mod passed_on;
 mod planted;
 mod programs;
 mod reach;
+mod real_services;
 mod remembered;
 mod remote_tools;
 mod remote_wires;
