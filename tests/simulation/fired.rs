@@ -42,11 +42,11 @@ const POINTS: [Point; 5] =
     [Point::ScheduleSettle, Point::IngressReceive, Point::IngressBind, Point::TaskStart, Point::ScheduleFire];
 
 /// A host, which is killed.
-struct Serving(Child);
+pub(super) struct Serving(Child);
 
 impl Serving {
     /// `fault`: the boundary at which it dies by itself.
-    fn begins(hermit: &Path, sim: &Sim, fault: Option<&str>) -> Self {
+    pub(super) fn begins(hermit: &Path, sim: &Sim, fault: Option<&str>) -> Self {
         let mut command = Command::new(hermit);
         command.arg("--home").arg(sim.world.store.path()).args(["--json", "serve"]);
         command.env_clear().env("HOME", sim.world.store.path()).env("PATH", "/usr/bin:/bin");
@@ -75,15 +75,15 @@ impl Drop for Serving {
     }
 }
 
-fn schedule(sim: &Sim, name: &str, rule: Rule, on: Option<Trigger>) -> Schedule {
-    let root = sim.world.folder.path().canonicalize().expect("a folder");
+/// A schedule of a folder, by a playbook that asks nobody.
+pub(super) fn schedule(sim: &Sim, root: &Path, name: &str, (rule, on): (Rule, Option<Trigger>)) -> Schedule {
     let playbook = reasoning::Playbook::shipped().into_iter().find(|one| one.name() == PLAYBOOK);
     Schedule {
         name: name.to_owned(),
         said: name.to_owned(),
         when: When { rule, catch_up: CatchUp::Newer(FIRES), grace_ms: None, jitter_ms: None },
         goal: format!("Run the playbook {PLAYBOOK}"),
-        workspace_id: sim.kernel().workspace(&root).expect("the folder is known"),
+        workspace_id: sim.kernel().workspace(root).expect("the folder is known"),
         folder: root.display().to_string(),
         proposer: ScheduleProposer::Playbook {
             name: PLAYBOOK.to_owned(),
@@ -99,7 +99,8 @@ fn schedule(sim: &Sim, name: &str, rule: Rule, on: Option<Trigger>) -> Schedule 
     }
 }
 
-fn keep(sim: &Sim, schedule: Schedule) {
+/// A person keeps it.
+pub(super) fn keep(sim: &Sim, schedule: Schedule) {
     let by = (Channel::App, schedule.name.clone());
     let task = sim.kernel().propose_schedule(schedule, "UTC", by).expect("proposed").task_id;
     let approval = sim.world.drive_to_approval(task);
@@ -118,10 +119,10 @@ fn away(round: usize) -> (Sim, UnixMs) {
     let person = [(KeyPurpose::Approval, sim.world.person.public())];
     sim.kernel().register_keys(&person, "test").expect("a key");
     let from = sim.world.clock.now();
-    let period_ms = HOUR.unsigned_abs();
-    keep(&sim, schedule(&sim, OFTEN, Rule::Every { period_ms, from }, None));
+    let (period_ms, root) = (HOUR.unsigned_abs(), sim.world.folder.path().canonicalize().expect("a folder"));
+    keep(&sim, schedule(&sim, &root, OFTEN, (Rule::Every { period_ms, from }, None)));
     let files = Trigger::Files { globs: Vec::new(), changes: FileChanges::Landed, quiet_ms: 500 };
-    keep(&sim, schedule(&sim, LANDED, Rule::Event, Some(files)));
+    keep(&sim, schedule(&sim, &root, LANDED, (Rule::Event, Some(files))));
     // What is there now is no news.
     sim.kernel().look_due().expect("looked at");
     sim.world.crash();
