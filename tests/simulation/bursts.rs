@@ -2,7 +2,7 @@
 //! the stated firings and no more (schedule.md 5).
 
 use super::audit::audit;
-use super::fired::{Serving, keep, schedule};
+use super::fired::{Serving, keep, looks, schedule};
 use super::killed::{finish, to_this_moment};
 use super::sim::Sim;
 use crate::journeys;
@@ -59,6 +59,8 @@ fn branches(folder: &Path) {
 fn watched(folders: usize) -> (Sim, Vec<PathBuf>) {
     let mut sim = Sim::new("bursts", 0xB0B5, false);
     to_this_moment(&sim);
+    // What is looked at before takes some seconds of it.
+    sim.world.clock.advance(-60_000);
     sim.world.take_up().expect("the store opens");
     // The keys of a test stay with the test.
     sim.world.keys.lock(true);
@@ -77,8 +79,7 @@ fn watched(folders: usize) -> (Sim, Vec<PathBuf>) {
         let files = Trigger::Files { globs, changes: FileChanges::Changed, quiet_ms: QUIET_MS };
         keep(&sim, schedule(&sim, folder, &name_of(n), (Rule::Event, Some(files))));
     }
-    // What is there now is no news.
-    sim.kernel().look_due().expect("looked at");
+    looks(&sim);
     sim.world.crash();
     sim.world.keys.lock(false);
     sim.learn(true);
