@@ -14,6 +14,7 @@ mod background_killed;
 mod bad_input;
 mod bad_servers;
 mod boxed;
+mod called;
 mod changing_tools;
 mod classified;
 mod committed;
