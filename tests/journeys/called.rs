@@ -76,7 +76,8 @@ fn calls_and_kills(host: Served, time: Duration, secret: &str, call: &(String, S
 /// What the log says: how often each call was told to a task, slots that fired, and tasks that were made for them.
 fn told(stage: &Stage) -> (BTreeMap<u64, usize>, usize, usize) {
     let reader = Reader::open(&stage.home()).expect("the store");
-    let (mut told, mut fired, mut made) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut told: BTreeMap<u64, usize> = BTreeMap::new();
+    let (mut fired, mut made) = (Vec::new(), Vec::new());
     for stored in reader.log(0, 100_000).expect("its log") {
         let event = stored.event().expect("an event");
         match reader.revealing(|shown| event.body(shown)).expect("read").expect("a body") {
@@ -89,7 +90,7 @@ fn told(stage: &Stage) -> (BTreeMap<u64, usize>, usize, usize) {
                 }
             }
             Body::ScheduleFired(b) => fired.push(b.slot_at),
-            Body::TaskCreated(b) => made.extend(b.task.scheduled_by.map(|by| by.slot_at)),
+            Body::TaskCreated(b) => made.extend(b.task.scheduled_by.as_ref().map(|by| by.slot_at)),
             _ => {}
         }
     }
