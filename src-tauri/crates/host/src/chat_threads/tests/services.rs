@@ -167,7 +167,7 @@ impl Line {
                 }
             }
             for stream in streams {
-                let _ = stream.shutdown(Shutdown::Both);
+                drop(stream.shutdown(Shutdown::Both));
             }
         };
         *self.thread.lock().unwrap() = Some(std::thread::spawn(run));
@@ -197,8 +197,8 @@ fn joined(here: TcpStream, to: u16) -> Option<[TcpStream; 2]> {
     for (from, into) in [(&here, &there), (&there, &here)] {
         let (mut from, mut into) = (from.try_clone().ok()?, into.try_clone().ok()?);
         std::thread::spawn(move || {
-            let _ = std::io::copy(&mut from, &mut into);
-            let _ = into.shutdown(Shutdown::Write);
+            drop(std::io::copy(&mut from, &mut into));
+            drop(into.shutdown(Shutdown::Write));
         });
     }
     Some([here, there])
