@@ -9,6 +9,7 @@ use super::summary::parts;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -185,6 +186,8 @@ struct Mail {
 impl Mail {
     fn new(python: PathBuf, stage: &Stage) -> Self {
         let folder = stage.at("mail").to_str().expect("UTF-8").to_owned();
+        // Where root runs the test, mailboxes belong to somebody who is not root, and who has to come by here.
+        std::fs::set_permissions(stage.at("."), std::fs::Permissions::from_mode(0o711)).expect("its mode");
         let mut new = Self { python, folder, imap: port(), smtp: port(), running: None, threads: Vec::new() };
         new.comes_back();
         new
