@@ -16,7 +16,8 @@ const EACH: u32 = 10;
 const TASKS: u32 = 64;
 const STEPS: u32 = 50;
 
-fn one(writer: &Writer, task: TaskId) {
+/// One durable step.
+pub fn one(writer: &Writer, task: TaskId) {
     let drafts = vec![grown::draft(task, true)];
     writer.commit(Batch { drafts, ..Batch::new(Point::TaskStart) }).expect("committed");
 }

@@ -42,7 +42,7 @@ fn allowed(round: usize) -> (Sim, TaskId) {
 }
 
 /// The fake clock says what the program's real one says.
-fn to_this_moment(sim: &Sim) {
+pub(super) fn to_this_moment(sim: &Sim) {
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time").as_millis();
     let real = i64::try_from(real).expect("a time");
     sim.world.clock.advance(real - sim.world.clock.now().0);
@@ -71,7 +71,7 @@ fn kill_after(mut child: Child, time: Duration) -> bool {
     status.code().is_none()
 }
 
-fn finish(hermit: &Path, sim: &Sim) {
+pub(super) fn finish(hermit: &Path, sim: &Sim) {
     let output = testkit::finished(resume(hermit, sim), testkit::TO_THE_END);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(

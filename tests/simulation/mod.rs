@@ -3,7 +3,9 @@
 //! What must hold afterwards is in [`audit`]; how a world dies and comes back is in [`sim`].
 
 mod audit;
+mod bursts;
 mod disk;
+mod fired;
 mod history_read;
 mod images;
 mod killed;

@@ -15,7 +15,7 @@ use events::{number_of, of_message, of_press};
 use gateway::{Gateway, Told};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
@@ -26,6 +26,8 @@ const TEXT_CHARS: usize = 2000;
 const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Channels whose last message is remembered.
 const CHANNELS_MAX: usize = 200;
+/// Messages that are remembered as given when their channel was asked.
+const ASKED_FOR_MAX: usize = 10_000;
 /// Messages that a channel is asked for at once.
 const PAGE: usize = 100;
 /// Buttons of a row, and rows.
@@ -45,6 +47,8 @@ pub(crate) struct Discord {
     ready: VecDeque<(Incoming, Option<u64>)>,
     /// Channels that are still to be asked for what was missed, and after which message.
     missed: Vec<(String, String)>,
+    /// The newest messages that channels gave when they were asked: the gateway may tell of these as well.
+    asked_for: BTreeSet<u64>,
     at: Cursor,
     /// The cursor that the last poll gave.
     given: String,
@@ -70,6 +74,7 @@ impl Discord {
             gateway: None,
             ready: VecDeque::new(),
             missed: Vec::new(),
+            asked_for: BTreeSet::new(),
             at: Cursor::default(),
             given: String::new(),
         })
@@ -117,7 +122,10 @@ impl Discord {
         match resumed {
             // What was not given yet comes again.
             true => self.ready.retain(|(_, seq)| seq.is_none()),
-            false => self.missed = self.at.last.clone().into_iter().collect(),
+            false => {
+                self.missed = self.at.last.clone().into_iter().collect();
+                self.asked_for.clear();
+            }
         }
         Ok(())
     }
@@ -140,14 +148,19 @@ impl Discord {
         let mut page: Vec<Incoming> = messages.iter().filter_map(of_message).collect();
         page.retain(|message| message.chat == channel && number_of(&message.message_id) > number_of(after));
         page.sort_by_key(|message| number_of(&message.message_id));
+        self.asked_for.extend(page.iter().filter_map(|message| number_of(&message.message_id)));
+        while self.asked_for.len() > ASKED_FOR_MAX {
+            self.asked_for.pop_first();
+        }
         self.ready.extend(page.into_iter().map(|message| (message, None)));
         Ok(newest.filter(|_| messages.len() >= PAGE).map(|newest| newest.to_string()))
     }
 
-    /// Whether a message was given before, as one that came while its channel was asked.
+    /// Whether a message was given before, as one that came while its channel was asked. Its number says nothing of that: one that
+    /// is older may be told of later.
     fn is_known(&self, message: &Incoming) -> bool {
-        let last = self.at.last.get(&message.chat).and_then(|last| number_of(last));
-        message.button.is_none() && last.is_some() && last >= number_of(&message.message_id)
+        let number = number_of(&message.message_id);
+        message.button.is_none() && number.is_some_and(|number| self.asked_for.contains(&number))
     }
 
     /// Hears the gateway once; whether it may have more to say.
@@ -304,6 +317,7 @@ impl Discord {
             self.gateway = None;
             self.ready.clear();
             self.missed.clear();
+            self.asked_for.clear();
             self.given = cursor.to_owned();
         }
         if self.gateway.is_none() {

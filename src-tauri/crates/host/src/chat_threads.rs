@@ -183,6 +183,7 @@ impl Outbox {
             over: Arc::clone(&self.over),
             name: name.to_owned(),
             version,
+            wait: WAIT,
         };
         let thread = std::thread::Builder::new().name("gateway".to_owned());
         match thread.spawn(move || listener.run()) {
@@ -203,6 +204,8 @@ struct Listener {
     over: Arc<Over>,
     name: String,
     version: u32,
+    /// How long its service is asked to wait for a message.
+    wait: Duration,
 }
 
 impl Listener {
@@ -286,7 +289,7 @@ impl Listener {
             None => self.chats.open(gateway).map_err(|why| Fault::Away { why, retry_after: None }),
         };
         let adapter = adapter.insert(opened?);
-        let polled = adapter.poll(cursor, WAIT);
+        let polled = adapter.poll(cursor, self.wait);
         for note in adapter.notes() {
             tracing::warn!(gateway = self.name, note, "not everything is read");
         }
@@ -395,3 +398,6 @@ impl Listener {
         Ok(Some(EnvelopeAttachment { artifact_id, sha256, name: attachment.name.clone(), bytes }))
     }
 }
+
+#[cfg(test)]
+mod tests;

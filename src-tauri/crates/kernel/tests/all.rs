@@ -59,6 +59,7 @@ mod lookers;
 mod loops;
 mod meaning;
 mod memory;
+mod months;
 mod objects;
 mod observing;
 mod offered;

@@ -103,7 +103,7 @@ pub fn slots(world: &World) -> BTreeMap<i64, String> {
     told
 }
 
-fn due(world: &World, since: UnixMs) -> Vec<i64> {
+pub fn due(world: &World, since: UnixMs) -> Vec<i64> {
     let all = schedule::slots(&record(world).when.rule, since).unwrap();
     all.map(|slot| slot.at.0).take_while(|at| *at <= now(world).0).collect()
 }

