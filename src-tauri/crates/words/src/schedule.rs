@@ -119,6 +119,8 @@ crate::names! {
         After = "after",
         /// A hook is called: a program sends a signed request.
         Hook = "hook",
+        /// A resource of a server of tools reads otherwise than it did.
+        Resource = "resource",
     }
 }
 
@@ -171,6 +173,8 @@ crate::names! {
         NoRepository = "no_repository",
         /// The schedule that it waits for was removed.
         ScheduleMissing = "schedule_missing",
+        /// The server of tools is not there as it was registered, or does not answer.
+        ServerMissing = "server_missing",
         /// Something else stands in the way.
         Unreadable = "unreadable",
     }

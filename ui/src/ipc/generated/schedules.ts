@@ -198,6 +198,12 @@ export interface ScheduleTrigger {
   end: RunEnd | null;
   /** Of a hook: its name. */
   hook: string | null;
+  /** Of a resource: the name of its server of tools. */
+  server?: string | null;
+  /** Of a resource: its address there. */
+  resource?: string | null;
+  /** Of a resource: minutes from one look to the next. */
+  every_minutes?: number | null;
 }
 
 /** How a hook stands that a schedule waits for. */

@@ -1019,6 +1019,8 @@ export const TRIGGER_KIND = [
   "after",
   /** A hook is called: a program sends a signed request. */
   "hook",
+  /** A resource of a server of tools reads otherwise than it did. */
+  "resource",
 ] as const;
 export type TriggerKind = (typeof TRIGGER_KIND)[number];
 
@@ -1067,6 +1069,8 @@ export const UNSEEN = [
   "no_repository",
   /** The schedule that it waits for was removed. */
   "schedule_missing",
+  /** The server of tools is not there as it was registered, or does not answer. */
+  "server_missing",
   /** Something else stands in the way. */
   "unreadable",
 ] as const;

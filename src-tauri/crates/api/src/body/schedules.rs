@@ -187,6 +187,9 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         of: None,
         end: None,
         hook: None,
+        server: None,
+        resource: None,
+        every_minutes: None,
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
@@ -197,6 +200,13 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
             ScheduleTrigger { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
         }
         Trigger::Hook { name } => ScheduleTrigger { kind: TriggerKind::Hook, hook: Some(name), ..none },
+        Trigger::Resource { server, uri, every_ms } => ScheduleTrigger {
+            kind: TriggerKind::Resource,
+            server: Some(server),
+            resource: Some(uri),
+            every_minutes: Some(u32::try_from(every_ms / 60_000).unwrap_or(u32::MAX)),
+            ..none
+        },
     }
 }
 

@@ -315,6 +315,16 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
             vec![format!("waits until a run of {} {how}", name(&on.of))]
         }
         TriggerKind::Hook => vec![format!("waits until the hook {} is called", name(&on.hook))],
+        TriggerKind::Resource => {
+            let (resource, server) = (name(&on.resource), name(&on.server));
+            let every = on.every_minutes.map(|minutes| {
+                let every = if minutes == 1 { "minute".to_owned() } else { format!("{minutes} minutes") };
+                format!("looks every {every}: the server is started for it in its sandbox, without a network")
+            });
+            std::iter::once(format!("waits until {resource} of the server {server} reads otherwise"))
+                .chain(every)
+                .collect()
+        }
     }
 }
 
@@ -333,6 +343,7 @@ const fn unseen(why: Unseen) -> &'static str {
         Unseen::TooManyFiles => "there are more files than a schedule may wait for",
         Unseen::NoRepository => "there is no repository whose branches can be read",
         Unseen::ScheduleMissing => "the schedule that it waits for was removed",
+        Unseen::ServerMissing => "the server of tools is not there as it was registered, or does not answer",
         Unseen::Unreadable => "it cannot be read",
     }
 }

@@ -193,6 +193,15 @@ answers! {
         end: Option<RunEnd>,
         /// Of a hook: its name.
         hook: Option<String>,
+        /// Of a resource: the name of its server of tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// Of a resource: its address there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource: Option<String>,
+        /// Of a resource: minutes from one look to the next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every_minutes: Option<u32>,
     }
     /// How a hook stands that a schedule waits for.
     ScheduleHook {

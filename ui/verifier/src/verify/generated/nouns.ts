@@ -145,6 +145,7 @@ export const trigger = tagged("kind", {
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
   hook: object({ name: string }, "closed"),
+  resource: object({ server: string, uri: string, every_ms: u64 }, "closed"),
 });
 export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
