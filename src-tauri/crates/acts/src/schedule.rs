@@ -7,7 +7,7 @@ use crate::{Line, LineKind, money, visible};
 use model::ConversationId;
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
-    ScheduleProposer, Trigger, When, condition_in_words,
+    ScheduleProposer, Trigger, When, only_in_words,
 };
 use model::task::Budget;
 
@@ -189,11 +189,8 @@ fn bounds(when: &When, of: &Bounds) -> Vec<(&'static str, String)> {
             let text = format!("a run begins between {hours} only, time zone {}", visible(&hours.zone));
             ("hours", text)
         }),
-        (!of.only.is_empty()).then(|| {
-            let all: Vec<&str> = of.only.iter().map(|one| condition_in_words(*one)).collect();
-            let all = all.join(" and ");
-            ("condition", format!("a run begins only {all}, as far as this machine can tell"))
-        }),
+        only_in_words(&of.only, of.battery_above)
+            .map(|all| ("condition", format!("a run begins only {all}, as far as this machine can tell"))),
         of.day.as_ref().map(|day| ("budget of a day", in_a_day(day))),
     ];
     all.into_iter().flatten().collect()
@@ -382,6 +379,11 @@ mod tests {
                 Bounds { only: vec![Condition::Mains, Condition::Network], ..none() },
                 Bounds { only: vec![Condition::Network], ..none() },
                 "only on mains power and when the network is there",
+            ),
+            (
+                Bounds { only: vec![Condition::Idle], battery_above: Some(30), ..none() },
+                Bounds { only: vec![Condition::Idle], battery_above: Some(40), ..none() },
+                "only while nobody is at the computer and when the battery is above 30 %",
             ),
             (day(DayBudget { runs_max: one, ..no_day }), none(), "1 runs"),
             (day(DayBudget { iterations_max: Some(7), ..no_day }), none(), "7 turns"),

@@ -258,8 +258,8 @@ pub trait ExecutorSource: Send + Sync {
         model::limits::PARALLEL_READS
     }
 
-    /// How this machine stands now.
-    fn surroundings(&self) -> Surroundings {
+    /// How this machine stands now, as far as these conditions ask for it.
+    fn surroundings(&self, _: &[Condition]) -> Surroundings {
         Surroundings::default()
     }
 
@@ -276,6 +276,12 @@ pub struct Surroundings {
     pub on_mains: Option<bool>,
     /// Whether there is a network.
     pub has_network: Option<bool>,
+    /// Per cent of its battery; none also where it has none.
+    pub battery_percent: Option<u32>,
+    /// Whether nobody is at it.
+    pub is_idle: Option<bool>,
+    /// Whether its network is not metered.
+    pub is_unmetered: Option<bool>,
 }
 
 impl Surroundings {
@@ -284,6 +290,8 @@ impl Surroundings {
         match of {
             Condition::Mains => self.on_mains,
             Condition::Network => self.has_network,
+            Condition::Idle => self.is_idle,
+            Condition::Unmetered => self.is_unmetered,
         }
     }
 }

@@ -10,7 +10,7 @@ use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Serv
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
-use model::schedule::Unseen;
+use model::schedule::{Condition, Unseen};
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, Clock, Digest, RelPath, ResourceId, WorkspaceId};
@@ -158,7 +158,7 @@ impl ExecutorSource for RealExecutors {
         self.parallel_reads
     }
 
-    fn surroundings(&self) -> kernel::ports::Surroundings {
+    fn surroundings(&self, _: &[Condition]) -> kernel::ports::Surroundings {
         *self.surroundings.lock().expect("nobody panicked with it")
     }
 

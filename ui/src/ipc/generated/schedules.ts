@@ -29,6 +29,8 @@ export interface Limits {
   day_minutes_max?: number | null;
   /** What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so. */
   only?: Condition[];
+  /** Per cent that the battery must have more than for a run to begin, 1 to 99, likewise. */
+  battery_above?: number | null;
 }
 
 /** Nothing to say. */
@@ -260,6 +262,8 @@ export interface Previewed {
   next: Due[];
   /** What the words say that must be so for a run to begin. */
   only: Condition[];
+  /** Per cent that the words say the battery must have more than. */
+  battery_above?: number | null;
 }
 
 /** What the last runs of a schedule would ask today. */

@@ -966,6 +966,12 @@ export const PASSED_OVER = [
   "on_battery",
   /** There was no network. */
   "no_network",
+  /** The battery of this machine was low. */
+  "battery_low",
+  /** Somebody was at the computer. */
+  "in_use",
+  /** The network was metered. */
+  "metered",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
 
@@ -975,6 +981,10 @@ export const CONDITION = [
   "mains",
   /** There is a network. */
   "network",
+  /** Nobody is at the computer. */
+  "idle",
+  /** The network is not metered. */
+  "unmetered",
 ] as const;
 export type Condition = (typeof CONDITION)[number];
 

@@ -15,8 +15,7 @@ use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::{
-    Bounds, CatchUp, Condition, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind,
-    When,
+    Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind, When,
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
@@ -47,7 +46,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
         return Err(usage("that time has gone by: write one that is still to come"));
     }
     let words = on.as_ref().map_or_else(|| rule.in_words(), Trigger::in_words);
-    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next, only })
+    let schedule::Only { conditions: only, battery_above } = only;
+    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next, only, battery_above })
 }
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
@@ -242,13 +242,13 @@ fn minutes(ms: u64) -> Option<u32> {
 }
 
 /// What a person bounds; `zone`: by whose clock the hours are read. `only`: conditions that stood in the words.
-fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, Error> {
+fn bounds(of: &Limits, zone: &str, said: schedule::Only) -> Result<Bounds, Error> {
+    let schedule::Only { conditions: mut only, battery_above } = said;
     for one in &of.only {
         if !only.contains(one) {
             only.push(*one);
         }
     }
-
     let day = DayBudget {
         runs_max: of.day_runs_max,
         iterations_max: of.day_iterations_max,
@@ -264,6 +264,7 @@ fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, E
         day: (day != DayBudget::default()).then_some(day),
         hours: hours.map_err(|why| usage(why.to_string()))?,
         only,
+        battery_above: of.battery_above.or(battery_above),
     })
 }
 
@@ -283,6 +284,7 @@ fn limits(when: &When, bounds: Option<&Bounds>) -> Limits {
         day_cost_micros_max: day.cost_micros_max,
         day_minutes_max: day.wall_ms_max.and_then(|ms| u64::try_from(ms).ok()).and_then(minutes),
         only: of.only.clone(),
+        battery_above: of.battery_above,
     }
 }
 

@@ -164,10 +164,13 @@ pub struct ScheduleLimits {
     /// The hours in which a run begins, such as 8-18, 8:30-17:45 or 22-6.
     #[arg(long, value_name = "FROM-UNTIL")]
     pub hours: Option<String>,
-    /// What must be so for a run to begin: `mains` (mains power) or `network`; repeat it for both. What this machine cannot tell
-    /// counts as so.
-    #[arg(long, value_name = "mains|network")]
+    /// What must be so for a run to begin: `mains` (mains power), `network`, `idle` (nobody is at the computer) or `unmetered`
+    /// (the network is not metered); repeat it for several. What this machine cannot tell counts as so.
+    #[arg(long, value_name = "CONDITION")]
     pub only: Vec<String>,
+    /// Per cent that the battery must have more than for a run to begin, such as 30.
+    #[arg(long, value_name = "PERCENT")]
+    pub battery_above: Option<u32>,
     /// Runs that begin in a day.
     #[arg(long, value_name = "N")]
     pub day_runs: Option<u32>,

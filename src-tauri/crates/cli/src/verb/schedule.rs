@@ -10,7 +10,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use acts::money;
-use model::schedule::condition_in_words;
+use model::schedule::only_in_words;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
@@ -146,13 +146,14 @@ fn limits(args: ScheduleLimits) -> Result<Limits, Error> {
         day_cost_micros_max: args.day_cost.map(micros).transpose()?,
         day_minutes_max: args.day_minutes,
         only: args.only.iter().map(|text| condition(text)).collect::<Result<_, _>>()?,
+        battery_above: args.battery_above,
     })
 }
 
 fn condition(text: &str) -> Result<Condition, Error> {
     text.parse().map_err(|_| {
         Error::new(Code::Usage, format!("`{text}` is no condition"))
-            .hint("write `--only mains` or `--only network`")
+            .hint("write `--only mains`, `--only network`, `--only idle` or `--only unmetered`")
     })
 }
 
@@ -231,16 +232,16 @@ fn bounded(of: &Limits) -> Vec<String> {
         of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
         of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
         of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
-        conditions(&of.only),
+        conditions(&of.only, of.battery_above),
         (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
     ];
     lines.into_iter().flatten().collect()
 }
 
 /// What must be so for a run to begin, if anything must.
-fn conditions(only: &[Condition]) -> Option<String> {
-    let all: Vec<&str> = only.iter().map(|one| condition_in_words(*one)).collect();
-    (!all.is_empty()).then(|| format!("begins only {}, as far as this machine can tell", all.join(" and ")))
+fn conditions(only: &[Condition], battery_above: Option<u32>) -> Option<String> {
+    only_in_words(only, battery_above)
+        .map(|all| format!("begins only {all}, as far as this machine can tell"))
 }
 
 fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
@@ -359,5 +360,5 @@ fn previewed(out: &Output, found: &Previewed) {
             found.next.iter().for_each(|due| out.line(format!("  {}", plain(&due.text))));
         }
     }
-    conditions(&found.only).into_iter().for_each(|line| out.line(format!("  {line}")));
+    conditions(&found.only, found.battery_above).into_iter().for_each(|line| out.line(format!("  {line}")));
 }

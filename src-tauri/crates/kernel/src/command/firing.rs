@@ -367,8 +367,7 @@ fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, wh
         Settled::PassedOver { .. } => None,
     });
     let newest = fires.max();
-    matches!(why, PassedOver::OnBattery | PassedOver::NoNetwork)
-        && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
+    why.is_of_a_condition() && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
 }
 
 /// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.

@@ -41,6 +41,9 @@ pub struct Limits {
     /// What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so.
     #[serde(default)]
     pub only: Vec<Condition>,
+    /// Per cent that the battery must have more than for a run to begin, 1 to 99, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub battery_above: Option<u32>,
 }
 
 params! {
@@ -253,6 +256,9 @@ answers! {
         next: Vec<Due>,
         /// What the words say that must be so for a run to begin.
         only: Vec<Condition>,
+        /// Per cent that the words say the battery must have more than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        battery_above: Option<u32>,
     }
     /// What the last runs of a schedule would ask today.
     Rehearsal {
