@@ -70,7 +70,8 @@ impl Oracle {
         manifest: ToolManifest,
         reads: impl Fn(&str) -> Result<serde_json::Value, String> + Send + Sync + 'static,
     ) {
-        *self.serves.lock().unwrap_or_else(PoisonError::into_inner) = Some((manifest, Box::new(reads)));
+        let reads: Box<Reads> = Box::new(reads);
+        *self.serves.lock().unwrap_or_else(PoisonError::into_inner) = Some((manifest, reads));
     }
 
     /// From now on, an act for which this answers comes to that, and nothing of it is done.

@@ -409,7 +409,8 @@ impl Kernel {
         let so_far = record.slots.passed_over.saturating_add(record.slots.unmade.len() as u64);
         // The next look finds what counts from then on.
         if matches!(schedule.on, Some(Trigger::Resource { .. })) {
-            push_settled(w, record, Vec::new(), (slot_at(record, w.now), so_far), Some(Seen::default()));
+            let at = slot_at(record, w.now);
+            push_settled(w, record, Vec::new(), (at, so_far), Some(Seen::default()));
             return Ok(());
         }
         let (Some(on), Some(before)) = (&schedule.on, self.seen_before(record)?) else { return Ok(()) };
