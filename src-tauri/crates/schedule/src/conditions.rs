@@ -56,7 +56,7 @@ fn percent(words: &[&str]) -> Option<u32> {
         _ => return None,
     };
     let number = match rest {
-        [number, "%" | "percent"] | [number, "per", "cent"] => number,
+        [number, "%" | "percent"] | [number, "per", "cent"] => *number,
         [number] => number.strip_suffix('%')?,
         _ => return None,
     };
