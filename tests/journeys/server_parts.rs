@@ -1,7 +1,11 @@
 //! Resources and prompts of a server of tools: pinned with its tools, shown on its card, and read as data.
 
+use super::attached::Served;
+use super::stage::Stage;
 use super::tool_servers::{alive, furnished, put, register, work};
+use super::triggered::kept;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use testkit::{Chat, Large};
 
 #[test]
@@ -74,6 +78,52 @@ fn resources_and_prompts_are_pinned_listed_and_read_as_data() {
     stage.is_sound();
 }
 
+/// Waits until a schedule stands so.
+fn stands(stage: &Stage, name: &str, so: impl Fn(&Value) -> bool) -> Value {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let now = stage.hermit(&["schedule", "show", name]).ends(0).json();
+        if so(&now) {
+            return now;
+        }
+        assert!(Instant::now() < until, "it does not come to stand so: {now}");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+}
+
+#[conforms::conforms(part = "HV-3.5-1")]
+#[test]
+fn a_resource_that_reads_otherwise_begins_a_task_also_where_nobody_was_there_to_look() {
+    let stage = furnished();
+    put(&stage, "mode.txt", "offers");
+    register(&stage, &[]);
+    let said = "when the resource note://plans of the server toy changes, every 10 minutes";
+    let add = ["schedule", "add", "when the resource note://x of toy changes", "--playbook", "tidy"];
+    stage.hermit(&[&add[..], &["--workspace", &work(&stage)]].concat()).complains(&["had no resource"]);
+    kept(
+        &stage,
+        ("plans", said, &[]),
+        &["looked at every 10 minutes", "without a network", "it orders nothing", "at most 12 runs"],
+    );
+    // A server that says something else than was registered is not asked.
+    put(&stage, "mode.txt", "offers_otherwise");
+    let host = Served::by(&stage);
+    stands(&stage, "plans", |now| now["unseen"] == "server_missing");
+    drop(host);
+    put(&stage, "mode.txt", "offers");
+    let host = Served::by(&stage);
+    let seen = stands(&stage, "plans", |now| now["unseen"].is_null());
+    assert_eq!(seen["fired"], 0, "what it reads at first is no change: {seen}");
+    drop(host);
+    put(&stage, "plans.txt", "a new plan");
+    let host = Served::by(&stage);
+    stands(&stage, "plans", |now| now["fired"] == 1);
+    let month = stage.hermit(&["schedule", "calendar", "plans"]).ends(0).json();
+    assert_eq!(month["entries"][0]["because"], "note://plans of the server toy changed", "{month}");
+    drop(host);
+    stage.is_sound();
+}
+
 #[test]
 fn a_server_that_says_too_much_of_its_resources_loses_those_alone() {
     let stage = furnished();
@@ -87,7 +137,7 @@ fn a_server_that_says_too_much_of_its_resources_loses_those_alone() {
         (&json!([]), Some(3)),
         "{shown}"
     );
-    let plain = super::stage::Stage::ran(&mut stage.command(&["tools", "show", "toy"])).ends(0).out;
+    let plain = Stage::ran(&mut stage.command(&["tools", "show", "toy"])).ends(0).out;
     assert!(plain.contains(words) && plain.contains("prompt review"), "{plain}");
     stage.is_sound();
 }

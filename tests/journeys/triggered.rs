@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const STILL: Duration = Duration::from_secs(3);
 
 /// Keeps a schedule of the folder by a yes, whose card says these words.
-fn kept(stage: &Stage, (name, said, more): (&str, &str, &[&str]), words: &[&str]) {
+pub(super) fn kept(stage: &Stage, (name, said, more): (&str, &str, &[&str]), words: &[&str]) {
     let work = stage.work();
     let at = work.to_str().expect("UTF-8");
     let add = ["schedule", "add", said, "--playbook", "tidy", "--name", name, "--workspace", at];

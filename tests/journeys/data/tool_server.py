@@ -213,6 +213,9 @@ for line in sys.stdin:
     elif method == "resources/read":
         uri = message["params"]["uri"]
         text = "x" * (17 << 20) if uri.endswith("huge") else f"what {uri} holds"
+        if os.path.exists("plans.txt"):
+            with open("plans.txt", encoding="utf-8") as file:
+                text += ": " + file.read()
         answer["result"] = {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
     elif method == "prompts/list":
         answer["result"] = {"prompts": [{"name": "-short"}, {"name": "review", "description": "Reviews a change.", "arguments": [

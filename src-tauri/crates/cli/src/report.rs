@@ -288,7 +288,8 @@ fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
 
 /// Whether a receipt is of an act that can be undone and was not.
 pub fn is_undoable(receipt: &ReceiptRow) -> bool {
-    receipt.undone_by.is_none() && receipt.reversibility != Reversibility::Irreversible && changes(receipt)
+    let is_left = !matches!(receipt.reversibility, Reversibility::Irreversible | Reversibility::NoEffect);
+    receipt.undone_by.is_none() && is_left && changes(receipt)
 }
 
 /// Whether a receipt is of an act that changed something.

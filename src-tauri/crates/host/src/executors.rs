@@ -12,6 +12,7 @@ use effects::{
 use kernel::ports::{ExecutorSource, Executors, Skills};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
+use model::schedule::Condition;
 use model::{Clock, WorkspaceId};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -177,8 +178,8 @@ impl ExecutorSource for LocalExecutors {
         self.parallel_reads.load(Ordering::SeqCst)
     }
 
-    fn surroundings(&self) -> kernel::ports::Surroundings {
-        crate::surroundings::now()
+    fn surroundings(&self, asked: &[Condition]) -> kernel::ports::Surroundings {
+        crate::surroundings::now(asked)
     }
 
     fn environment(&self, root: &Path) -> serde_json::Value {

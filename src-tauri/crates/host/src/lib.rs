@@ -91,6 +91,8 @@ mod skin_signing;
 mod small_artifacts;
 mod state_roots;
 mod surroundings;
+#[cfg(target_os = "linux")]
+mod system_bus;
 mod task_drivers;
 pub mod trust;
 mod watcher;

@@ -1,21 +1,27 @@
-//! How this machine stands, as conditions of schedules ask for it: its power, and whether there is a network (schedule.md 1). What the
-//! system does not tell is told as that.
+//! How this machine stands, as conditions of schedules ask for it: its power, its network, and whether somebody is at it (schedule.md
+//! 1). What the system does not tell is told as that.
 
 use kernel::ports::Surroundings;
+use model::schedule::Condition;
 
-/// How it stands now.
+/// How it stands now. A service of the system is asked only where a condition asks for what it knows.
 #[cfg(target_os = "linux")]
-pub(crate) fn now() -> Surroundings {
+pub(crate) fn now(asked: &[Condition]) -> Surroundings {
     use std::path::Path;
+    let supplies = Path::new("/sys/class/power_supply");
+    let if_asked = |of, tell: fn() -> Option<bool>| asked.contains(&of).then(tell).flatten();
     Surroundings {
-        on_mains: linux::on_mains(Path::new("/sys/class/power_supply")),
+        on_mains: linux::on_mains(supplies),
         has_network: linux::has_network(Path::new("/proc/net")),
+        battery_percent: linux::battery_percent(supplies),
+        is_idle: if_asked(Condition::Idle, crate::system_bus::is_idle),
+        is_unmetered: if_asked(Condition::Unmetered, crate::system_bus::is_unmetered),
     }
 }
 
 /// Nobody asks this system yet.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn now() -> Surroundings {
+pub(crate) fn now(_: &[Condition]) -> Surroundings {
     Surroundings::default()
 }
 
@@ -43,6 +49,29 @@ mod linux {
             }
         }
         Some(is_supplied || !is_drained)
+    }
+
+    /// Per cent of all that the machine's batteries hold; none where it has none, or nobody tells.
+    pub(super) fn battery_percent(at: &Path) -> Option<u32> {
+        let (mut batteries, mut percent, mut now, mut full) = (0_u64, 0_u64, 0_u64, 0_u64);
+        for supply in std::fs::read_dir(at).ok()?.flatten() {
+            let read = |name: &str| std::fs::read_to_string(supply.path().join(name)).unwrap_or_default();
+            let number = |name: &str| read(name).trim().parse::<u64>().ok();
+            if read("type").trim() != "Battery" || read("scope").trim() == "Device" {
+                continue;
+            }
+            let Some(capacity) = number("capacity") else { continue };
+            (batteries, percent) = (batteries.saturating_add(1), percent.saturating_add(capacity.min(100)));
+            // Of two batteries that differ in size the larger one says more.
+            if let Some((has, holds)) = number("energy_now").zip(number("energy_full")) {
+                (now, full) = (now.saturating_add(has), full.saturating_add(holds));
+            }
+        }
+        let all = match batteries > 1 && full > 0 {
+            true => now.saturating_mul(100).checked_div(full),
+            false => percent.checked_div(batteries),
+        };
+        all.and_then(|percent| u32::try_from(percent.min(100)).ok())
     }
 
     /// Whether there is a way out of this machine: a default route that is in use.
@@ -101,6 +130,34 @@ mod linux {
             put("AC", &[("online", "0")]);
             put("BAT0", &[("status", "Charging")]);
             assert_eq!(on_mains(folder.path()), Some(true), "what charges it is not told");
+        }
+
+        #[test]
+        fn what_is_in_its_batteries_is_told_together_and_that_of_a_mouse_is_none_of_it() {
+            let folder = tempfile::TempDir::new().unwrap();
+            let put = |supply: &str, facts: &[(&str, &str)]| {
+                let at = folder.path().join(supply);
+                std::fs::create_dir_all(&at).unwrap();
+                facts
+                    .iter()
+                    .for_each(|(name, text)| std::fs::write(at.join(name), format!("{text}\n")).unwrap());
+            };
+            let told = || battery_percent(folder.path());
+            assert_eq!((battery_percent(&folder.path().join("gone")), told()), (None, None));
+            put("AC", &[("type", "Mains"), ("online", "1")]);
+            put("mouse", &[("type", "Battery"), ("scope", "Device"), ("capacity", "7")]);
+            assert_eq!(told(), None);
+            put(
+                "BAT0",
+                &[("type", "Battery"), ("capacity", "80"), ("energy_now", "8"), ("energy_full", "10")],
+            );
+            assert_eq!(told(), Some(80));
+            put("BAT1", &[("type", "Battery"), ("capacity", "20")]);
+            put("BAT1", &[("energy_now", "18"), ("energy_full", "90")]);
+            assert_eq!(told(), Some(26), "of what both hold");
+            std::fs::remove_file(folder.path().join("BAT1/energy_now")).unwrap();
+            std::fs::remove_file(folder.path().join("BAT0/energy_now")).unwrap();
+            assert_eq!(told(), Some(50));
         }
 
         #[test]

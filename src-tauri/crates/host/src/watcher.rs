@@ -5,6 +5,7 @@ use crate::clock::Bell;
 use kernel::Kernel;
 use kernel::command::triggers::Watch;
 use model::UnixMs;
+use model::schedule::Unseen;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,10 +93,19 @@ impl Watcher {
         }
     }
 
-    /// What cannot be watched is looked at again in a minute.
+    /// What cannot be watched is looked at again in a minute. A folder that is not where it was may be watched somewhere else, where
+    /// it went with a folder above it, of which the system tells nobody: it is watched anew once it is there.
     pub fn looked(&self) {
         let at = self.kernel.ports().clock.now().plus_ms(LOOK_MS);
-        let blind = lock(&self.routes).blind.clone();
+        let registry = self.kernel.schedule_registry();
+        let is_gone = |name: &str| {
+            let unseen = registry.0.get(name).and_then(|one| one.slots.unseen);
+            unseen == Some(Unseen::FolderMissing)
+        };
+        let mut routes = lock(&self.routes);
+        routes.blind_where(is_gone);
+        let blind = routes.blind.clone();
+        drop(routes);
         for name in blind {
             self.kernel.want_look(&name, at);
         }
@@ -205,6 +215,12 @@ impl Routes {
         woken
     }
 
+    /// Those whose folder is gone are blind.
+    fn blind_where(&mut self, is_gone: impl Fn(&str) -> bool) {
+        let gone = self.watches.iter().filter(|one| is_gone(&one.name));
+        self.blind.extend(gone.map(|one| one.name.clone()));
+    }
+
     fn all_are_blind(&mut self) -> Vec<(String, u64)> {
         self.blind.extend(self.watches.iter().map(|one| one.name.clone()));
         self.watches.iter().map(|one| (one.name.clone(), one.quiet_ms)).collect()
@@ -292,6 +308,10 @@ mod tests {
         );
         assert!(routes.blind.remove("c"));
         routes.watches.pop();
+        // A folder that went with the one above it leaves no notice: that it is gone, a look finds.
+        assert!(routes.blind.remove("a"));
+        routes.blind_where(|name| name == "b");
+        assert_eq!(routes.blind, BTreeSet::from(["b".to_owned()]));
         assert_eq!(routes.all_are_blind().len(), 2);
         assert_eq!(routes.blind.len(), 2);
     }

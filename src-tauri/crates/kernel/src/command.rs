@@ -50,6 +50,7 @@ mod ranking;
 pub mod reanchor;
 pub mod reasoning;
 pub mod resolve;
+mod resource_looks;
 pub mod revoke;
 pub mod rollback;
 pub mod rotate_keys;

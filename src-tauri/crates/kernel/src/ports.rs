@@ -7,7 +7,6 @@ use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
 use model::schedule::{Condition, Unseen};
 use model::task::ModelChoice;
-use model::tool_server::{ServerLaunch, ToolManifest};
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, UnixMs, WorkspaceId};
 use reasoning::Reasoner;
@@ -16,6 +15,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+mod servers;
+
+pub use servers::Servers;
 
 /// Bytes that would be lost, each read when it is asked for.
 pub type BeforeImages<'a> = Box<dyn Iterator<Item = Result<BeforeImage, String>> + 'a>;
@@ -126,50 +129,10 @@ pub trait StagedView: Send + Sync {
     fn unstage(&self, attempt: AttemptId) -> Result<(), String>;
 }
 
-/// Servers of tools, which are started behind walls and ended again.
-pub trait Servers: Send + Sync {
-    /// Starts a server and asks what it offers: its launch with every file of its words pinned, and its manifest.
-    ///
-    /// # Errors
-    /// In words, when it cannot be started, or does not say what it offers.
-    fn look_at_server(
-        &self,
-        server: &str,
-        launch: &ServerLaunch,
-    ) -> Result<(ServerLaunch, ToolManifest), String>;
-
-    /// Ends every server that an attempt has called.
-    fn end_servers(&self, attempt: AttemptId);
-
-    /// Whether a JSON value fits a JSON Schema.
-    ///
-    /// # Errors
-    /// Where it does not, in words.
-    fn fits(&self, schema: &str, value: &str) -> Result<(), String>;
-}
-
 /// Executors in one workspace.
 pub trait Executors: Look + Execute + StagedView + Servers {}
 
 impl<T: Look + Execute + StagedView + Servers> Executors for T {}
-
-impl Servers for effects::Executors {
-    fn look_at_server(
-        &self,
-        server: &str,
-        launch: &ServerLaunch,
-    ) -> Result<(ServerLaunch, ToolManifest), String> {
-        self.look_at_server(server, launch)
-    }
-
-    fn end_servers(&self, attempt: AttemptId) {
-        self.end_servers(attempt);
-    }
-
-    fn fits(&self, schema: &str, value: &str) -> Result<(), String> {
-        self.fits(schema, value)
-    }
-}
 
 impl Look for effects::Executors {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
@@ -295,8 +258,8 @@ pub trait ExecutorSource: Send + Sync {
         model::limits::PARALLEL_READS
     }
 
-    /// How this machine stands now.
-    fn surroundings(&self) -> Surroundings {
+    /// How this machine stands now, as far as these conditions ask for it.
+    fn surroundings(&self, _: &[Condition]) -> Surroundings {
         Surroundings::default()
     }
 
@@ -313,6 +276,12 @@ pub struct Surroundings {
     pub on_mains: Option<bool>,
     /// Whether there is a network.
     pub has_network: Option<bool>,
+    /// Per cent of its battery; none also where it has none.
+    pub battery_percent: Option<u32>,
+    /// Whether nobody is at it.
+    pub is_idle: Option<bool>,
+    /// Whether its network is not metered.
+    pub is_unmetered: Option<bool>,
 }
 
 impl Surroundings {
@@ -321,6 +290,8 @@ impl Surroundings {
         match of {
             Condition::Mains => self.on_mains,
             Condition::Network => self.has_network,
+            Condition::Idle => self.is_idle,
+            Condition::Unmetered => self.is_unmetered,
         }
     }
 }

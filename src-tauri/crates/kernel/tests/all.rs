@@ -74,6 +74,7 @@ mod records;
 mod recovery;
 mod registered;
 mod remembering;
+mod resources;
 mod retelling;
 mod rules;
 mod sampled;

@@ -1,11 +1,13 @@
 //! What bears a closing answer: each sentence is bound to a receipt, to what was seen, or marked (product.md, moonshot 9).
 
 use crate::story::{completed, events, log, object, state};
-use crate::told::{Wire, give, settings};
+use crate::told::{Wire, give, give_with, settings};
+use kernel::command::ingest::Incoming;
 use kernel::{DriveOutcome, Waiting};
 use model::answer::{AnswerCheck, AnswerSupport};
-use model::artifact::ArtifactKind;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::body::AnswerChecked;
+use model::ingress::Channel;
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::json;
@@ -151,6 +153,43 @@ fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_
         let (event, check, ..) = cited(number, act, fact);
         assert_eq!(supports(&check), [Unverified, Unverified], "{act}{fact}: {check:?}");
         assert_eq!((event.unverified, event.by_citation), (2, None), "{event:?}");
+    }
+}
+
+/// What came with the goal has a number of its own, which results do not change; what no context named bears nothing.
+#[test]
+fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is_cited() {
+    let cited = |seed: u64, mark: &str| {
+        let world = World::new(seed);
+        let mut bytes = NOTES.as_bytes();
+        let incoming = Incoming {
+            name: "notes.md".to_owned(),
+            uri: "file:notes.md".to_owned(),
+            media_type: "text/plain",
+            bytes: &mut bytes,
+            trust_tier: TrustTier::Untrusted,
+        };
+        let (file, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
+        std::fs::write(world.path("other.md"), "nothing of it\n").unwrap();
+        let words = format!("Bob has to pay 1,250 EUR to the landlord{mark}.");
+        let script = vec![("read", json!({ "path": "other.md" })), ("done", json!({ "summary": words }))];
+        let wire = Wire::new(script);
+        let goal = ("What does Bob owe?", vec![file.artifact_id]);
+        let task = give_with(&world, &wire, goal, settings(ToolMode::Tools, &[]));
+        assert_eq!(world.drive(task), completed());
+        let sent = wire.sent().pop().unwrap();
+        assert!(sent.contains(" r9001") && sent.contains(" r1"), "each is told by its number: {sent}");
+        let given = state(&world, task);
+        let given = given.artifacts.values().find(|a| a.content_hash == file.sha256).unwrap().artifact_id;
+        (check(&world, task).1.sentences.remove(0), given)
+    };
+    let (said, given) = cited(4_408, " [r9001]");
+    assert_eq!((said.support, said.cited), (AnswerSupport::Evidence, true), "{said:?}");
+    assert_eq!(said.sources[0].artifact_id, given);
+    assert_eq!(said.cites[0].quote.as_deref(), Some("Bob owes the landlord 1,250 EUR."));
+    for (seed, mark) in [(4_409, " [r1]"), (4_410, " [r9002]"), (4_411, "")] {
+        let (said, _) = cited(seed, mark);
+        assert_eq!((said.support, said.cited), (AnswerSupport::Unverified, false), "{mark}: {said:?}");
     }
 }
 

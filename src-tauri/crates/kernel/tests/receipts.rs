@@ -14,7 +14,7 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::receipt::{ItemOutcome, Ran, Receipt, ReceiptClass, ResultCode, SandboxLevel};
 use model::task::TaskStatus;
-use model::tool_server::{ServerLaunch, ToolManifest};
+use model::tool_server::{ServerLaunch, ServerRegistration, ToolManifest};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{AttemptId, Body, RelPath, ResourceId, Slot, TaskId, UnixMs, WorkspaceId};
 use seal::{Digest, Signer as _, dsse};
@@ -130,6 +130,10 @@ impl Servers for Talking {
         launch: &ServerLaunch,
     ) -> Result<(ServerLaunch, ToolManifest), String> {
         self.0.look_at_server(server, launch)
+    }
+
+    fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String> {
+        self.0.resource_seen(of, uri)
     }
 
     fn end_servers(&self, attempt: AttemptId) {

@@ -1,6 +1,7 @@
 //! A task of several steps: each waits for those it depends on, and one after the other is worked on.
 
 use crate::story::{completed, count, die, ended, events, object, packs, shows, state};
+use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Error, Waiting};
@@ -8,7 +9,7 @@ use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::task::{StepContract, StepKind, StepStatus, TaskStatus};
+use model::task::{BuildsOn, StepContract, StepKind, StepStatus, TaskStatus};
 use model::{Body, StepId, TaskId};
 use std::collections::BTreeMap;
 use testkit::{Edge, World, done, look, write};
@@ -173,7 +174,7 @@ fn a_step_may_only_request_what_its_contract_allows() {
     assert_eq!((standing, asked), (completed(), 1), "only the second asked for anything");
 }
 
-#[conforms::conforms(part = "HK-8.2-2")]
+#[conforms::conforms("HK-8.2-2")]
 #[test]
 fn a_step_has_a_kind_which_says_what_it_may_do_and_one_that_awaits_an_approval_waits_for_a_person() {
     let examples = [
@@ -225,8 +226,9 @@ fn a_step_has_a_kind_which_says_what_it_may_do_and_one_that_awaits_an_approval_w
         let made: Vec<_> = state(&world, task).in_order().map(|step| step.kind).collect();
         assert_eq!(made, kinds.map(Option::unwrap));
     }
-    // What a kind does not allow is not given to it, and nothing is planned that the kernel alone does.
     let world = World::new(908);
+    each_kind_does_what_it_is_for_and_no_more(&world);
+    // What a kind does not allow is not given to it, and nothing is planned that the kernel alone does.
     let mut submission = world.submission("kinds", Reasoning::Scripted { name: "nobody".to_owned() });
     let with = |kind, may: &[ActionClass]| Part { kind: Some(kind), may: may.to_vec(), ..part("a", &[]) };
     for (one, word) in [
@@ -239,8 +241,67 @@ fn a_step_has_a_kind_which_says_what_it_may_do_and_one_that_awaits_an_approval_w
     }
 }
 
-// Inputs that a step counts on are said by nobody yet.
-#[conforms::conforms(part = "HK-8.2-5")]
+/// Steps of every kind try to write, and those that edit do; a step that undoes is made by undoing.
+fn each_kind_does_what_it_is_for_and_no_more(world: &World) {
+    let mut last = None;
+    for kind in StepKind::PLANNED.into_iter().filter(|kind| *kind != StepKind::AwaitApproval) {
+        let only = Part { kind: Some(kind), ..part("a", &[]) };
+        let task = submit_goal(world, kind.as_str(), vec![only]);
+        let name = format!("{kind}.txt");
+        world.reasoners.script("a", vec![write(&name, "x"), done("tried")]);
+        world.drive_allowing(task);
+        let may = matches!(kind, StepKind::Pursue | StepKind::Edit | StepKind::PreparePatch);
+        assert_eq!(world.files().contains_key(&name), may, "{kind}");
+        let now = state(world, task);
+        assert_eq!(now.in_order().map(|step| step.kind).collect::<Vec<_>>(), [kind]);
+        if may {
+            last = now.receipts.last().map(|receipt| (name, receipt.receipt_id));
+        }
+    }
+    let (name, receipt) = last.expect("some wrote");
+    let undo = world.kernel().rollback(receipt, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+    assert_eq!(state(world, undo).in_order().map(|step| step.kind).collect::<Vec<_>>(), [StepKind::Rollback]);
+    assert_eq!(world.drive_allowing(undo).0, completed());
+    assert!(!world.files().contains_key(&name), "`{name}` is undone");
+}
+
+/// A step counts on what came with the goal, and on what the steps before it end with; it is told so, also when it is tried again.
+fn counts_on_what_came_and_on_what_is_before_it(world: &World) {
+    let mut text: &[u8] = b"the rates of this year";
+    let (name, uri) = ("rates.txt".to_owned(), "file:rates.txt".to_owned());
+    let trust_tier = model::artifact::TrustTier::UserAsserted;
+    let incoming = Incoming { name, uri, media_type: "text/plain", bytes: &mut text, trust_tier };
+    let (rates, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
+    let mut submission = world.submission("with a file", Reasoning::Scripted { name: "nobody".to_owned() });
+    submission.encloses.files = vec![rates.artifact_id];
+    let first = Part { leaves: vec!["a table".to_owned()], ..part("c", &[]) };
+    submission.steps = vec![first, part("d", &["c"])];
+    let mut task = world.kernel().submit(&submission).unwrap().task_id;
+    for again in [false, true] {
+        let now = state(world, task);
+        let given: Vec<_> = now.artifacts.values().filter(|a| a.content_hash == rates.sha256).collect();
+        assert_eq!(given.len(), 1);
+        let (ids, promised): (Vec<StepId>, Vec<StepContract>) = now
+            .in_order()
+            .map(|step| (step.step_id, object::<StepContract>(world.kernel(), &now, step.contract_ref)))
+            .unzip();
+        assert!(promised.iter().all(|step| step.expected_inputs == [given[0].artifact_id]), "{again}");
+        let before = BuildsOn { step_id: ids[0], title: "c".to_owned(), outputs: vec!["a table".to_owned()] };
+        assert_eq!((&promised[0].builds_on, &promised[1].builds_on), (&vec![], &vec![before]), "{again}");
+        if again {
+            break;
+        }
+        script(world, "c");
+        script(world, "d");
+        assert_eq!(world.drive_allowing(task).0, completed());
+        let last = packs(world.kernel(), task).pop().unwrap();
+        let wanted = ["what the step `c` ends with: a table", "what came with the goal: 1 file or passage"];
+        assert!(wanted.iter().all(|words| shows(&last, words)));
+        task = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
+    }
+}
+
+#[conforms::conforms("HK-8.2-5")]
 #[test]
 fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_at_its_end_does() {
     let world = World::new(909);
@@ -265,6 +326,7 @@ fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_
     );
     assert!(contract.success_criteria.contains(&"file: a.txt".to_owned()));
     assert_eq!(contract.rollback_hint.as_deref(), Some("delete a.txt"));
+    counts_on_what_came_and_on_what_is_before_it(&world);
     let said = packs(world.kernel(), task);
     assert!(shows(&said[0], "a list") && shows(&said[0], "file: a.txt"));
     assert!(shows(&said[1], "`file: a.txt`: nothing is there"));

@@ -9,7 +9,7 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::proposal::{Answer, Stop};
 use model::task::{ModelApi, TaskStatus};
-use model::{Body, TaskId};
+use model::{ArtifactId, Body, TaskId};
 use reasoning::{Address, Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, Settings, ToolMode};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
@@ -127,12 +127,23 @@ pub fn settings(mode: ToolMode, without: &[&str]) -> Settings {
 }
 
 pub fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> TaskId {
+    give_with(world, wire, (goal, Vec::new()), settings)
+}
+
+/// The same with files.
+pub fn give_with(
+    world: &World,
+    wire: &Arc<Wire>,
+    (goal, files): (&str, Vec<ArtifactId>),
+    settings: Settings,
+) -> TaskId {
     let address: Address = format!("{}:http://127.0.0.1:1/v1#m", wire.api).parse().unwrap();
     let model = ModelServer::new(&address, settings, Arc::clone(wire) as _).unwrap();
     world.reasoners.put(goal, Arc::new(model));
     let mut submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
     submission.profile = Profile::NetworkReadAllowed;
     submission.budget.iterations_max = 40;
+    submission.encloses.files = files;
     world.kernel().submit(&submission).unwrap().task_id
 }
 

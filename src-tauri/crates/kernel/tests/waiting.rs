@@ -78,7 +78,7 @@ fn one_that_may_begin_no_run_is_looked_at_when_it_may_and_not_each_minute() {
 fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_long_as_it_may_be_late() {
     let world = World::new(6_823);
     let mains = |is| {
-        *world.surroundings.lock().unwrap() = Surroundings { on_mains: Some(is), has_network: None };
+        *world.surroundings.lock().unwrap() = Surroundings { on_mains: Some(is), ..Surroundings::default() };
     };
     let over = |run: TaskId| {
         world.kernel().cancel(run, "enough").unwrap();
@@ -151,4 +151,30 @@ fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_l
     world.clock.advance(20 * MINUTE);
     mains(true);
     assert_eq!(looks(&world).len(), 1, "{:?}", last());
+}
+
+#[test]
+fn a_run_is_held_back_by_a_low_battery_by_who_is_at_the_computer_and_by_a_metered_network() {
+    let none = Surroundings::default;
+    let only = |one| Bounds { only: vec![one], ..Bounds::default() };
+    let above = Bounds { battery_above: Some(30), ..Bounds::default() };
+    let battery = |percent| Surroundings { battery_percent: Some(percent), ..none() };
+    let idle = |is| Surroundings { is_idle: Some(is), ..none() };
+    let unmetered = |is| Surroundings { is_unmetered: Some(is), ..none() };
+    for (seed, bounds, held, free, why) in [
+        (6_841, above.clone(), battery(30), battery(31), PassedOver::BatteryLow),
+        (6_842, above, battery(1), none(), PassedOver::BatteryLow),
+        (6_843, only(Condition::Idle), idle(false), idle(true), PassedOver::InUse),
+        (6_844, only(Condition::Unmetered), unmetered(false), unmetered(true), PassedOver::Metered),
+    ] {
+        let world = World::new(seed);
+        keep(&world, Schedule { bounds, ..of(&world, "every 1 hours", "tidy") }, "keep");
+        *world.surroundings.lock().unwrap() = held;
+        world.clock.advance(HOUR);
+        let last = || record(&world).slots.last_passed_over.map(|(_, why)| why);
+        assert_eq!((looks(&world), last()), (vec![], Some(why)));
+        *world.surroundings.lock().unwrap() = free;
+        world.clock.advance(HOUR);
+        assert_eq!(looks(&world).len(), 1, "{why}");
+    }
 }

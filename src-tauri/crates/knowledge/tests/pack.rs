@@ -9,7 +9,7 @@ use model::context::{ContextPack, Section};
 use model::decision::{Decision, DecisionClass};
 use model::knowledge::{BeliefStatus, MemoryRecord, MemoryStatus, WorkingState};
 use model::policy::RiskBand;
-use model::task::StepContract;
+use model::task::{BuildsOn, StepContract};
 use model::{ArtifactId, Digest, UnixMs};
 use proptest::prelude::*;
 
@@ -70,6 +70,7 @@ fn full(tokens_max: u32) -> PackInput {
     let step = StepContract {
         objective: "find duplicates".into(),
         expected_inputs: vec![],
+        builds_on: vec![],
         expected_outputs: vec!["a list".into()],
         success_criteria: vec![],
         allowed_action_classes: vec![model::action::ActionClass::ReadLocal],
@@ -205,6 +206,34 @@ fn what_is_pinned_is_whole_even_when_it_alone_is_too_much() {
     let pack = packed(&full(0));
     assert!(!pack::fits(&pack));
     assert!(pack.omissions.len() >= 9, "everything else is named: {:?}", pack.omissions);
+}
+
+#[test]
+fn a_step_is_told_what_it_counts_on_and_no_name_of_a_file_stands_among_it() {
+    let mut input = full(4_000);
+    input.artifacts = vec![Material { title: "obey me.txt".into(), ..material(1, "alpha") }];
+    let told = |input: &PackInput| {
+        let step = packed(input).items.into_iter().find(|item| item.section == Section::StepContract);
+        step.expect("the step").text
+    };
+    assert!(!told(&input).contains("Counts on"));
+    let (_, step) = input.step.as_mut().expect("a step");
+    step.expected_inputs = vec![artifact(1), artifact(2)];
+    let before = |title: &str, outputs: &[&str]| BuildsOn {
+        step_id: id("step", 7),
+        title: title.into(),
+        outputs: outputs.iter().map(|text| (*text).into()).collect(),
+    };
+    step.builds_on = vec![before("look around", &["a map", "a list"]), before("wait", &[])];
+    let text = told(&input);
+    for line in [
+        "- what came with the goal: 2 files or passages",
+        "- what the step `look around` ends with: a map; a list",
+        "- what the step `wait` ends with",
+    ] {
+        assert!(text.lines().any(|one| one == line), "`{line}` is missing in {text}");
+    }
+    assert!(!text.contains("obey me"));
 }
 
 #[conforms::conforms(part = "HK-15.6-1", "HK-15.6-3")]

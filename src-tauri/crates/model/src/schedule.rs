@@ -16,10 +16,11 @@ pub use words::schedule::{
 mod bounds;
 mod trigger;
 
-pub use bounds::{Bounds, DayBudget, Hours, condition_in_words};
+pub use bounds::{Bounds, DayBudget, Hours, only_in_words};
 pub use trigger::{
-    CALL_BYTES_MAX, CHANGES_TOLD_MAX, ChangedFile, EndedRun, HookCall, PER_HOUR_USUAL, QUIET_MS_USUAL,
-    SEEN_FILES_MAX, Seen, SeenChange, SeenState, Trigger, check_hook_name, hook_secret,
+    CALL_BYTES_MAX, CHANGES_TOLD_MAX, ChangedFile, EVERY_MS_USUAL, EndedRun, HookCall, PER_HOUR_USUAL,
+    QUIET_MS_USUAL, RESOURCE_TOLD_BYTES_MAX, SEEN_FILES_MAX, Seen, SeenChange, SeenState, Trigger,
+    check_hook_name, hook_secret,
 };
 
 /// The longest goal of a schedule, in bytes.

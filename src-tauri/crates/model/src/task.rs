@@ -285,14 +285,29 @@ impl Task {
     }
 }
 
+/// An earlier step that a step builds on: what it ends with is an input of the later one (HK-8.2-5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildsOn {
+    /// Which.
+    pub step_id: StepId,
+    /// Its title.
+    pub title: String,
+    /// What it is to leave, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
+}
+
 /// What one step promises (HK-8.2-3, -5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepContract {
     /// What it is to reach.
     pub objective: String,
-    /// Inputs it counts on.
+    /// Inputs it counts on: what came with the goal.
     #[serde(default)]
     pub expected_inputs: Vec<ArtifactId>,
+    /// Inputs it counts on: what the steps before it end with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds_on: Vec<BuildsOn>,
     /// Outputs it is to leave, in words.
     #[serde(default)]
     pub expected_outputs: Vec<String>,

@@ -25,7 +25,7 @@ mod seen;
 
 pub use bounds::{delay_ms, hours, opens, within};
 pub use catch_up::settle;
-pub use conditions::{conditions, unmet};
+pub use conditions::{Only, conditions, unmet};
 pub use days::{day_and_time, month};
 pub use plain_words::{parse, said};
 pub use rule::{Slots, check, cron, every, in_words, next, slots, zone_named};

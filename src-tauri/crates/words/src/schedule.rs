@@ -61,6 +61,19 @@ crate::names! {
         OnBattery = "on_battery",
         /// There was no network.
         NoNetwork = "no_network",
+        /// The battery of this machine was low.
+        BatteryLow = "battery_low",
+        /// Somebody was at the computer.
+        InUse = "in_use",
+        /// The network was metered.
+        Metered = "metered",
+    }
+}
+
+impl PassedOver {
+    /// Whether a condition that a person set did not hold, which may pass.
+    pub const fn is_of_a_condition(self) -> bool {
+        matches!(self, Self::OnBattery | Self::NoNetwork | Self::BatteryLow | Self::InUse | Self::Metered)
     }
 }
 
@@ -71,6 +84,10 @@ crate::names! {
         Mains = "mains",
         /// There is a network.
         Network = "network",
+        /// Nobody is at the computer.
+        Idle = "idle",
+        /// The network is not metered.
+        Unmetered = "unmetered",
     }
 }
 
@@ -119,6 +136,8 @@ crate::names! {
         After = "after",
         /// A hook is called: a program sends a signed request.
         Hook = "hook",
+        /// A resource of a server of tools reads otherwise than it did.
+        Resource = "resource",
     }
 }
 
@@ -171,6 +190,8 @@ crate::names! {
         NoRepository = "no_repository",
         /// The schedule that it waits for was removed.
         ScheduleMissing = "schedule_missing",
+        /// The server of tools is not there as it was registered, or does not answer.
+        ServerMissing = "server_missing",
         /// Something else stands in the way.
         Unreadable = "unreadable",
     }

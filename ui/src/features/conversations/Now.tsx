@@ -35,7 +35,7 @@ function Whole({ row }: { row: TaskRow }) {
   return (
     <>
       <Link className={styles.at} to="/task/$id" params={{ id: row.task_id }}><Words of={said(row.title)} /></Link>
-      <Working task={asked.data} draft={draft} doing="" />
+      <Working task={asked.data} draft={draft} doing="" since={null} />
     </>
   );
 }

@@ -139,3 +139,16 @@ test("what waits for a hook says where it is called and how a call is signed, an
   expect(within(screen.getByRole("article", { name: "other" })).queryByText(/No call is taken/)).toBeNull();
   expect(await seriousFindings()).toEqual([]);
 });
+
+test("what waits for a resource of a tool server says which, how often it is looked at, and that it cannot be seen", async () => {
+  const on = { kind: "resource" as const, globs: [], changes: null, quiet_ms: null, ref_name: null, of: null, end: null, hook: null, server: "notes", resource: "docs://rates", every_minutes: 10 };
+  const said = "when the resource docs://rates of the server notes changes, looked at every 10 minutes";
+  const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, name: "rates", said, rule: said, waits_for: on, unseen: "server_missing", next: [] }] } });
+  const { user } = show(host, "/schedules");
+  const card = within(await screen.findByRole("article", { name: "rates" }));
+  expect(card.getByText("When docs://rates of notes changes", { selector: "b *, b" })).toBeTruthy();
+  expect(card.getByText(/The tool server is not there as it was registered, or does not answer/)).toBeTruthy();
+  await user.click(card.getByText(/3 runs, 1 time passed over/));
+  expect(card.getByText("What docs://rates of the tool server notes reads")).toBeTruthy();
+  expect(card.getByText(/^Every 10 minutes; the server is started for it in its sandbox, without a network$/)).toBeTruthy();
+});

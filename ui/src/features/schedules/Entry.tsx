@@ -14,6 +14,7 @@ const WHY: Readonly<Record<PassedOver, string>> = {
   too_many_wait: "Too many runs wait for you", paused: "The schedule was paused", changed: "The schedule was changed or removed first",
   folder_missing: "The folder was not there", not_begun: "Its task could not begin", fired_before: "It had run already",
   too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs", on_battery: "This machine ran on its battery", no_network: "There was no network",
+  battery_low: "The battery was low", in_use: "Somebody was at the computer", metered: "The network was metered",
 };
 
 /** Why times were passed over. */

@@ -60,11 +60,11 @@ export function NewSchedule({ close }: { close: () => void }) {
   return (
     <form className={styles.card} aria-label="New schedule" onSubmit={(event) => { event.preventDefault(); if (because === null && !keep.isPending) send(); }}>
       <h2>New schedule</h2>
-      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression. Or what it waits for: when a file lands here, when main moves, when the hook deploy is called, after another schedule by its name." onChange={(event) => setTime(event.target.value)} />
+      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression. Or what it waits for: when a file lands here, when main moves, when the hook deploy is called, when the resource docs://rates of the server notes changes, after another schedule by its name." onChange={(event) => setTime(event.target.value)} />
       <div role="status" className={styles.read}>
         {on !== null && said !== "" && <><p>Read as {read.data?.rule}.</p><ul className={styles.times}>{watches(on).map(([what, text]) => <li key={what}>{what}: <Words of={text} /></li>)}</ul></>}
         {read.data !== undefined && on === null && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
-        {read.data !== undefined && read.data.only.length > 0 && said !== "" && <p>A run begins only {onlyInWords(read.data.only)}.</p>}
+        {read.data !== undefined && (read.data.only.length > 0 || read.data.battery_above != null) && said !== "" && <p>A run begins only {onlyInWords(read.data.only, read.data.battery_above)}.</p>}
         {read.error !== null && said.length > 2 && <p>{capital(read.error.message)}</p>}
       </div>
       <TextArea label={who === MODEL ? "What is to be done each time" : "What is to be done each time (optional for a playbook)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
@@ -88,6 +88,7 @@ export function NewSchedule({ close }: { close: () => void }) {
           <TextField label="Cost of models in a day, at most (US dollars)" inputMode="decimal" value={limits.dayCost} onChange={(event) => write({ dayCost: event.target.value })} />
           <TextField label="Hours in which a run begins" value={limits.hours} placeholder="8-18" hint="By the clock of the time zone above." onChange={(event) => write({ hours: event.target.value })} />
           <TextField label="Begin up to so many minutes later" inputMode="numeric" value={limits.jitter} hint="So that not everything begins at once. The delay stays the same." onChange={(event) => write({ jitter: event.target.value })} />
+          <TextField label="Begin a run only when the battery is above (per cent)" inputMode="numeric" value={limits.battery} placeholder="30" onChange={(event) => write({ battery: event.target.value })} />
           {CONDITION.map((one) => <Check key={one} label={`Begin a run only ${onlyInWords([one])}`} checked={limits.only.includes(one)} onChange={(event) => write({ only: CONDITION.filter((other) => (other === one ? event.target.checked : limits.only.includes(other))) })} />)}
         </div>
       </details>

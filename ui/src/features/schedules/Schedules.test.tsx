@@ -51,12 +51,12 @@ test("a new schedule shows how its time is read, refuses what is not understood,
 });
 
 test("limits are written as words and numbers, what is none is said at once, and what stands is told", async () => {
-  const limits = { overlap: "end_older" as const, per_hour_max: 2, ends_after_minutes: 30, hours: "08:00-18:00", day_runs_max: 9, day_cost_micros_max: 1_500_000, jitter_minutes: 5 };
+  const limits = { overlap: "end_older" as const, per_hour_max: 2, ends_after_minutes: 30, hours: "08:00-18:00", day_runs_max: 9, day_cost_micros_max: 1_500_000, jitter_minutes: 5, only: ["idle" as const, "unmetered" as const], battery_above: 30 };
   const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, limits }] }, "schedules.keep": TASK });
   const { user: person } = show(host, "/schedules");
   const card = await screen.findByRole("article", { name: "morning" });
   await person.click(within(card).getByText(/3 runs, 1 time passed over/));
-  for (const words of ["End that run, also where it waits for you", "At most 2 runs", "30 minutes", "08:00-18:00", "At most 9 runs, $1.50", "Up to 5 minutes"]) expect(within(card).getByText(words)).toBeTruthy();
+  for (const words of ["End that run, also where it waits for you", "At most 2 runs", "30 minutes", "08:00-18:00", "At most 9 runs, $1.50", "Up to 5 minutes", "while nobody is at the computer and when the network is not metered and when the battery is above 30 %, as far as this machine can tell"]) expect(within(card).getByText(words)).toBeTruthy();
   await person.click(screen.getByRole("button", { name: "New schedule" }));
   const form = within(screen.getByRole("form", { name: "New schedule" }));
   await person.type(form.getByLabelText("When"), "every weekday at 8:30");
@@ -72,9 +72,13 @@ test("limits are written as words and numbers, what is none is said at once, and
   await person.type(form.getByLabelText(/Cost of models in a day/), "2.5");
   await person.type(form.getByLabelText("Hours in which a run begins"), "8-18");
   await person.click(form.getByLabelText(/only when the network is there/));
+  await person.type(form.getByLabelText(/only when the battery is above/), "100");
+  expect(form.getByText(/Write the battery in per cent, 1 to 99/)).toBeTruthy();
+  await person.clear(form.getByLabelText(/only when the battery is above/));
+  await person.type(form.getByLabelText(/only when the battery is above/), "40");
   expect(await seriousFindings()).toEqual([]);
   await person.click(form.getByRole("button", { name: "Ask me to keep it" }));
   await waitFor(() => expect(host.asked.some((one) => one.name === "schedules.keep")).toBe(true));
   const [keep] = host.asked.filter((one) => one.name === "schedules.keep").map((one) => one.params);
-  expect(keep).toMatchObject({ limits: { overlap: "queue", ends_after_minutes: 45, day_cost_micros_max: 2_500_000, hours: "8-18", per_hour_max: null, only: ["network"] } });
+  expect(keep).toMatchObject({ limits: { overlap: "queue", ends_after_minutes: 45, day_cost_micros_max: 2_500_000, hours: "8-18", per_hour_max: null, only: ["network"], battery_above: 40 } });
 });

@@ -7,7 +7,7 @@ const CHANGES: Readonly<Record<FileChanges, string>> = { landed: "Files that lan
 const END: Readonly<Record<RunEnd, string>> = { done: "is done", failed: "has failed", either: "has ended" };
 const UNSEEN: Readonly<Record<Unseen, string>> = {
   folder_missing: "The folder is not there", too_many_files: "There are more files than a schedule may wait for", no_repository: "There is no repository whose branches can be read",
-  schedule_missing: "The schedule that it waits for was removed", unreadable: "It cannot be read",
+  schedule_missing: "The schedule that it waits for was removed", server_missing: "The tool server is not there as it was registered, or does not answer", unreadable: "It cannot be read",
 };
 
 /** Why it cannot be seen now. */
@@ -18,6 +18,7 @@ export function waits(on: ScheduleTrigger, folder: string): string {
   if (on.kind === "files") return `Watches ${folder}`;
   if (on.kind === "ref") return `When ${shortRef(on)} moves`;
   if (on.kind === "hook") return `When the hook ${on.hook ?? ""} is called`;
+  if (on.kind === "resource") return `When ${on.resource ?? ""} of ${on.server ?? ""} changes`;
   return `When a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`;
 }
 
@@ -25,6 +26,12 @@ export function waits(on: ScheduleTrigger, folder: string): string {
 export function watches(on: ScheduleTrigger): [string, string][] {
   if (on.kind === "ref") return [["What it watches", `Where ${shortRef(on)} is`]];
   if (on.kind === "hook") return [];
+  if (on.kind === "resource") {
+    return [
+      ["What it watches", `What ${on.resource ?? ""} of the tool server ${on.server ?? ""} reads`],
+      ["It looks", `Every ${on.every_minutes === 1 ? "minute" : `${on.every_minutes ?? 0} minutes`}; the server is started for it in its sandbox, without a network`],
+    ];
+  }
   if (on.kind === "after") return [["What it watches", `Whether a run of ${on.of ?? ""} ${on.end === null ? "has ended" : lookUp(END, on.end, on.end)}`]];
   const which = on.globs.length === 0 ? "all below the folder" : on.globs.join(", ");
   return [

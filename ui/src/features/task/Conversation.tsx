@@ -88,7 +88,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
             </>
           )}
         </Answer>
-        {live && task.row.run_status === "running" && task.interrupted !== true && <Working task={task} draft={draft} doing={story.doing} />}
+        {live && task.row.run_status === "running" && task.interrupted !== true && <Working task={task} draft={draft} doing={story.doing} since={story.since} />}
         {live && <BrokenOff task={task} />}
         {live && <EditGoal task={task} hasBegun={task.attempts.length > 0} />}
         <div ref={end} />

@@ -5,13 +5,15 @@ import { Hash } from "~/primitives/Hash";
 import { Empty } from "~/primitives/States";
 import { Time, exact } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { StepView } from "./StepView";
 import styles from "./Task.module.css";
 
-/** An event as it stands in the ledger. */
-export function EventView({ event }: { event: Event | undefined }) {
+/** An event as it stands in the ledger; of a step that was planned, what it promises before. */
+export function EventView({ event, task }: { event: Event | undefined; task: string }) {
   if (event === undefined) return <Empty title="This event is not here" small>It may not have been read yet.</Empty>;
   return (
     <>
+      {event.event_type === "step.created" && <StepView task={task} step={event.entity_id} />}
       <div className={styles.heading}><h3><code>{event.event_type}</code></h3><span className={styles.space} /><span className={styles.faint}>event {event.seq}</span></div>
       <Facts ruled rows={[
         ["When", <span key="at" title={exact(event.at)}><Time at={event.at} ago /></span>],

@@ -57,7 +57,7 @@ function Chosen({ task, events, see, onSee }: { task: Task; events: readonly Eve
     case "action":
       return <ActionView action={task.actions.find((one) => one.action_request_id === see.id)} onSee={onSee} />;
     case "event":
-      return <EventView event={events.find((one) => one.seq === see.seq)} />;
+      return <EventView event={events.find((one) => one.seq === see.seq)} task={task.row.task_id} />;
     default:
       return see satisfies never;
   }

@@ -1,6 +1,7 @@
 // At an earlier moment nothing of later is told as if it had happened; while a task works, the page says at what.
 import { fireEvent, screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import type { StepRow } from "~/ipc/generated/task";
 import { DONE, RECEIPT, WAITS, doneEvents, doneTask, event, events, scene, task } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
@@ -39,6 +40,33 @@ test("a task of several steps shows them as a plan: what is done, what is under 
   const plan = (await screen.findByText("Plan: 1 of 3 steps done")).closest("details") as HTMLElement;
   expect(within(plan).getAllByRole("listitem").map((one) => one.textContent)).toEqual(["Read the notesdone", "Write the summaryunder way", "Tidy upto come"]);
   expect(within(plan).getAllByRole("listitem").map((one) => one.getAttribute("aria-current"))).toEqual([null, "step", null]);
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a step that is chosen shows what it counts on, what it is to leave and how it is undone", async () => {
+  const made = { ...event(2, "step.created", { step: { step_id: "s2", title: "Write the summary" } }), entity_id: "s2" };
+  const row: StepRow = {
+    step_id: "s2", kind: "edit", title: "Write the summary", status: "planned", reason: "", depends_on: ["s1"], attempts: 0, max_attempts: 3, created_at: 1, updated_at: 1,
+    task_id: WAITS, task_title: "Summary", run_status: "running", priority: "normal", workspace: null,
+    contract: {
+      objective: "One page", leaves: ["summary.md"], done_when: ["file: summary.md"], may: ["read_local", "write_local"], undo: "delete summary.md",
+      inputs: [
+        { artifact_id: "art_1", step_id: null, title: "notes.txt", leaves: [] },
+        { artifact_id: null, step_id: "s1", title: "Read the notes", leaves: ["a list"] },
+      ],
+    },
+  };
+  const host = scene({ "task.steps": { rows: [row] }, "task_events.list": ({ after_seq }) => listed(WAITS, (after_seq ?? 0) === 0 ? [events[0] ?? made, made] : []) });
+  const { user } = show(host, `/task/${WAITS}`);
+  await user.click(await screen.findByRole("button", { name: /Write the summary/ }));
+  const details = within(await screen.findByRole("region", { name: "Details" }));
+  expect(await details.findByRole("heading", { name: "Write the summary" })).toBeTruthy();
+  for (const [name, value] of [
+    ["Counts on", "notes.txt, which came with the goalwhat the step Read the notes ends with: a list"], ["Leaves", "summary.md"], ["Done when", "file: summary.md"],
+    ["May", "read local, write local"], ["Undone by", "delete summary.md"],
+  ] as const) {
+    expect(details.getByText(name).nextElementSibling?.textContent, name).toBe(value);
+  }
   expect(await seriousFindings()).toEqual([]);
 });
 

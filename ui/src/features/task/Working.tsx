@@ -8,10 +8,10 @@ import { agentOf } from "~/screen/agent";
 import styles from "./Task.module.css";
 
 /** What it is doing now: for how long, and the words as they come. */
-export function Working({ task, draft, doing }: { task: Task; draft: string; doing: string }) {
+export function Working({ task, draft, doing, since }: { task: Task; draft: string; doing: string; since: number | null }) {
   const agent = agentOf(task);
   const now = useNow();
-  const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
+  const started = since ?? task.attempts.at(-1)?.started_at ?? task.row.created_at;
   const thought = useThought(task.row.task_id, task);
   const output = useOutput(task.row.task_id);
   const told = useHowFar(task.row.task_id) || doing;

@@ -118,6 +118,7 @@ test("an act that lasts tells in one line how long and how much, and each checkp
 test("what is under way is told by what it is, until it has ended", () => {
   const began = [event(1, "attempt.model_requested", {})];
   expect(story(began).doing).toBe("Waiting for the model");
+  expect(story(began).since, "since it was asked, and not since the attempt began").toBe(began.at(-1)?.at);
   const reads = [...began, event(2, "attempt.model_responded", {}), event(3, "action.requested", { action_request_id: "a1", action_class: "read_local", summary: "read notes/meeting 1.md" })];
   expect(story(reads).doing).toBe("Now: read notes/meeting 1.md");
   const tries = [...reads, event(4, "trial.started", { action_request_id: "a1", summary: "run `make`" })];

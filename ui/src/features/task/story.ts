@@ -33,6 +33,8 @@ export interface Story {
   parts: Part[];
   /** What is under way at its last event, in words; empty where nothing is. */
   doing: string;
+  /** Since when that is under way. */
+  since: number | null;
   messages: Message[];
   receipts: { id: string; seq: number; result: string }[];
 }
@@ -466,11 +468,14 @@ class Teller {
 /** The story of the events up to and with `until`. */
 export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY): Story {
   const teller = new Teller();
+  let since: number | null = null;
   for (const event of events) {
     if (event.seq > until) break;
+    const before = teller.doing;
     teller.tell(event);
+    if (teller.doing !== before) since = teller.doing === "" ? null : event.at;
   }
-  return { rows: teller.rows, parts: teller.parts, doing: teller.doing, messages: teller.messages, receipts: teller.receipts };
+  return { rows: teller.rows, parts: teller.parts, doing: teller.doing, since, messages: teller.messages, receipts: teller.receipts };
 }
 
 /** The row that stands for what is chosen: the one that leads to it, and for an event that has none of its own, the row

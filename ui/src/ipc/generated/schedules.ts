@@ -29,6 +29,8 @@ export interface Limits {
   day_minutes_max?: number | null;
   /** What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so. */
   only?: Condition[];
+  /** Per cent that the battery must have more than for a run to begin, 1 to 99, likewise. */
+  battery_above?: number | null;
 }
 
 /** Nothing to say. */
@@ -200,6 +202,12 @@ export interface ScheduleTrigger {
   end: RunEnd | null;
   /** Of a hook: its name. */
   hook: string | null;
+  /** Of a resource: the name of its server of tools. */
+  server?: string | null;
+  /** Of a resource: its address there. */
+  resource?: string | null;
+  /** Of a resource: minutes from one look to the next. */
+  every_minutes?: number | null;
 }
 
 /** How a hook stands that a schedule waits for. */
@@ -256,6 +264,8 @@ export interface Previewed {
   next: Due[];
   /** What the words say that must be so for a run to begin. */
   only: Condition[];
+  /** Per cent that the words say the battery must have more than. */
+  battery_above?: number | null;
 }
 
 /** What the last runs of a schedule would ask today. */

@@ -412,6 +412,30 @@ export interface Action {
   instead_rules: string | null;
 }
 
+/** Something that a step counts on: what came with the goal, or what an earlier step ends with. */
+export interface StepInput {
+  /** The artifact, where it came with the goal. */
+  artifact_id: string | null;
+  /** The earlier step, where it is what that one ends with. */
+  step_id: string | null;
+  /** The name of what came, or the title of the step. */
+  title: Text;
+  /** What that step is to leave, in words. */
+  leaves: string[];
+}
+
+/** What a step promises (HK-8.2-5). */
+export interface StepContract {
+  objective: string;
+  inputs: StepInput[];
+  /** What it is to leave, in words. */
+  leaves: string[];
+  done_when: string[];
+  /** Classes of action that it may request; empty is all that the profile allows. */
+  may: ActionClass[];
+  undo: string | null;
+}
+
 /** One step of a task. */
 export interface StepRow {
   step_id: string;
@@ -431,6 +455,8 @@ export interface StepRow {
   run_status: RunStatus;
   priority: Priority;
   workspace: Text | null;
+  /** What it promises; absent where that was erased. */
+  contract?: StepContract | null;
 }
 
 /** One question put to a person. */

@@ -972,6 +972,12 @@ export const PASSED_OVER = [
   "on_battery",
   /** There was no network. */
   "no_network",
+  /** The battery of this machine was low. */
+  "battery_low",
+  /** Somebody was at the computer. */
+  "in_use",
+  /** The network was metered. */
+  "metered",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
 
@@ -981,6 +987,10 @@ export const CONDITION = [
   "mains",
   /** There is a network. */
   "network",
+  /** Nobody is at the computer. */
+  "idle",
+  /** The network is not metered. */
+  "unmetered",
 ] as const;
 export type Condition = (typeof CONDITION)[number];
 
@@ -1025,6 +1035,8 @@ export const TRIGGER_KIND = [
   "after",
   /** A hook is called: a program sends a signed request. */
   "hook",
+  /** A resource of a server of tools reads otherwise than it did. */
+  "resource",
 ] as const;
 export type TriggerKind = (typeof TRIGGER_KIND)[number];
 
@@ -1073,6 +1085,8 @@ export const UNSEEN = [
   "no_repository",
   /** The schedule that it waits for was removed. */
   "schedule_missing",
+  /** The server of tools is not there as it was registered, or does not answer. */
+  "server_missing",
   /** Something else stands in the way. */
   "unreadable",
 ] as const;

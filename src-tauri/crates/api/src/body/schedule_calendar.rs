@@ -281,6 +281,7 @@ fn because(host: &dyn Host, at: &ArtifactRef) -> Option<String> {
             [run] => format!("a run of {of} ended: {}", run.status),
             runs => format!("{} runs of {of} ended", runs.len()),
         },
+        SeenChange::Resource { server, uri, .. } => format!("{uri} of the server {server} changed"),
         SeenChange::Called { hook, calls, more } => match more.saturating_add(calls.len() as u64) {
             1 => format!("the hook {hook} was called"),
             times => format!("the hook {hook} was called {times} times"),

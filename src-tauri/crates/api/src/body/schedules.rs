@@ -16,8 +16,7 @@ use model::UnixMs;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::{
-    Bounds, CatchUp, Condition, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind,
-    When,
+    Bounds, CatchUp, DayBudget, Rule, Schedule as Kept, ScheduleProposer, Trigger, TriggerKind, When,
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
@@ -48,7 +47,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
         return Err(usage("that time has gone by: write one that is still to come"));
     }
     let words = on.as_ref().map_or_else(|| rule.in_words(), Trigger::in_words);
-    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next, only })
+    let schedule::Only { conditions: only, battery_above } = only;
+    Ok(Previewed { rule: words, zone, waits_for: on.as_ref().map(waits_for), next, only, battery_above })
 }
 
 pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Submitted, Error> {
@@ -190,6 +190,9 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         of: None,
         end: None,
         hook: None,
+        server: None,
+        resource: None,
+        every_minutes: None,
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
@@ -200,6 +203,13 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
             ScheduleTrigger { kind: TriggerKind::After, of: Some(of), end: Some(end), ..none }
         }
         Trigger::Hook { name } => ScheduleTrigger { kind: TriggerKind::Hook, hook: Some(name), ..none },
+        Trigger::Resource { server, uri, every_ms } => ScheduleTrigger {
+            kind: TriggerKind::Resource,
+            server: Some(server),
+            resource: Some(uri),
+            every_minutes: Some(u32::try_from(every_ms / 60_000).unwrap_or(u32::MAX)),
+            ..none
+        },
     }
 }
 
@@ -235,13 +245,13 @@ fn minutes(ms: u64) -> Option<u32> {
 }
 
 /// What a person bounds; `zone`: by whose clock the hours are read. `only`: conditions that stood in the words.
-fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, Error> {
+fn bounds(of: &Limits, zone: &str, said: schedule::Only) -> Result<Bounds, Error> {
+    let schedule::Only { conditions: mut only, battery_above } = said;
     for one in &of.only {
         if !only.contains(one) {
             only.push(*one);
         }
     }
-
     let day = DayBudget {
         runs_max: of.day_runs_max,
         iterations_max: of.day_iterations_max,
@@ -257,6 +267,7 @@ fn bounds(of: &Limits, zone: &str, mut only: Vec<Condition>) -> Result<Bounds, E
         day: (day != DayBudget::default()).then_some(day),
         hours: hours.map_err(|why| usage(why.to_string()))?,
         only,
+        battery_above: of.battery_above.or(battery_above),
     })
 }
 
@@ -276,6 +287,7 @@ fn limits(when: &When, bounds: Option<&Bounds>) -> Limits {
         day_cost_micros_max: day.cost_micros_max,
         day_minutes_max: day.wall_ms_max.and_then(|ms| u64::try_from(ms).ok()).and_then(minutes),
         only: of.only.clone(),
+        battery_above: of.battery_above,
     }
 }
 

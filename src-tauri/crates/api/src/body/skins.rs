@@ -128,10 +128,20 @@ pub(super) fn chosen_here(host: &dyn Host, order: &Order<'_>, named: &str) -> Re
     let named = Some(named.trim()).filter(|named| *named != NONE);
     let conversation = order.row.conversation_id;
     let chosen = host.kernel()?.choose_skin(conversation, named, order.sender).wire()?;
-    Ok(vec![match chosen {
-        Some((name, _)) => format!("This conversation has the skin {name} from the next turn on."),
+    Ok(vec![has(chosen.map(|(name, _)| name))])
+}
+
+/// What such a command comes to that comes again: how it stands by now.
+pub(super) fn stands_here(host: &dyn Host, order: &Order<'_>) -> Result<Vec<String>, Error> {
+    let chosen = registry(host)?.chosen.remove(&order.row.conversation_id);
+    Ok(vec![has(chosen.map(|one| one.name))])
+}
+
+fn has(chosen: Option<String>) -> String {
+    match chosen {
+        Some(name) => format!("This conversation has the skin {name} from the next turn on."),
         None => "This conversation has no skin from the next turn on.".to_owned(),
-    }])
+    }
 }
 
 fn registry(host: &dyn Host) -> Result<SkinRegistry, Error> {

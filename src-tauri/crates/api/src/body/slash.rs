@@ -137,6 +137,14 @@ pub(crate) fn run(
         told: Vec::new(),
         conversation_id: order.row.conversation_id.to_string(),
     };
+    let here = order.row.conversation_id;
+    if command == SlashCommand::Skin
+        && recorded.is_repeat
+        && kernel.skin_was_chosen(&recorded, here).wire()?
+    {
+        said.told = super::skins::stands_here(host, order)?;
+        return Ok(said);
+    }
     let Some(about) = recorded.about else {
         said.told = match command {
             SlashCommand::Skin => super::skins::chosen_here(host, order, rest)?,

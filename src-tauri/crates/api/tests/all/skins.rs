@@ -44,6 +44,26 @@ fn a_conversation_has_the_skin_that_was_chosen_for_it_on_every_surface_and_no_ot
 }
 
 #[test]
+fn a_choice_that_comes_again_overrules_none_that_came_after_it() {
+    let home = Home::new(78);
+    let here = home.must("conversations.list", json!({}))["rows"][0]["conversation_id"].clone();
+    let say = |text: &str, key: &str| {
+        let words = json!({ "conversation": here, "text": text, "channel": "app", "idempotency_key": key });
+        home.must("conversations.say", words)["told"][0].as_str().expect("a line").to_owned()
+    };
+    assert!(say("/skin terse", "first").contains("the skin terse"));
+    assert!(say("/skin teaching", "second").contains("the skin teaching"));
+    let before = events(&home);
+    assert!(say("/skin terse", "first").contains("the skin teaching"), "it tells how it stands");
+    assert_eq!((chosen(&home, &here), events(&home)), (json!("teaching"), before.clone()));
+    // The same where nothing had to be done the first time, and where it was taken off since.
+    say("/skin teaching", "third");
+    say("/skin none", "fourth");
+    assert!(say("/skin teaching", "third").contains("no skin"));
+    assert_eq!(chosen(&home, &here), Value::Null);
+}
+
+#[test]
 fn a_file_is_begun_checked_and_shown_and_what_is_wrong_with_one_is_said() {
     let home = Home::new(77);
     let begun = home.must("skins.draft", json!({ "name": "harbour" }))["text"].clone();

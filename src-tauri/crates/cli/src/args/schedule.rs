@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 A schedule begins a task by itself: at a time of day, after a period, once, or when something happens: files change, a branch \
-moves, another schedule's task ends, a program calls a hook. It gives no authority: what its task wants to \
+moves, another schedule's task ends, a program calls a hook, a resource of a tool server changes. It gives no authority: what its task wants to \
 change is judged and asked about as always, and waits for you in `hermit approvals list`.
 
 It runs while Hermit is open: the app, or `hermit serve`. Times that were missed are on record, and made up for as you said.")]
@@ -87,7 +87,8 @@ pub enum ScheduleVerb {
 pub struct ScheduleAdd {
     /// When: "every weekday at 8:30", "every 15 minutes", "on the first of each month at noon", "tomorrow at 9", or a cron
     /// expression such as "30 8 * * MON-FRI"; or what it waits for: "when files change", "when a file matching *.pdf lands here",
-    /// "when main moves", "after NAME", "when NAME fails", "when the hook NAME is called".
+    /// "when main moves", "after NAME", "when NAME fails", "when the hook NAME is called", "when the resource docs://rates of the
+    /// server NAME changes, every 10 minutes".
     pub time: String,
     /// What is to be done each time.
     #[arg(value_name = "GOAL")]
@@ -163,10 +164,13 @@ pub struct ScheduleLimits {
     /// The hours in which a run begins, such as 8-18, 8:30-17:45 or 22-6.
     #[arg(long, value_name = "FROM-UNTIL")]
     pub hours: Option<String>,
-    /// What must be so for a run to begin: `mains` (mains power) or `network`; repeat it for both. What this machine cannot tell
-    /// counts as so.
-    #[arg(long, value_name = "mains|network")]
+    /// What must be so for a run to begin: `mains` (mains power), `network`, `idle` (nobody is at the computer) or `unmetered`
+    /// (the network is not metered); repeat it for several. What this machine cannot tell counts as so.
+    #[arg(long, value_name = "CONDITION")]
     pub only: Vec<String>,
+    /// Per cent that the battery must have more than for a run to begin, such as 30.
+    #[arg(long, value_name = "PERCENT")]
+    pub battery_above: Option<u32>,
     /// Runs that begin in a day.
     #[arg(long, value_name = "N")]
     pub day_runs: Option<u32>,

@@ -12,7 +12,7 @@ use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use acts::money;
 use host::Session;
-use model::schedule::condition_in_words;
+use model::schedule::only_in_words;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
@@ -158,13 +158,14 @@ fn limits(args: ScheduleLimits) -> Result<Limits, Error> {
         day_cost_micros_max: args.day_cost.map(micros).transpose()?,
         day_minutes_max: args.day_minutes,
         only: args.only.iter().map(|text| condition(text)).collect::<Result<_, _>>()?,
+        battery_above: args.battery_above,
     })
 }
 
 fn condition(text: &str) -> Result<Condition, Error> {
     text.parse().map_err(|_| {
         Error::new(Code::Usage, format!("`{text}` is no condition"))
-            .hint("write `--only mains` or `--only network`")
+            .hint("write `--only mains`, `--only network`, `--only idle` or `--only unmetered`")
     })
 }
 
@@ -243,16 +244,16 @@ fn bounded(of: &Limits) -> Vec<String> {
         of.per_hour_max.map(|most| format!("at most {most} runs begin within an hour")),
         of.ends_after_minutes.map(|most| format!("a run ends after {}", minutes(most))),
         of.hours.as_ref().map(|hours| format!("begins between {} only", plain(hours))),
-        conditions(&of.only),
+        conditions(&of.only, of.battery_above),
         (!day.is_empty()).then(|| format!("its runs of a day use at most {}", day.join(", "))),
     ];
     lines.into_iter().flatten().collect()
 }
 
 /// What must be so for a run to begin, if anything must.
-fn conditions(only: &[Condition]) -> Option<String> {
-    let all: Vec<&str> = only.iter().map(|one| condition_in_words(*one)).collect();
-    (!all.is_empty()).then(|| format!("begins only {}, as far as this machine can tell", all.join(" and ")))
+fn conditions(only: &[Condition], battery_above: Option<u32>) -> Option<String> {
+    only_in_words(only, battery_above)
+        .map(|all| format!("begins only {all}, as far as this machine can tell"))
 }
 
 fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
@@ -327,6 +328,16 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
             vec![format!("waits until a run of {} {how}", name(&on.of))]
         }
         TriggerKind::Hook => vec![format!("waits until the hook {} is called", name(&on.hook))],
+        TriggerKind::Resource => {
+            let (resource, server) = (name(&on.resource), name(&on.server));
+            let every = on.every_minutes.map(|minutes| {
+                let every = if minutes == 1 { "minute".to_owned() } else { format!("{minutes} minutes") };
+                format!("looks every {every}: the server is started for it in its sandbox, without a network")
+            });
+            std::iter::once(format!("waits until {resource} of the server {server} reads otherwise"))
+                .chain(every)
+                .collect()
+        }
     }
 }
 
@@ -345,6 +356,7 @@ const fn unseen(why: Unseen) -> &'static str {
         Unseen::TooManyFiles => "there are more files than a schedule may wait for",
         Unseen::NoRepository => "there is no repository whose branches can be read",
         Unseen::ScheduleMissing => "the schedule that it waits for was removed",
+        Unseen::ServerMissing => "the server of tools is not there as it was registered, or does not answer",
         Unseen::Unreadable => "it cannot be read",
     }
 }
@@ -360,5 +372,5 @@ fn previewed(out: &Output, found: &Previewed) {
             found.next.iter().for_each(|due| out.line(format!("  {}", plain(&due.text))));
         }
     }
-    conditions(&found.only).into_iter().for_each(|line| out.line(format!("  {line}")));
+    conditions(&found.only, found.battery_above).into_iter().for_each(|line| out.line(format!("  {line}")));
 }

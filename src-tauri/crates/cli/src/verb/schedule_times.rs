@@ -149,5 +149,8 @@ pub(super) const fn reason(why: PassedOver) -> &'static str {
         PassedOver::OutsideHours => "it was outside the hours of its runs",
         PassedOver::OnBattery => "this machine ran on its battery",
         PassedOver::NoNetwork => "there was no network",
+        PassedOver::BatteryLow => "the battery was low",
+        PassedOver::InUse => "somebody was at the computer",
+        PassedOver::Metered => "the network was metered",
     }
 }

@@ -16,10 +16,12 @@ use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
 use wire::task::{
-    Action, Answer, Cancel, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show, Steps,
+    Action, Answer, Cancel, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show,
+    StepRow, Steps,
 };
 use wire::{Error, exit};
 use words::act::ActionState;
+use words::step::StepKind;
 use words::store::Channel;
 use words::task::Origin;
 use words::task::UndoneExtent;
@@ -72,7 +74,8 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
         TaskVerb::Show { task } => {
             let session = context.reading()?;
             let found = session.call(&Show { task })?;
-            context.out.answer(&Asking::of(&session, &found)?, show)?;
+            let steps = planned(&session, &found)?;
+            context.out.answer(&Shown { asking: Asking::of(&session, &found)?, steps }, show)?;
             Ok(exit::DONE)
         }
         TaskVerb::Events { task, follow, after } => events(context, task, follow, after),
@@ -206,7 +209,55 @@ const fn began(origin: Origin) -> &'static str {
     }
 }
 
-fn show(out: &Output, asking: &Asking<'_>) {
+/// A task with what it asks, and its steps.
+#[derive(serde::Serialize)]
+struct Shown<'t> {
+    #[serde(flatten)]
+    asking: Asking<'t>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepRow>,
+}
+
+/// The steps of a task in the order of their plan: of one that has several, or whose only step counts on something.
+fn planned(session: &Session, task: &wire::task::Task) -> Result<Vec<StepRow>, Error> {
+    let of = Some(task.row.task_id.clone());
+    let mut steps = session.call(&Steps { task: of, status: None, after: None, limit: None })?.rows;
+    steps.reverse();
+    let counts = |step: &StepRow| step.contract.as_ref().is_some_and(|contract| !contract.inputs.is_empty());
+    if steps.len() < 2 && !steps.iter().any(counts) {
+        steps.clear();
+    }
+    Ok(steps)
+}
+
+/// One step: how it stands, what it counts on and what it is to leave.
+fn step(out: &Output, step: &StepRow) {
+    let (status, title) =
+        (step.status.as_str().replace('_', " "), plain(&clip(&step.title.to_string(), 300)));
+    let kind = match step.kind {
+        StepKind::Pursue => String::new(),
+        kind => format!(" ({})", kind.as_str().replace('_', " ")),
+    };
+    out.line(format!("  step      {title}{kind}: {status}"));
+    let Some(contract) = &step.contract else { return };
+    for input in &contract.inputs {
+        let name = plain(&clip(&input.title.to_string(), 300));
+        out.line(match (&input.step_id, input.leaves.is_empty()) {
+            (None, _) => format!("            counts on {name}, which came with the goal"),
+            (Some(_), true) => format!("            counts on what the step {name} ends with"),
+            (Some(_), false) => {
+                let leaves = plain(&clip(&input.leaves.join("; "), 300));
+                format!("            counts on what the step {name} ends with: {leaves}")
+            }
+        });
+    }
+    for left in &contract.leaves {
+        out.line(format!("            is to leave {}", plain(&clip(left, 300))));
+    }
+}
+
+fn show(out: &Output, shown: &Shown<'_>) {
+    let asking = &shown.asking;
     let task = asking.task;
     let row = &task.row;
     out.say(Tone::Bold, plain(&row.title.to_string()));
@@ -235,6 +286,7 @@ fn show(out: &Output, asking: &Asking<'_>) {
     let spent = took(Duration::from_millis(u64::try_from(task.wall_ms).unwrap_or(0)));
     let (turns, tokens) = (count(row.iterations as usize, "turn"), grouped(row.tokens_used));
     fact("used", &format!("{turns}, {tokens} tokens, {spent} of work"));
+    shown.steps.iter().for_each(|one| step(out, one));
     task.actions.iter().for_each(|action| acted(out, action));
     if row.status == TaskStatus::Failed {
         out.say(Tone::Bad, report::failed(task));

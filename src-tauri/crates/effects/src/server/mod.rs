@@ -13,6 +13,7 @@ mod lone;
 mod package;
 mod process;
 mod reached;
+mod resource;
 mod sessions;
 pub(crate) mod staged;
 

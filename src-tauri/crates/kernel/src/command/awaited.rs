@@ -21,6 +21,9 @@ impl Kernel {
         if let Trigger::After { of, .. } = on {
             self.check_after(&schedule.name, of)?;
         }
+        if let Trigger::Resource { server, uri, .. } = on {
+            return self.check_resource(server, uri);
+        }
         if let Trigger::Hook { name } = on {
             // One call begins one task, and who calls knows one secret.
             return match self.waits_for_hook(name) {
@@ -87,6 +90,7 @@ fn why_unseen(unseen: Unseen, folder: &str) -> String {
         ),
         Unseen::NoRepository => format!("{folder} is no git repository whose branches can be read"),
         Unseen::ScheduleMissing => "there is no such schedule".to_owned(),
+        Unseen::ServerMissing => "the server does not answer as it was registered".to_owned(),
         Unseen::Unreadable => format!("{folder} cannot be read"),
     }
 }

@@ -61,10 +61,13 @@ impl Kernel {
         {
             return Ok(Some(PassedOver::OutsideHours));
         }
-        if !bounds.only.is_empty() {
-            let around = self.ports.executors.surroundings();
+        if !bounds.only.is_empty() || bounds.battery_above.is_some() {
+            let around = self.ports.executors.surroundings(&bounds.only);
             if let Some(why) = schedule::unmet(&bounds.only, |one| around.is(one)) {
                 return Ok(Some(why));
+            }
+            if around.battery_percent.zip(bounds.battery_above).is_some_and(|(has, above)| has <= above) {
+                return Ok(Some(PassedOver::BatteryLow));
             }
         }
         if let Some(most) = bounds.per_hour_max {
@@ -110,7 +113,7 @@ impl Kernel {
                 begun.get(most - 1).map(|at| UnixMs(at.0.saturating_add_unsigned(HOUR_MS)))
             }
             PassedOver::DaySpent => Some(self.ports.days.day_of(now).map_err(Error::Gate)?.ends),
-            PassedOver::OnBattery | PassedOver::NoNetwork => Some(now.plus_ms(CONDITION_MS)),
+            why if why.is_of_a_condition() => Some(now.plus_ms(CONDITION_MS)),
             _ => None,
         };
         Ok(until.map(|until| until.0.saturating_sub(now.0)))

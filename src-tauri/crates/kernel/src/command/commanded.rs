@@ -5,7 +5,7 @@ use super::enclose::Encloses;
 use super::ingress::Saying;
 use super::submit::{Submission, Submitted};
 use crate::Error;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
 use model::body::{ConversationOpened, IngressBound};
 use model::fault::Point;
@@ -116,7 +116,31 @@ impl Kernel {
     /// # Errors
     /// What the store says.
     pub fn was_done(&self, commanded: &Commanded, does: impl Fn(&Body) -> bool) -> Result<bool, Error> {
-        let Some(task) = commanded.about else { return Ok(false) };
+        commanded.about.map_or(Ok(false), |task| self.stands_behind(commanded, task, does))
+    }
+
+    /// Whether a conversation was given a skin, or none, behind the record of a command: by the command itself, or by whoever spoke
+    /// later and is not to be overruled by words that come again.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn skin_was_chosen(
+        &self,
+        commanded: &Commanded,
+        conversation: ConversationId,
+    ) -> Result<bool, Error> {
+        let own = lock(&self.store).system_task()?;
+        let chooses = |body: &Body| matches!(body, Body::SkinChosen(b) if b.conversation_id == conversation);
+        self.stands_behind(commanded, own, chooses)
+    }
+
+    /// Whether a stream has such an event behind the record of a command.
+    fn stands_behind(
+        &self,
+        commanded: &Commanded,
+        task: TaskId,
+        does: impl Fn(&Body) -> bool,
+    ) -> Result<bool, Error> {
         let mut after = 0;
         loop {
             let page = self.reader.events(task, after, PAGE)?;

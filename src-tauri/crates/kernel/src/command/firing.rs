@@ -128,7 +128,7 @@ impl Kernel {
             // What fires and is not too late yet waits for a condition as what came due does.
             if let Ok((Some(why), _)) = &looked
                 && record.when.grace_ms.is_some()
-                && is_condition(*why)
+                && why.is_of_a_condition()
             {
                 return Ok(to_drive);
             }
@@ -370,10 +370,6 @@ impl Kernel {
     }
 }
 
-/// Whether a run is held back by how this machine stands.
-const fn is_condition(why: PassedOver) -> bool {
-    matches!(why, PassedOver::OnBattery | PassedOver::NoNetwork)
-}
 
 /// Whether what holds a run back may pass while the newest of these slots is not too late yet: a condition, where a grace is said.
 fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, why: PassedOver) -> bool {
@@ -383,7 +379,7 @@ fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, wh
         Settled::PassedOver { .. } => None,
     });
     let newest = fires.max();
-    is_condition(why) && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
+    why.is_of_a_condition() && newest.zip(grace).is_some_and(|(at, grace)| now.0.saturating_sub(at) < grace)
 }
 
 /// Whether as many runs of this span have failed in a row, the newest last, as a schedule may before it pauses itself.

@@ -10,7 +10,7 @@ use model::action::ActionClass;
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::StepCreated;
 use model::criterion::Criterion;
-use model::task::{ModelChoice, Step, StepContract, StepKind, StepStatus};
+use model::task::{BuildsOn, ModelChoice, Step, StepContract, StepKind, StepStatus};
 use model::{ArtifactId, Sensitive, StepId, TaskId, UnixMs, limits};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,14 +138,17 @@ pub(super) fn check(parts: &[Part]) -> Result<(), Error> {
 }
 
 impl Kernel {
-    /// Records the steps of a new task; returns those that wait for nothing.
+    /// Records the steps of a new task, each of which counts on what the task was given and on what the steps before it end
+    /// with; returns those that wait for nothing.
     pub(super) fn create_steps(
         &self,
         w: &mut Writeup<'_>,
         submission: &Submission,
+        given: &[ArtifactId],
     ) -> Result<Vec<StepId>, Error> {
         if submission.steps.is_empty() {
-            let contract = contract(submission.goal.clone());
+            let mut contract = contract(submission.goal.clone());
+            contract.expected_inputs = given.to_vec();
             let kind = match submission.reasoning {
                 Reasoning::Rollback { .. } => StepKind::Rollback,
                 _ => StepKind::Pursue,
@@ -156,6 +159,8 @@ impl Kernel {
         let mut ready = Vec::new();
         for part in &submission.steps {
             let (mut contract, kind) = (part.contract(), part.kind.unwrap_or(StepKind::Pursue));
+            contract.expected_inputs = given.to_vec();
+            contract.builds_on = builds_on(part, &submission.steps, &ids);
             let awaits = (kind == StepKind::AwaitApproval).then(await_approval);
             let proposes = part.reasoning.as_ref().or(awaits.as_ref());
             contract.model = proposes.map(|r| self.model_choice(w, r, tier)).transpose()?;
@@ -199,7 +204,13 @@ impl Kernel {
         }
         let mut new = contract(goal.to_owned());
         for (at, step) in open.iter().enumerate() {
-            let may = self.read_object::<StepContract>(tx, step.contract_ref)?.allowed_action_classes;
+            let StepContract { allowed_action_classes: may, expected_inputs, .. } =
+                self.read_object(tx, step.contract_ref)?;
+            for id in expected_inputs {
+                if !new.expected_inputs.contains(&id) {
+                    new.expected_inputs.push(id);
+                }
+            }
             new.allowed_action_classes = match (at, new.allowed_action_classes) {
                 (0, _) => may,
                 (_, all) if all.is_empty() || may.is_empty() => Vec::new(),
@@ -210,7 +221,13 @@ impl Kernel {
             };
             tx.set_step_of(step.step_id, StepStatus::Superseded, "the goal was edited")?;
         }
-        let mut depends_on: Vec<StepId> = tx.open_steps(None).map(|step| step.step_id).collect();
+        let before: Vec<Step> = tx.open_steps(None).cloned().collect();
+        for step in &before {
+            let outputs = self.read_object::<StepContract>(tx, step.contract_ref)?.expected_outputs;
+            let title = step.title.shown().cloned().unwrap_or_default();
+            new.builds_on.push(BuildsOn { step_id: step.step_id, title, outputs });
+        }
+        let mut depends_on: Vec<StepId> = before.iter().map(|step| step.step_id).collect();
         // What was to wait for a person waits for them still.
         if let Some(gate) = open.iter().find(|step| step.kind == StepKind::AwaitApproval) {
             let title = gate.title.shown().cloned().unwrap_or_default();
@@ -375,6 +392,16 @@ fn planned(
     }
 }
 
+/// The earlier parts that one waits for, with what each is to leave.
+fn builds_on(part: &Part, all: &[Part], ids: &BTreeMap<&str, StepId>) -> Vec<BuildsOn> {
+    let before = part.after.iter().filter_map(|name| {
+        let step_id = *ids.get(name.as_str())?;
+        let outputs = all.iter().find(|one| one.name == *name)?.leaves.clone();
+        Some(BuildsOn { step_id, title: name.clone(), outputs })
+    });
+    before.collect()
+}
+
 fn await_approval() -> Reasoning {
     let (name, text, parameters) = ("await-approval".to_owned(), AWAIT.to_owned(), BTreeMap::new());
     Reasoning::Playbook { name, text, parameters }
@@ -384,6 +411,7 @@ fn contract(objective: String) -> StepContract {
     StepContract {
         objective,
         expected_inputs: Vec::new(),
+        builds_on: Vec::new(),
         expected_outputs: Vec::new(),
         success_criteria: vec![RECEIPTS.to_owned()],
         allowed_action_classes: Vec::new(),

@@ -1,6 +1,7 @@
 //! What there is of what a schedule waits for, whether files have settled, and what changed since the look before.
 
 use super::firing::passes;
+use super::resource_looks::Told;
 use super::triggers::LOOK_MS;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -37,6 +38,8 @@ pub(super) struct Now {
     pub(super) ended: Vec<EndedRun>,
     /// Whether all of it has settled.
     pub(super) is_whole: bool,
+    /// Of a resource: what it reads.
+    pub(super) told: Option<Told>,
 }
 
 impl Kernel {
@@ -85,7 +88,7 @@ impl Kernel {
         schedule: &Schedule,
         before: Option<&SeenState>,
     ) -> Result<Result<Now, Unseen>, Error> {
-        let whole = |state| Now { state, ended: Vec::new(), is_whole: true };
+        let whole = |state| Now { state, ended: Vec::new(), is_whole: true, told: None };
         if let Trigger::After { of, .. } = on {
             return self.runs_seen(of, before);
         }
@@ -103,6 +106,7 @@ impl Kernel {
                     }
                 })
             }
+            Trigger::Resource { server, uri, .. } => return self.resource_seen(&*executors, (server, uri)),
             Trigger::After { .. } | Trigger::Hook { .. } => return Ok(Err(Unseen::Unreadable)),
         };
         let redactor = self.ports.redactor.now();
@@ -155,7 +159,7 @@ impl Kernel {
                 ended.push(task_id);
             }
         }
-        Ok(Ok(Now { state: SeenState::Runs { open, ended }, ended: new, is_whole: true }))
+        Ok(Ok(Now { state: SeenState::Runs { open, ended }, ended: new, is_whole: true, told: None }))
     }
 
     /// What of the files that a look sees has settled: two looks saw them so, and the quiet time lies between. Where some of them
@@ -221,6 +225,11 @@ impl Kernel {
                 };
                 let change = || SeenChange::Ref { name: name.clone(), from: from.clone(), to: to.clone() };
                 (!is_own).then(change)
+            }
+            (Trigger::Resource { server, uri, .. }, _, SeenState::Resource { sha256 })
+                if *before != seen.state =>
+            {
+                Some(seen.told.clone().unwrap_or_default().change(server, uri, *sha256))
             }
             (Trigger::After { of, end }, ..) => {
                 let runs = seen.ended.iter().filter(|run| schedule::ended_so(*end, run.status));

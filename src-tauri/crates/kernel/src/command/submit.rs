@@ -406,8 +406,8 @@ impl Kernel {
         let bytes = seal::canon::to_canonical(&contract)?;
         let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(sender.tier());
         w.artifact_named(contract_ref, &bytes, new)?;
-        self.attach(w, ingress_id, &submission.attachments)?;
-        let ready = self.create_steps(w, submission)?;
+        let given = self.attach(w, ingress_id, &submission.attachments)?;
+        let ready = self.create_steps(w, submission, &given)?;
         w.scope.step_id = ready.first().copied();
         w.push(TaskStatusChanged {
             about_task_id: task_id,
@@ -427,14 +427,15 @@ impl Kernel {
         Ok(())
     }
 
-    /// Gives a new task what came with its goal, and what it takes over.
+    /// Gives a new task what came with its goal, and what it takes over; returns what that is in the task.
     fn attach(
         &self,
         w: &mut Writeup<'_>,
         ingress_id: IngressId,
         attachments: &[Attachment],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<ArtifactId>, Error> {
         let mut given = self.enclosed_in(ingress_id)?;
+        let mut without_record = Vec::new();
         for attachment in attachments {
             match attachment.of.map(|id| self.enclosure(id)).transpose()?.flatten() {
                 Some(known) => given.push(known),
@@ -444,12 +445,14 @@ impl Kernel {
                     new.trust_tier = attachment.trust_tier;
                     new.media_type = "application/octet-stream";
                     new.alias = Some(attachment.name.clone());
-                    w.artifact_of(attachment.sha256, attachment.byte_size, new);
+                    let made = w.artifact_of(attachment.sha256, attachment.byte_size, new);
+                    without_record.push(made.artifact_id);
                 }
             }
         }
-        hand_over(w, &given);
-        Ok(())
+        let mut all = hand_over(w, &given);
+        all.extend(without_record);
+        Ok(all)
     }
 }
 

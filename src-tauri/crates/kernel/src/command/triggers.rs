@@ -81,9 +81,10 @@ impl Kernel {
                 Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
                 Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
-                // The end of a run is told by whoever drives it, a call by whoever takes it, and what cannot be read says so when it is
-                // looked at.
-                Ok(Some(Trigger::After { .. } | Trigger::Hook { .. }) | None) | Err(_) => return None,
+                // The end of a run is told by whoever drives it, a call by whoever takes it, a resource is looked at now and then, and
+                // what cannot be read says so when it is looked at.
+                Ok(Some(Trigger::After { .. } | Trigger::Hook { .. } | Trigger::Resource { .. }) | None)
+                | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
             let folder = self.root_of(schedule.workspace_id).ok()?;
@@ -228,21 +229,23 @@ impl Kernel {
             return self.look_at_calls(record, name, (&runs, overlap), now);
         }
         let before = self.seen_before(record)?;
+        let every = on.every_ms().and_then(|ms| i64::try_from(ms).ok());
+        let again = every.unwrap_or(LOOK_MS);
         let seen = match self.seen_now(on, schedule, before.as_ref())? {
             Ok(seen) => seen,
             Err(unseen) => {
                 self.cannot_be_seen(record, unseen)?;
-                return then(RETRY_MS);
+                return then(every.unwrap_or(RETRY_MS));
             }
         };
         let is_over = ends(on, &seen.state);
         let Some(before) = before else {
             self.push_found(record, (&seen.state, None, is_over), Vec::new())?;
-            return then(LOOK_MS);
+            return then(again);
         };
         if before == seen.state {
             self.is_as_before(record, is_over)?;
-            return then(LOOK_MS);
+            return then(again);
         }
         let seen = match (on, &before) {
             (Trigger::Files { quiet_ms, .. }, SeenState::Files { files, .. }) => {
@@ -268,7 +271,7 @@ impl Kernel {
             ended = self.end_older(record, &runs)?;
         }
         self.push_found(record, (&seen.state, change.as_ref(), is_over), settled)?;
-        Ok((now.plus_ms(if seen.is_whole { LOOK_MS } else { RETRY_MS }), ended))
+        Ok((now.plus_ms(if seen.is_whole { again } else { RETRY_MS }), ended))
     }
 
     /// How long a look is put off, if it is, in milliseconds: until the run at work rests, or one may begin. Nothing is lost by that:
@@ -384,8 +387,8 @@ impl Kernel {
         schedule: &Schedule,
     ) -> Result<(), Error> {
         let Some(on) = &schedule.on else { return Ok(()) };
-        // Calls are on record when they come.
-        if matches!(on, Trigger::Hook { .. }) {
+        // Calls are on record when they come, and a server is started by a look alone, and in no commit.
+        if matches!(on, Trigger::Hook { .. } | Trigger::Resource { .. }) {
             return Ok(());
         }
         let seen = match self.seen_now(on, schedule, None)? {
@@ -407,6 +410,13 @@ impl Kernel {
             return Ok(());
         }
         let schedule = self.schedule_of(record)?;
+        let so_far = record.slots.passed_over.saturating_add(record.slots.unmade.len() as u64);
+        // The next look finds what counts from then on.
+        if matches!(schedule.on, Some(Trigger::Resource { .. })) {
+            let at = slot_at(record, w.now);
+            push_settled(w, record, Vec::new(), (at, so_far), Some(Seen::default()));
+            return Ok(());
+        }
         let (Some(on), Some(before)) = (&schedule.on, self.seen_before(record)?) else { return Ok(()) };
         let Ok(seen) = self.seen_now(on, &schedule, Some(&before))? else { return Ok(()) };
         if seen.state == before {
@@ -417,7 +427,6 @@ impl Kernel {
         let passed = Settled::PassedOver { first: at, until: at, slots: Some(1), why: PassedOver::Paused };
         let settled = change.iter().map(|_| passed.clone()).collect();
         let kept = keep_seen(w, record, &seen.state, change.as_ref())?;
-        let so_far = record.slots.passed_over.saturating_add(record.slots.unmade.len() as u64);
         push_settled(w, record, settled, (at, so_far), Some(kept));
         Ok(())
     }
@@ -466,7 +475,9 @@ pub(super) fn keep_change(
     change: &SeenChange,
 ) -> Result<ArtifactRef, Error> {
     let trust = match change {
-        SeenChange::Files { .. } | SeenChange::Called { .. } => TrustTier::Untrusted,
+        SeenChange::Files { .. } | SeenChange::Called { .. } | SeenChange::Resource { .. } => {
+            TrustTier::Untrusted
+        }
         SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
     };
     let new = NewArtifact {

@@ -251,7 +251,8 @@ impl Told {
     }
 }
 
-/// What the model that answers had been shown, by the numbers that its contexts name: a result of this answer it had not.
+/// What the model that answers had been shown, by the numbers that its contexts name: results but for those of this answer, and what
+/// came with words. What earlier steps ended with has none: an agent's own words bear nothing.
 fn references(state: &TaskState, orders: &BTreeMap<ArtifactId, u32>) -> Vec<Reference> {
     let Some(attempt) = state.attempt() else { return Vec::new() };
     let numbered = (1..).zip(&attempt.observed).filter(|(_, seen)| seen.iteration < attempt.iteration);
@@ -259,7 +260,10 @@ fn references(state: &TaskState, orders: &BTreeMap<ArtifactId, u32>) -> Vec<Refe
         let artifact_id = seen.artifact.artifact_id;
         orders.get(&artifact_id).map(|order| Reference { number, artifact_id, order: *order })
     });
-    named.collect()
+    // Nothing was done before the first result.
+    let given = super::seen::told_once(state).into_iter();
+    let given = given.map(|(number, a, _)| Reference { number, artifact_id: a.artifact_id, order: 0 });
+    named.chain(given).collect()
 }
 
 /// The results whose own words stand in a comparison: what is erased of them is erased of it.

@@ -2,6 +2,7 @@
 //! are kept in.
 
 use crate::Error;
+use crate::command::enclose::is_given;
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState};
 use knowledge::Material;
@@ -50,7 +51,7 @@ impl Kernel {
     fn given(&self, state: &TaskState, materials: &mut Vec<Material>) -> Result<(), Error> {
         let mut left = GIVEN_BYTES_MAX;
         let mut given = Vec::new();
-        for (artifact, title) in told_once(state).into_iter().rev() {
+        for (number, artifact, title) in told_once(state).into_iter().rev() {
             given.push(Material {
                 artifact_id: artifact.artifact_id,
                 kind: artifact.kind,
@@ -64,7 +65,7 @@ impl Kernel {
                 act: None,
                 pictures: Vec::new(),
                 unseen: Vec::new(),
-                number: None,
+                number: Some(number),
             });
         }
         materials.extend(given.into_iter().rev());
@@ -153,14 +154,20 @@ fn text_of(bytes: &[u8], is_cut: bool) -> Option<&str> {
     (!text.contains('\0')).then_some(text)
 }
 
-/// What a task was given with words and is told by now, in order, with its name. What comes with words that wait for their turn
-/// waits with them; the same file that came twice is told once, as the first.
-fn told_once(state: &TaskState) -> Vec<(&Artifact, String)> {
+/// The number of the first thing that a task was given, by which a closing answer cites it: results have those from 1, and
+/// neither changes the other's.
+const GIVEN_FROM: u32 = 9_001;
+
+/// What a task was given with words and is told by now, in order, with its number and its name. What comes with words that wait
+/// for their turn waits with them; the same file that came twice is told once, as the first.
+pub(super) fn told_once(state: &TaskState) -> Vec<(u32, &Artifact, String)> {
     let waits: BTreeSet<_> = state.queued.iter().flat_map(|input| input.encloses.iter().copied()).collect();
     let mut told = BTreeSet::new();
-    let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
-    let named = sources.filter(|a| !waits.contains(&a.artifact_id)).filter_map(|a| Some((a, name_of(a)?)));
-    named.filter(|(a, name)| told.insert((name.clone(), a.content_hash))).collect()
+    // Its place among all of them stays, whatever comes later or is erased.
+    let numbered = (GIVEN_FROM..).zip(state.artifacts.values().filter(|a| is_given(a)));
+    let told_by_now = numbered.filter(|(_, a)| !waits.contains(&a.artifact_id));
+    let named = told_by_now.filter_map(|(number, a)| Some((number, a, name_of(a)?)));
+    named.filter(|(_, a, name)| told.insert((name.clone(), a.content_hash))).collect()
 }
 
 fn name_of(artifact: &Artifact) -> Option<String> {
@@ -174,8 +181,8 @@ pub(super) fn deltas(state: &TaskState) -> Vec<knowledge::Delta> {
     let told_as = |id: ArtifactId| {
         let came = state.artifacts.get(&id)?;
         let name = name_of(came)?;
-        let first = told.iter().find(|(a, known)| a.content_hash == came.content_hash && *known == name);
-        first.map(|(a, _)| a.artifact_id)
+        let first = told.iter().find(|(_, a, known)| a.content_hash == came.content_hash && *known == name);
+        first.map(|(_, a, _)| a.artifact_id)
     };
     state
         .absorbed

@@ -8,6 +8,7 @@ use model::ArtifactId;
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{Act, ContextItem, ContextOmission, FoundBy, Picture, Section};
 use model::limits::PICTURE_TOKENS;
+use model::task::StepContract;
 use redact::Redactor;
 use std::collections::BTreeSet;
 
@@ -208,6 +209,21 @@ fn bullets(heading: &str, lines: &[String]) -> String {
     if lines.is_empty() { String::new() } else { format!("\n{heading}:{lines}") }
 }
 
+/// The inputs of a step, in words. What came with the goal is counted here and named with its own text: a file's name is a
+/// stranger's word, and this is pinned among the task's own.
+fn counts_on(step: &StepContract) -> Vec<String> {
+    let given = match step.expected_inputs.len() {
+        0 => None,
+        1 => Some("what came with the goal: 1 file or passage".to_owned()),
+        count => Some(format!("what came with the goal: {count} files or passages")),
+    };
+    let before = step.builds_on.iter().map(|before| match before.outputs.is_empty() {
+        true => format!("what the step `{}` ends with", before.title),
+        false => format!("what the step `{}` ends with: {}", before.title, before.outputs.join("; ")),
+    });
+    given.into_iter().chain(before).collect()
+}
+
 fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let contract = &input.contract;
     let bound = format!(
@@ -229,8 +245,9 @@ fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     if let Some((id, step)) = &input.step {
         let classes: Vec<String> = step.allowed_action_classes.iter().map(ToString::to_string).collect();
         let text = format!(
-            "{}{}{}{}",
+            "{}{}{}{}{}",
             step.objective,
+            bullets("Counts on", &counts_on(step)),
             bullets("Leave behind", &step.expected_outputs),
             bullets("Done when", &step.success_criteria),
             bullets("Only these classes of action", &classes)

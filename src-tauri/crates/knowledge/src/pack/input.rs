@@ -47,7 +47,7 @@ pub struct Material {
     /// Why other pictures of it are not shown, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
-    /// By what number a closing answer cites it, when it is a result of this attempt.
+    /// By what number a closing answer cites it, when it is a result of this attempt or was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
 }

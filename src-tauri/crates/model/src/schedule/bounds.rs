@@ -8,6 +8,8 @@ use words::schedule::{Condition, Overlap};
 const PER_HOUR: RangeInclusive<u32> = 1..=20;
 /// How long a run may last, in milliseconds: a minute to a week.
 const ENDS_AFTER_MS: RangeInclusive<u64> = 60_000..=7 * 86_400_000;
+/// Per cent of its battery that a run may wait for.
+const BATTERY_PERCENT: RangeInclusive<u32> = 1..=99;
 /// Minutes of a day.
 const DAY_MINUTES: u16 = 24 * 60;
 
@@ -33,14 +35,26 @@ pub struct Bounds {
     /// What must be so for a run to begin; what nobody can tell counts as so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<Condition>,
+    /// Per cent that the battery must have more than for a run to begin, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub battery_above: Option<u32>,
 }
 
 /// A condition as a person reads it, in the words by which it can be said.
-pub const fn condition_in_words(of: Condition) -> &'static str {
+const fn condition_in_words(of: Condition) -> &'static str {
     match of {
         Condition::Mains => "on mains power",
         Condition::Network => "when the network is there",
+        Condition::Idle => "while nobody is at the computer",
+        Condition::Unmetered => "when the network is not metered",
     }
+}
+
+/// All that must be so for a run to begin, in the words by which it can be said; none where nothing must.
+pub fn only_in_words(only: &[Condition], battery_above: Option<u32>) -> Option<String> {
+    let mut all: Vec<String> = only.iter().map(|one| condition_in_words(*one).to_owned()).collect();
+    all.extend(battery_above.map(|percent| format!("when the battery is above {percent} %")));
+    (!all.is_empty()).then(|| all.join(" and "))
 }
 
 /// What the runs of a schedule may use together in a day of the person; what is absent is not bounded.
@@ -113,6 +127,9 @@ impl Bounds {
         {
             return Err("a condition is said once".to_owned());
         }
+        if self.battery_above.is_some_and(|percent| !BATTERY_PERCENT.contains(&percent)) {
+            return Err("the battery is above 1 to 99 per cent".to_owned());
+        }
         self.hours.as_ref().map_or(Ok(()), Hours::check)
     }
 }
@@ -174,6 +191,8 @@ mod tests {
             (Bounds { ends_after_ms: Some(59_999), ..none() }, "a minute to seven days"),
             (Bounds { ends_after_ms: Some(8 * 86_400_000), ..none() }, "a minute to seven days"),
             (Bounds { only: vec![Condition::Mains, Condition::Mains], ..none() }, "said once"),
+            (Bounds { battery_above: Some(0), ..none() }, "1 to 99"),
+            (Bounds { battery_above: Some(100), ..none() }, "1 to 99"),
             (day(DayBudget::default()), "how much of something"),
             (day(DayBudget { wall_ms_max: Some(0), ..DayBudget::default() }), "more than 0"),
         ] {

@@ -7,8 +7,9 @@
 use crate::artifact::ArtifactRef;
 use crate::skill::check_skill_name;
 use crate::task::TaskStatus;
+use crate::tool_server::check_server_name;
 use crate::vcs::is_ref;
-use crate::{RelPath, TaskId, UnixMs};
+use crate::{Digest, RelPath, TaskId, UnixMs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -30,6 +31,16 @@ pub const CHANGES_TOLD_MAX: usize = 200;
 pub const PER_HOUR_USUAL: u32 = 12;
 /// The longest name of a hook: that of its secret has room for it.
 const HOOK_NAME_MAX: usize = 48;
+/// Bytes of the address of a resource that a schedule waits for.
+const RESOURCE_URI_BYTES_MAX: usize = 1_000;
+/// How often a resource is looked at, in milliseconds.
+const EVERY_MS: RangeInclusive<u64> = MINUTE_MS..=60 * MINUTE_MS;
+/// A minute, in milliseconds.
+const MINUTE_MS: u64 = 60_000;
+/// How often that is where nothing is said.
+pub const EVERY_MS_USUAL: u64 = 15 * MINUTE_MS;
+/// Bytes of a resource that a task is told; of more, it is told how many.
+pub const RESOURCE_TOLD_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the body of a call.
 pub const CALL_BYTES_MAX: usize = 64 * 1024;
 
@@ -83,6 +94,15 @@ pub enum Trigger {
         /// Its name, as its address has it.
         name: String,
     },
+    /// A resource of a server of tools reads otherwise than at the look before.
+    Resource {
+        /// The server's name.
+        server: String,
+        /// The resource's address there.
+        uri: String,
+        /// Milliseconds from one look to the next.
+        every_ms: u64,
+    },
 }
 
 impl Trigger {
@@ -107,6 +127,29 @@ impl Trigger {
             Self::After { of, .. } if of.parse::<TaskId>().is_err() => check_skill_name(of),
             Self::Ref { .. } | Self::After { .. } => Ok(()),
             Self::Hook { name } => check_hook_name(name),
+            Self::Resource { server, uri, every_ms } => {
+                check_server_name(server)?;
+                if uri.is_empty()
+                    || uri.len() > RESOURCE_URI_BYTES_MAX
+                    || uri.chars().any(|c| c.is_whitespace() || c.is_control())
+                {
+                    return Err(format!(
+                        "a resource is named by its address of 1 to {RESOURCE_URI_BYTES_MAX} bytes without spaces, such as docs://rates"
+                    ));
+                }
+                if !EVERY_MS.contains(every_ms) || every_ms % MINUTE_MS != 0 {
+                    return Err("a resource is looked at every 1 to 60 minutes".to_owned());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Milliseconds from one look to the next, where nothing but a look tells of a change.
+    pub const fn every_ms(&self) -> Option<u64> {
+        match self {
+            Self::Resource { every_ms, .. } => Some(*every_ms),
+            Self::Files { .. } | Self::Ref { .. } | Self::After { .. } | Self::Hook { .. } => None,
         }
     }
 
@@ -131,6 +174,13 @@ impl Trigger {
             Self::After { of, end: RunEnd::Done } => format!("when {of} is done"),
             Self::After { of, end: RunEnd::Failed } => format!("when {of} fails"),
             Self::Hook { name } => format!("when the hook {name} is called"),
+            Self::Resource { server, uri, every_ms } => {
+                let every = match every_ms / MINUTE_MS {
+                    1 => "minute".to_owned(),
+                    minutes => format!("{minutes} minutes"),
+                };
+                format!("when the resource {uri} of the server {server} changes, looked at every {every}")
+            }
         }
     }
 }
@@ -192,6 +242,11 @@ pub enum SeenState {
         /// Those that have, of the newest.
         ended: Vec<TaskId>,
     },
+    /// A resource of a server.
+    Resource {
+        /// SHA-256 over what it reads.
+        sha256: Digest,
+    },
 }
 
 /// What changed between two looks: the content of [`Seen::change`], and what the task of the slot is told.
@@ -228,6 +283,19 @@ pub enum SeenChange {
         /// The newest calls, the newest last.
         calls: Vec<HookCall>,
         /// How many there were before these.
+        more: u64,
+    },
+    /// A resource of a server reads otherwise.
+    Resource {
+        /// The server's name.
+        server: String,
+        /// The resource's address there.
+        uri: String,
+        /// SHA-256 over what it reads.
+        sha256: Digest,
+        /// The beginning of its text, without the values of secrets.
+        text: String,
+        /// Bytes of the text beyond that.
         more: u64,
     },
 }
@@ -301,6 +369,22 @@ mod tests {
         }
         assert!(hook(&"a".repeat(48)).check().is_ok());
         assert_eq!(hook("deploy").in_words(), "when the hook deploy is called");
+        let resource = |server: &str, uri: &str, every_ms| {
+            Trigger::Resource { server: server.to_owned(), uri: uri.to_owned(), every_ms }.check()
+        };
+        assert!(resource("notes", "docs://rates", EVERY_MS_USUAL).is_ok());
+        for (server, uri, every_ms, word) in [
+            ("No Name", "docs://rates", 60_000, "server"),
+            ("notes", "", 60_000, "such as docs://rates"),
+            ("notes", "docs://a b", 60_000, "without spaces"),
+            ("notes", &"a".repeat(1_001), 60_000, "1 to 1000 bytes"),
+            ("notes", "docs://rates", 59_999, "1 to 60 minutes"),
+            ("notes", "docs://rates", 90_000, "1 to 60 minutes"),
+            ("notes", "docs://rates", 3_660_000, "1 to 60 minutes"),
+        ] {
+            let refused = resource(server, uri, every_ms);
+            assert!(refused.as_ref().is_err_and(|why| why.contains(word)), "{server} {uri}: {refused:?}");
+        }
         let after = |of: &str| Trigger::After { of: of.to_owned(), end: RunEnd::Either };
         assert!(after("Not A Name").check().is_err() && after("evening").check().is_ok());
         assert!(after("task_0190a1b2c3d47e8f9a0b1c2d00000001").check().is_ok());

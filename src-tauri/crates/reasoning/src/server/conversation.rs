@@ -85,7 +85,7 @@ pub enum Turn {
 /// What a model is told besides, unless it is a small one that is guided from turn to turn (decision 259): it proposes what
 /// shows a sentence, and the record is asked whether it does.
 const CITE_RULE: &str = "\n- In the summary, put behind each sentence about something done or seen the number of the one \
-result that shows it, as the mark above it names it: [r3].";
+result or file that shows it, as the mark above it names it: [r3].";
 
 /// What a model that is shown pictures is told besides.
 const PICTURE_RULE: &str =

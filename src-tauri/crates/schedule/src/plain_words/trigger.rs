@@ -1,8 +1,11 @@
 //! What a schedule waits for that is no time, as people say it: `when a file matching *.pdf lands here`, `when main moves`,
-//! `after morning`, `when the hook deploy is called`.
+//! `after morning`, `when the hook deploy is called`, `when the resource docs://rates of the server notes changes`.
 
 use crate::NotARule;
-use model::schedule::{FileChanges, QUIET_MS_USUAL, RunEnd, Trigger};
+use model::schedule::{EVERY_MS_USUAL, FileChanges, QUIET_MS_USUAL, RunEnd, Trigger};
+
+/// A minute, in milliseconds.
+const MINUTE_MS: u64 = 60_000;
 
 /// What was said to wait for; none where the words begin as those of a time do.
 ///
@@ -20,8 +23,8 @@ pub(super) fn parse(text: &str) -> Option<Result<Trigger, NotARule>> {
     let found = found.ok_or_else(|| {
         NotARule(format!(
             "`{text}` is not understood as something to wait for: write for example \"when files change\", \"when a file matching \
-             *.pdf lands here\", \"when main moves\", \"after NAME\" or \"when NAME fails\", NAME being another schedule, or \"when the \
-             hook deploy is called\""
+             *.pdf lands here\", \"when main moves\", \"after NAME\" or \"when NAME fails\", NAME being another schedule, \"when the \
+             hook deploy is called\", or \"when the resource docs://rates of the server NAME changes\""
         ))
     });
     Some(found.and_then(|on| on.check().map_err(NotARule).map(|()| on)))
@@ -29,6 +32,7 @@ pub(super) fn parse(text: &str) -> Option<Result<Trigger, NotARule>> {
 
 fn when(words: &[&str], lower: &[&str]) -> Option<Trigger> {
     called(words, lower)
+        .or_else(|| resource(words, lower))
         .or_else(|| files(words, lower))
         .or_else(|| moves(words, lower))
         .or_else(|| ends(words, lower, false))
@@ -43,6 +47,34 @@ fn called(words: &[&str], lower: &[&str]) -> Option<Trigger> {
         }
         _ => None,
     }
+}
+
+/// `the resource docs://rates of the server notes changes, looked at every 10 minutes`.
+fn resource(words: &[&str], lower: &[&str]) -> Option<Trigger> {
+    let is_end = |word: Option<&&str>| matches!(word, Some(&("changes" | "changes,")));
+    let mut at = usize::from(lower.first() == Some(&"the"));
+    let (["resource", _, "of", ..], [_, uri, ..]) = (lower.get(at..)?, words.get(at..)?) else {
+        return None;
+    };
+    at += 3;
+    at += usize::from(lower.get(at) == Some(&"the"));
+    // A server may be called so.
+    at += usize::from(lower.get(at) == Some(&"server") && !is_end(lower.get(at + 1)));
+    let server = words.get(at)?;
+    if !is_end(lower.get(at + 1)) {
+        return None;
+    }
+    let rest = lower.get(at + 2..).unwrap_or_default();
+    let rest = if let ["looked", "at", rest @ ..] = rest { rest } else { rest };
+    let every_ms = match rest {
+        [] => EVERY_MS_USUAL,
+        ["every", "minute"] => MINUTE_MS,
+        ["every", "hour"] => 60 * MINUTE_MS,
+        ["every", number, "minute" | "minutes"] => number.parse::<u64>().ok()?.checked_mul(MINUTE_MS)?,
+        _ => return None,
+    };
+    let named = |word: &&str| word.trim_matches(['"', '\'', '`']).to_owned();
+    Some(Trigger::Resource { server: named(server), uri: named(uri), every_ms })
 }
 
 fn after(words: &[&str], lower: &[&str]) -> Option<Trigger> {
@@ -142,6 +174,10 @@ mod tests {
         let of_ref = |name: &str| Trigger::Ref { name: name.to_owned() };
         let after = |of: &str, end| Trigger::After { of: of.to_owned(), end };
         let hook = |name: &str| Trigger::Hook { name: name.to_owned() };
+        let resource = |server: &str, uri: &str, minutes: u64| {
+            let (server, uri) = (server.to_owned(), uri.to_owned());
+            Trigger::Resource { server, uri, every_ms: minutes * MINUTE_MS }
+        };
         let task = "task_0190a1b2c3d47e8f9a0b1c2d00000001";
         for (text, wanted) in [
             ("when files change", files(&[], FileChanges::Changed)),
@@ -159,6 +195,22 @@ mod tests {
             ("when *.rs change or are removed", files(&["*.rs"], FileChanges::Any)),
             ("when the hook deploy is called", hook("deploy")),
             ("When webhook \"nightly-build\" is called", hook("nightly-build")),
+            (
+                "when the resource docs://Rates of the server notes changes",
+                resource("notes", "docs://Rates", 15),
+            ),
+            (
+                "When resource docs://rates of notes changes, every 10 minutes",
+                resource("notes", "docs://rates", 10),
+            ),
+            (
+                "when the resource a:b of server server changes looked at every minute",
+                resource("server", "a:b", 1),
+            ),
+            (
+                "when the resource \"a:b\" of server changes, looked at every hour",
+                resource("server", "a:b", 60),
+            ),
             ("when main moves", of_ref("refs/heads/main")),
             ("when branch feature/X moves", of_ref("refs/heads/feature/X")),
             ("when tag v1.2 moves", of_ref("refs/tags/v1.2")),
@@ -190,6 +242,10 @@ mod tests {
             "when main moves twice",
             "when morning",
             "when the hook is called",
+            "when the resource changes",
+            "when the resource docs://rates changes",
+            "when the resource docs://rates of notes moves",
+            "when the resource docs://rates of notes changes, every now and then",
             "when the hook deploy is called twice",
             "after morning and evening",
         ] {
@@ -202,6 +258,7 @@ mod tests {
             ("after My Own fails", "not understood"),
             ("after Morning", "a-z"),
             ("when the hook ../x is called", "a-z"),
+            ("when the resource docs://rates of notes changes, every 90 minutes", "1 to 60 minutes"),
         ] {
             let why = parse(text).unwrap().unwrap_err().to_string();
             assert!(why.contains(word), "{text}: {why}");

@@ -41,6 +41,9 @@ pub struct Limits {
     /// What must be so for a run to begin, beside what the words say; what this machine cannot tell counts as so.
     #[serde(default)]
     pub only: Vec<Condition>,
+    /// Per cent that the battery must have more than for a run to begin, 1 to 99, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub battery_above: Option<u32>,
 }
 
 params! {
@@ -198,6 +201,15 @@ answers! {
         end: Option<RunEnd>,
         /// Of a hook: its name.
         hook: Option<String>,
+        /// Of a resource: the name of its server of tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// Of a resource: its address there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource: Option<String>,
+        /// Of a resource: minutes from one look to the next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every_minutes: Option<u32>,
     }
     /// How a hook stands that a schedule waits for.
     ScheduleHook {
@@ -249,6 +261,9 @@ answers! {
         next: Vec<Due>,
         /// What the words say that must be so for a run to begin.
         only: Vec<Condition>,
+        /// Per cent that the words say the battery must have more than.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        battery_above: Option<u32>,
     }
     /// What the last runs of a schedule would ask today.
     Rehearsal {

@@ -436,6 +436,29 @@ answers! {
         instead_rules: Option<String>,
     }
 
+    /// Something that a step counts on: what came with the goal, or what an earlier step ends with.
+    StepInput {
+        /// The artifact, where it came with the goal.
+        artifact_id: Option<String>,
+        /// The earlier step, where it is what that one ends with.
+        step_id: Option<String>,
+        /// The name of what came, or the title of the step.
+        title: Text,
+        /// What that step is to leave, in words.
+        leaves: Vec<String>,
+    }
+
+    /// What a step promises (HK-8.2-5).
+    StepContract {
+        objective: String,
+        inputs: Vec<StepInput>,
+        /// What it is to leave, in words.
+        leaves: Vec<String>,
+        done_when: Vec<String>,
+        /// Classes of action that it may request; empty is all that the profile allows.
+        may: Vec<ActionClass>, undo: Option<String>,
+    }
+
     /// One step of a task.
     StepRow {
         step_id: String,
@@ -451,6 +474,9 @@ answers! {
         run_status: RunStatus,
         priority: Priority,
         workspace: Option<Text>,
+        /// What it promises; absent where that was erased.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contract: Option<StepContract>,
     }
 
     /// One question put to a person.

@@ -136,8 +136,8 @@ export const budget = object({ iterations_max: u32, tokens_max: u64, wall_ms_max
 export const overlap = names("skip", "queue", "end_older");
 export const dayBudget = object({ runs_max: nullable(u32), iterations_max: nullable(u32), tokens_max: nullable(u64), cost_micros_max: nullable(u64), wall_ms_max: nullable(integer) }, "closed");
 export const hours = object({ from: u16, until: u16, zone: string }, "closed");
-export const condition = names("mains", "network");
-export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours), only: defaulted(array(condition)) }, "closed");
+export const condition = names("mains", "network", "idle", "unmetered");
+export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours), only: defaulted(array(condition)), battery_above: nullable(u32) }, "closed");
 export const fileChanges = names("landed", "changed", "any");
 export const runEnd = names("done", "failed", "either");
 export const trigger = tagged("kind", {
@@ -145,6 +145,7 @@ export const trigger = tagged("kind", {
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
   hook: object({ name: string }, "closed"),
+  resource: object({ server: string, uri: string, every_ms: u64 }, "closed"),
 });
 export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");
