@@ -21,6 +21,7 @@ mod faults;
 mod keys;
 mod messenger;
 mod person;
+mod push;
 #[cfg(target_os = "linux")]
 pub mod pty;
 mod reasoners;
@@ -40,6 +41,7 @@ pub use faults::{Crash, Edge, Mode, Script};
 pub use keys::{TestKeys, cheap_keys};
 pub use messenger::{ChatMood, ChatService};
 pub use person::Person;
+pub use push::{Subscribed, is_signed};
 pub use reasoners::{Model, Reasoners, Say};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
