@@ -110,8 +110,14 @@ impl Authenticator {
 
     /// The payload with the passkey's signature on its digest.
     pub fn sign(&mut self, payload_type: &str, payload: &[u8]) -> Signed {
+        let webauthn = self.answer(Digest::of(payload).as_bytes());
+        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+    }
+
+    /// What it answers to a challenge.
+    pub fn answer(&mut self, challenge: &[u8]) -> Assertion {
         self.counter += self.step;
-        let client_data_json = self.client_data("webauthn.get", Digest::of(payload).as_bytes());
+        let client_data_json = self.client_data("webauthn.get", challenge);
         let authenticator_data = self.head(self.flags);
         let hash = Digest::of(&client_data_json);
         let message = [authenticator_data.as_slice(), hash.as_bytes().as_slice()].concat();
@@ -123,8 +129,7 @@ impl Authenticator {
             Key::EdDsa(key) => seal::Signer::sign(key, &message).unwrap().0.to_vec(),
         };
         let credential_id = self.credential_id.clone();
-        let webauthn = Assertion { credential_id, authenticator_data, client_data_json, signature };
-        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+        Assertion { credential_id, authenticator_data, client_data_json, signature }
     }
 
     fn head(&self, flags: u8) -> Vec<u8> {

@@ -21,9 +21,9 @@ mod faults;
 mod keys;
 mod messenger;
 mod person;
-mod push;
 #[cfg(target_os = "linux")]
 pub mod pty;
+mod push;
 mod reasoners;
 mod server;
 mod spoken;

@@ -2,7 +2,6 @@
 
 use crate::bench::{Bench, PATIENCE};
 use api::pushes::{Page, Subscription, end, end_of_page, key, list, name_of, subscribe};
-use conforms::conforms;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -53,7 +52,6 @@ fn count(bench: &Bench, event: &str) -> usize {
     stored.iter().filter(|one| one.event().expect("an event").event_type == event).count()
 }
 
-#[conforms(part = "HK-10.4-1")]
 #[test]
 fn a_device_is_told_once_a_minute_of_a_task_in_words_that_its_service_cannot_read() {
     let bench = Bench::new();
