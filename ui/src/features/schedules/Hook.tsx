@@ -1,6 +1,7 @@
 // The hook that a schedule waits for: where it is called, how a call is signed, and what became of calls.
 import type { ScheduleHook } from "~/ipc/generated/schedules";
 import type { CallRefused } from "~/ipc/generated/words";
+import { useHost } from "~/ipc/client";
 import { lookUp } from "~/ipc/words";
 import { Facts } from "~/primitives/Facts";
 import { Words } from "~/primitives/Words";
@@ -21,9 +22,10 @@ const call = (url: string) => [
 ].join("\n");
 
 export function Hook({ hook, schedule }: { hook: ScheduleHook; schedule: string }) {
-  // In the app's own window the page has no address that a program could call.
+  const { kind } = useHost();
+  // In the app's own window the page has no address that a program could call; a name that leads here leads calls here as well.
   const here = window.location.origin;
-  const url = `${/^http:\/\/(127\.0\.0\.1|localhost):/.test(here) ? here : "http://127.0.0.1:PORT"}${hook.path}`;
+  const url = `${kind === "tauri" ? "http://127.0.0.1:PORT" : here}${hook.path}`;
   return (
     <section aria-label={`Hook ${hook.name}`}>
       <h3>Hook</h3>
