@@ -24,7 +24,7 @@ export function Connect({ open, signIn }: { open: () => Promise<Host>; signIn?: 
     setGoing(true);
     signIn?.().then(setHost, (thrown: unknown) => setError(refusal(thrown))).finally(() => setGoing(false));
   };
-  const mayEnter = signIn !== undefined && (error?.code === "unauthorised" || error?.code === "cancelled" || error?.code === "refused");
+  const mayEnter = signIn !== undefined && (error?.code === "unauthorised" || error?.code === "cancelled" || error?.code === "refused" || error?.code === "conflict");
   if (host !== null) return <App host={host} />;
   return (
     <main className={styles.door}>

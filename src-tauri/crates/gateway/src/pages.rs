@@ -148,10 +148,6 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
         return answer;
     }
     let path = request.uri().path().to_owned();
-    if path != WORKER && request.headers().contains_key(&ASKS_WORKER) {
-        let worker = Bytes::from_static(LEFT_BEHIND.as_bytes());
-        return guarded(file(StatusCode::OK, worker, "text/javascript; charset=utf-8"));
-    }
     let found = tokio::task::spawn_blocking(move || (gateway.pages.find(&path), gateway.pages.are_built()));
     let (answer, lasting) = match found.await {
         Ok((Some((bytes, media, lasting)), _)) => (file(StatusCode::OK, bytes, media), lasting),
@@ -167,6 +163,19 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
         answer.headers_mut().insert(CACHE_CONTROL, forever);
     }
     answer
+}
+
+/// Whether a browser looks for a worker that no page of this host has, wherever it was said to be.
+pub(crate) fn is_left_behind(request: &Request) -> bool {
+    request.method() == Method::GET
+        && request.uri().path() != WORKER
+        && request.headers().contains_key(&ASKS_WORKER)
+}
+
+/// What it becomes.
+pub(crate) fn left_behind() -> Response {
+    let worker = Bytes::from_static(LEFT_BEHIND.as_bytes());
+    guarded(file(StatusCode::OK, worker, "text/javascript; charset=utf-8"))
 }
 
 /// With what a page may do.

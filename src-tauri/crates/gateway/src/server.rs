@@ -5,7 +5,7 @@ use crate::answer::{method, refusal};
 use crate::connections::{Connections, Visit, beside};
 use crate::files::Files;
 use crate::guard::{Guard, Who, page_origin};
-use crate::pages::{Pages, page};
+use crate::pages::{Pages, is_left_behind, left_behind, page};
 use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
@@ -478,6 +478,7 @@ async fn meant(State(gateway): State<Arc<Gateway>>, mut request: Request, next: 
         Ok(_) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
             refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
         }
+        Ok(_) if is_left_behind(&request) => left_behind(),
         Ok(place) => {
             request.extensions_mut().insert(place);
             next.run(request).await

@@ -3,7 +3,7 @@
 use crate::browsers::SESSION;
 use crate::elsewhere::{AT, post, reached, session_at};
 use crate::home::{Home, PASSPHRASE};
-use crate::person::status;
+use crate::person::{Page, status};
 use crate::{Open, elsewhere, open, open_on};
 use seal::webauthn::{base64url, base64url_decode};
 use serde_json::{Value, json};
@@ -228,4 +228,19 @@ fn refused_sign_ins_make_those_wait_who_sign_in_and_no_yes() {
     let yes = phone.signed(&approval);
     let (code, decided) = phone.post("allow", &yes);
     assert_eq!((code, &decided["status"]), (200, &json!("granted")), "{decided}");
+}
+
+#[test]
+fn only_a_page_of_a_person_sees_and_changes_which_devices_are_notified() {
+    let open = reached(157);
+    let (program, person) = (Page::of(&open), Page::at_terminal(&open));
+    for path in ["push", "push/key", "push/subscribe", "push/end"] {
+        assert_eq!(program.post(&format!("/api/session/{path}"), &json!({})).0, 403, "{path}");
+    }
+    let (code, told) = person.post("/api/session/push", &json!({}));
+    assert_eq!((code, &told["devices"]), (200, &json!([])), "{told}");
+    let (code, refused) = person.post("/api/session/push/key", &json!({}));
+    assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "an address of numbers: {refused}");
+    let (code, refused) = person.post("/api/session/push/end", &json!({ "subscription": "0a" }));
+    assert_eq!((code, &refused["code"]), (404, &json!("not_found")), "{refused}");
 }
