@@ -120,6 +120,7 @@ pub fn subscribe(
     let service = pushes.service(&given.endpoint)?;
     let passkey = page.passkey.map(str::parse::<Digest>).transpose().map_err(|e| usage(e.to_string()))?;
     let subscription = name_of(&given.endpoint);
+    pushes.key()?;
     let was_known = kernel.pushes().get(subscription).is_some();
     pushes.keep(subscription, given)?;
     let new = NewPush {

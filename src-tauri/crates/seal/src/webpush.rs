@@ -27,6 +27,8 @@ const WHAT: &str = "push subscription";
 #[derive(Clone)]
 pub struct Browser {
     key: PublicKey,
+    /// The same as it was said: 4, x, y.
+    point: Vec<u8>,
     auth: Zeroizing<[u8; 16]>,
 }
 
@@ -45,7 +47,7 @@ impl Browser {
         let auth: [u8; 16] = base64url_decode(auth)?
             .try_into()
             .map_err(|_| Error::malformed(WHAT, "its secret is not 16 bytes"))?;
-        Ok(Self { key, auth: Zeroizing::new(auth) })
+        Ok(Self { key, point, auth: Zeroizing::new(auth) })
     }
 
     /// A text for this browser alone. `ephemeral` and `salt` are drawn for this one text and never used again.
@@ -60,9 +62,8 @@ impl Browser {
         let secret = SecretKey::from_slice(ephemeral).map_err(|_| no_key())?;
         let own = point_of(ephemeral)?;
         let shared = secret.diffie_hellman(&self.key);
-        let theirs = self.key.to_sec1_bytes();
         let shared: &[u8] = shared.raw_secret_bytes().as_ref();
-        let info = [b"WebPush: info\0".as_slice(), theirs.as_ref(), own.as_slice()].concat();
+        let info = [b"WebPush: info\0".as_slice(), self.point.as_slice(), own.as_slice()].concat();
         let mut input = Zeroizing::new([0_u8; 32]);
         derive(self.auth.as_slice(), shared, &info, &mut *input)?;
         let mut key = Zeroizing::new([0_u8; 16]);

@@ -5,7 +5,7 @@ use aes_gcm::aead::Aead as _;
 use aes_gcm::{Aes128Gcm, KeyInit as _};
 use hkdf::Hkdf;
 use p256::ecdsa::signature::Verifier as _;
-use p256::ecdsa::{Signature, VerifyingKey};
+use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::{PublicKey, SecretKey};
 use seal::webauthn::{base64url, base64url_decode};
 use serde_json::Value;
@@ -14,18 +14,23 @@ use sha2::Sha256;
 /// One subscription of one browser.
 pub struct Subscribed {
     secret: SecretKey,
+    /// Its public half: 4, x, y.
+    point: Vec<u8>,
     auth: [u8; 16],
 }
 
 impl Subscribed {
     /// From a seed byte that is neither 0 nor 255.
     pub fn new(seed: u8) -> Self {
-        Self { secret: SecretKey::from_slice(&[seed; 32]).unwrap(), auth: [seed; 16] }
+        let point = SigningKey::from_slice(&[seed; 32]).unwrap().verifying_key().to_sec1_point(false);
+        let point: &[u8] = point.as_ref();
+        let secret = SecretKey::from_slice(&[seed; 32]).unwrap();
+        Self { secret, point: point.to_vec(), auth: [seed; 16] }
     }
 
     /// Its public key, as a browser says it.
     pub fn p256dh(&self) -> String {
-        base64url(&self.secret.public_key().to_sec1_bytes())
+        base64url(&self.point)
     }
 
     /// Its secret, as a browser says it.
@@ -42,8 +47,7 @@ impl Subscribed {
         assert!(sealed.len() <= u32::from_be_bytes(record.try_into().unwrap()) as usize, "one record");
         let shared = self.secret.diffie_hellman(&PublicKey::from_sec1_bytes(sender).ok()?);
         let shared: &[u8] = shared.raw_secret_bytes().as_ref();
-        let own = self.secret.public_key().to_sec1_bytes();
-        let info = [b"WebPush: info\0".as_slice(), own.as_ref(), sender].concat();
+        let info = [b"WebPush: info\0".as_slice(), self.point.as_slice(), sender].concat();
         let input: [u8; 32] = derived(&self.auth, shared, &info);
         let key: [u8; 16] = derived(salt, &input, b"Content-Encoding: aes128gcm\0");
         let nonce: [u8; 12] = derived(salt, &input, b"Content-Encoding: nonce\0");
