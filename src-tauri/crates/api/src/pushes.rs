@@ -7,26 +7,26 @@ use kernel::push_registry::PushRecord;
 use model::Digest;
 use model::principal::PrincipalType;
 use serde::{Deserialize, Serialize};
-use wire::{Code, Error};
+use wire::Error;
 
 /// What Web Push needs of the process that holds the store: its key, and a place for what each browser gave.
 pub trait Pushes: Send + Sync {
     /// The public key by which push services know this store, base64url; it is made when it is first asked for.
     ///
     /// # Errors
-    /// [`Code::KeyLocked`] while the vault is locked.
+    /// [`wire::Code::KeyLocked`] while the vault is locked.
     fn key(&self) -> Result<String, Error>;
 
     /// The service of an address, by the name of its host.
     ///
     /// # Errors
-    /// [`Code::Usage`] for one that is no known push service, or not reached by HTTPS.
+    /// [`wire::Code::Usage`] for one that is no known push service, or not reached by HTTPS.
     fn service(&self, endpoint: &str) -> Result<String, Error>;
 
     /// Keeps where a browser is reached, in place of what was kept of it.
     ///
     /// # Errors
-    /// As [`Pushes::key`], and [`Code::Usage`] for what is no browser's key.
+    /// As [`Pushes::key`], and [`wire::Code::Usage`] for what is no browser's key.
     fn keep(&self, subscription: Digest, given: &Subscription) -> Result<(), Error>;
 
     /// Forgets it.
@@ -100,7 +100,7 @@ pub fn key(host: &dyn Host) -> Result<String, Error> {
 /// Every browser that is told, the oldest first.
 ///
 /// # Errors
-/// [`Code::NoHost`] in a process that only reads.
+/// [`wire::Code::NoHost`] in a process that only reads.
 pub fn list(host: &dyn Host) -> Result<Vec<Told>, Error> {
     Ok(host.kernel()?.pushes().all().into_iter().map(row).collect())
 }
@@ -108,7 +108,7 @@ pub fn list(host: &dyn Host) -> Result<Vec<Told>, Error> {
 /// A person lets the browser of this page be told from now on.
 ///
 /// # Errors
-/// As [`Pushes::service`] and [`Pushes::keep`]; [`Code::Conflict`] when too many are told.
+/// As [`Pushes::service`] and [`Pushes::keep`]; [`wire::Code::Conflict`] when too many are told.
 pub fn subscribe(
     host: &dyn Host,
     page: Page<'_>,
@@ -143,7 +143,7 @@ pub fn subscribe(
 /// A person ends that a browser is told; why, in words.
 ///
 /// # Errors
-/// [`Code::NotFound`] when it is not told.
+/// [`wire::Code::NotFound`] when it is not told.
 pub fn end(host: &dyn Host, subscription: &str, reason: &str) -> Result<(), Error> {
     end_by(host, subscription, PrincipalType::User, reason)
 }

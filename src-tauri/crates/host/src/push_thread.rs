@@ -80,6 +80,8 @@ struct Occasion {
     about: String,
     /// The page on which it is seen.
     path: String,
+    /// Since when it waits, milliseconds since 1970; 0 where that is not known.
+    since: i64,
 }
 
 struct Due {
@@ -147,6 +149,7 @@ fn approvals(local: &Local) -> Result<Vec<Occasion>, wire::Error> {
         path: format!("/?at={}", row.approval_id),
         id: row.approval_id,
         about: row.task_id,
+        since: row.requested_at,
     };
     Ok(rows.map(occasion).collect())
 }
@@ -158,6 +161,7 @@ fn schedules(local: &Local) -> Result<Vec<Occasion>, wire::Error> {
         path: "/schedules".to_owned(),
         id: format!("schedule:{name}"),
         about: format!("schedule:{name}"),
+        since: 0,
     };
     Ok(rows.map(|one| occasion(one.name)).collect())
 }
@@ -175,13 +179,13 @@ fn ending(local: &Local, task: &str) -> Result<Option<Occasion>, wire::Error> {
         _ => return Ok(None),
     };
     let (id, path) = (format!("{}:{task}", kind.as_str()), format!("/task/{task}"));
-    Ok(Some(Occasion { kind, id, about: task.to_owned(), path }))
+    Ok(Some(Occasion { kind, id, about: task.to_owned(), path, since: 0 }))
 }
 
 impl Pushing {
     fn run(&mut self, heard: &Receiver<Notice>) {
-        self.look(Kind::Approval, false);
-        self.look(Kind::Schedule, false);
+        self.look(Kind::Approval, Some(i64::MAX));
+        self.look(Kind::Schedule, Some(i64::MAX));
         loop {
             let now = Instant::now();
             let wait = self.due.iter().map(|due| due.at.saturating_duration_since(now)).min();
@@ -200,25 +204,31 @@ impl Pushing {
     fn hear(&mut self, notice: &Notice) {
         match notice {
             Notice::Event { event_type, task_id, .. } => match event_type.as_str() {
-                "approval.requested" => self.look(Kind::Approval, true),
-                "schedule.paused" => self.look(Kind::Schedule, true),
+                "approval.requested" => self.look(Kind::Approval, None),
+                "schedule.paused" => self.look(Kind::Schedule, None),
                 "task.status_changed" => self.ended(task_id),
-                // What waits already is on the page that just asked.
-                "push.subscribed" => {
-                    self.look(Kind::Approval, false);
-                    self.look(Kind::Schedule, false);
-                }
+                "push.subscribed" => self.begin_with(),
                 "passkey.revoked" | "key.rotated" => self.sweep(),
                 _ => {}
             },
             // What could not be told while the vault was locked waits still.
-            Notice::Keys { open: true } => self.look(Kind::Approval, true),
+            Notice::Keys { open: true } => self.look(Kind::Approval, None),
             _ => {}
         }
     }
 
-    /// Looks at what waits now of one kind; what did not wait before is told.
-    fn look(&mut self, kind: Kind, tells: bool) {
+    /// What waited before a device was turned on is on the page that did so.
+    fn begin_with(&mut self) {
+        let Some(local) = self.local.upgrade() else { return };
+        let newest = standing(&local).iter().map(|one| one.subscribed_at.0).max();
+        drop(local);
+        self.look(Kind::Approval, newest);
+        self.look(Kind::Schedule, newest);
+    }
+
+    /// Looks at what waits now of one kind; what did not wait before is told, and of that what waits since `known_until` is only known
+    /// from now on.
+    fn look(&mut self, kind: Kind, known_until: Option<i64>) {
         let Some(local) = self.local.upgrade() else { return };
         if standing(&local).is_empty() {
             self.known.clear();
@@ -235,7 +245,8 @@ impl Pushing {
         };
         self.known.retain(|(of, id)| *of != kind || found.iter().any(|one| one.id == *id));
         for one in found {
-            if self.known.insert((kind, one.id.clone())) && tells {
+            if self.known.insert((kind, one.id.clone())) && known_until.is_none_or(|until| one.since > until)
+            {
                 self.queue(one);
             }
         }
