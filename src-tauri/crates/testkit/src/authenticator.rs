@@ -114,13 +114,19 @@ impl Authenticator {
         Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
     }
 
-    /// What it answers to a challenge.
+    /// What browser and authenticator answer to a challenge.
     pub fn answer(&mut self, challenge: &[u8]) -> Assertion {
-        self.counter += self.step;
         let client_data_json = self.client_data("webauthn.get", challenge);
+        let (authenticator_data, signature) = self.assert(Digest::of(&client_data_json).as_bytes());
+        let credential_id = self.credential_id.clone();
+        Assertion { credential_id, authenticator_data, client_data_json, signature }
+    }
+
+    /// What it says when it signs the hash of what a browser says, and its signature over both.
+    pub fn assert(&mut self, client_data_hash: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        self.counter += self.step;
         let authenticator_data = self.head(self.flags);
-        let hash = Digest::of(&client_data_json);
-        let message = [authenticator_data.as_slice(), hash.as_bytes().as_slice()].concat();
+        let message = [authenticator_data.as_slice(), client_data_hash].concat();
         let signature = match &self.key {
             Key::Es256(key) => {
                 let made: p256::ecdsa::Signature = key.sign(&message);
@@ -128,8 +134,7 @@ impl Authenticator {
             }
             Key::EdDsa(key) => seal::Signer::sign(key, &message).unwrap().0.to_vec(),
         };
-        let credential_id = self.credential_id.clone();
-        Assertion { credential_id, authenticator_data, client_data_json, signature }
+        (authenticator_data, signature)
     }
 
     fn head(&self, flags: u8) -> Vec<u8> {
