@@ -205,6 +205,84 @@ test("a passkey that was revoked signs nothing more, and the card does not offer
   expect(world.complaints).toEqual([]);
 });
 
+test("a device is notified while its page is closed once a person turned that on, and in words that a lock screen may show", async () => {
+  const { page } = world;
+  const at = new URL(page.url()).origin;
+  await page.context().grantPermissions(["notifications"], { origin: at });
+  // No push service is reached from here: what a browser is given by one is made up.
+  await page.evaluate(async () => {
+    const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
+    const text = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+    const p256dh = text(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    let had: unknown = null;
+    Object.assign(PushManager.prototype, {
+      getSubscription: () => Promise.resolve(had),
+      subscribe: ({ applicationServerKey }: { applicationServerKey: Uint8Array }) => {
+        had = {
+          endpoint: "https://fcm.googleapis.com/fcm/send/of-a-test", options: { applicationServerKey: applicationServerKey.buffer },
+          toJSON: () => ({ keys: { p256dh, auth: text(new Uint8Array(16)) } }), unsubscribe: () => { had = null; return Promise.resolve(true); },
+        };
+        return Promise.resolve(had);
+      },
+    });
+  });
+  await world.go("/settings");
+  const section = page.getByRole("region", { name: "Notifications" });
+  await section.getByLabel("Name of this device").fill("My phone");
+  const sent = page.waitForRequest((request) => request.url().endsWith("/api/session/push/subscribe"));
+  await button("Notify this device").click();
+  const said = JSON.parse((await sent).postData() ?? "null") as { name: string; outcomes: boolean; subscription: { endpoint: string; p256dh: string } };
+  expect([said.name, said.outcomes, said.subscription.endpoint, said.subscription.p256dh.length]).toEqual(["My phone", false, "https://fcm.googleapis.com/fcm/send/of-a-test", 87]);
+  await section.getByText("This device is notified through").waitFor();
+  await soundPicture(page, "push");
+  const worker = await page.context().newCDPSession(page);
+  const registered = new Promise<string>((done) => worker.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+    const own = registrations.find((one) => !one.isDeleted && one.scopeURL.startsWith(at));
+    if (own !== undefined) done(own.registrationId);
+  }));
+  await worker.send("ServiceWorker.enable");
+  await worker.send("ServiceWorker.deliverPushMessage", { origin: at, registrationId: await registered, data: JSON.stringify({ kind: "approval", path: "/?at=apr_1" }) });
+  const shown = () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => [one.title, one.body, (one.data as { path: string }).path]));
+  await expect.poll(shown).toEqual([["Hermit waits for you", "Something needs your approval.", "/?at=apr_1"]]);
+  await button("Turn off My phone").click();
+  await button("Turn it off").click();
+  await button("Notify this device").waitFor();
+});
+
+test("a page that was closed is signed in again by its passkey, and by none that was revoked", async () => {
+  const { page } = world;
+  await world.go("/settings");
+  await button("Add a passkey").click();
+  await page.getByLabel("Name of the passkey").fill("My tablet");
+  const section = page.getByRole("region", { name: "Passkeys" });
+  await section.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
+  await button("Add the passkey").click();
+  await section.getByText("was added", { exact: false }).waitFor();
+  // What an installed page loses when it is closed.
+  const away = async () => {
+    await page.evaluate(() => sessionStorage.clear());
+    await page.reload();
+    await button("Sign in with a passkey").waitFor();
+  };
+  await away();
+  await soundPicture(page, "signed-out");
+  await wire.send("WebAuthn.setUserVerified", { authenticatorId: authenticator, isUserVerified: false });
+  await button("Sign in with a passkey").click();
+  await page.getByText("nobody was signed in", { exact: false }).waitFor();
+  await wire.send("WebAuthn.setUserVerified", { authenticatorId: authenticator, isUserVerified: true });
+  await button("Sign in with a passkey").click();
+  await button("Sign in with a passkey").waitFor({ state: "detached" });
+  await world.go("/settings");
+  await page.getByRole("region", { name: "Use on your phone" }).getByText("with a passkey", { exact: false }).waitFor();
+  expect((await ask(page, "devices", {})).status).toBe(200);
+  await button("Revoke My tablet").click();
+  await button("Revoke this passkey").click();
+  await expect.poll(async () => (await ask(page, "devices", {})).status).toBe(401);
+  await away();
+  await button("Sign in with a passkey").click();
+  await page.getByText("revoked", { exact: false }).waitFor();
+});
+
 test("the page can be installed; it keeps its built files alone, and says when the computer is not reached", async () => {
   const worker = await world.page.evaluate(async () => (await navigator.serviceWorker.ready).active?.scriptURL);
   expect(worker).toMatch(/\/sw\.js$/);

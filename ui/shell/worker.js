@@ -42,3 +42,58 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") event.respondWith(page(request));
   else if (SHELL.some((name) => new URL(name, self.registration.scope).href === url.href)) event.respondWith(file(request));
 });
+
+/** What is said of each kind: nothing that a lock screen should not show. */
+const WORDS = {
+  approval: "Something needs your approval.",
+  schedule: "A schedule has paused itself.",
+  done: "A task is done.",
+  failed: "A task has failed.",
+};
+
+/** What a host told, encrypted for this browser alone. What cannot be read is told all the same: browsers want a word for each. */
+function read(data) {
+  try {
+    const { kind, path } = data.json();
+    return { kind: String(kind), path: placeOf(path) };
+  } catch {
+    return { kind: "", path: "/" };
+  }
+}
+
+/** A place within this page, and nothing else. */
+function placeOf(path) {
+  return typeof path === "string" && path.length < 300 && /^\/[\w/?=&.:-]*$/.test(path) ? path : "/";
+}
+
+self.addEventListener("push", (event) => {
+  const { kind, path } = read(event.data);
+  const title = kind === "done" || kind === "failed" ? "Hermit" : "Hermit waits for you";
+  const body = Object.hasOwn(WORDS, kind) ? WORDS[kind] : "Open Hermit to see what it is.";
+  event.waitUntil(self.registration.showNotification(title, { body, tag: path, icon: "icon-256.png", data: { path } }));
+});
+
+/** Goes to the page that is open, or opens one. It decides nothing. */
+async function go(path) {
+  const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const page = pages.find((one) => new URL(one.url).pathname === new URL(self.registration.scope).pathname);
+  if (page === undefined) return self.clients.openWindow(new URL(`./#${path}`, self.registration.scope).href);
+  page.postMessage({ kind: "open", path });
+  return page.focus();
+}
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(go(placeOf(event.notification.data?.path)));
+});
+
+/** The browser has another address at its push service. This worker has no session: a page that is open tells the host. */
+self.addEventListener("pushsubscriptionchange", (event) => {
+  const tell = async () => {
+    const options = event.oldSubscription?.options;
+    if (event.newSubscription == null && options != null) await self.registration.pushManager.subscribe(options);
+    const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+    for (const page of pages) page.postMessage({ kind: "push-changed", old: event.oldSubscription?.endpoint ?? null });
+  };
+  event.waitUntil(tell());
+});

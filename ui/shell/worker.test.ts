@@ -47,6 +47,51 @@ test("a computer that is not reached is said by a plain page", async () => {
   expect(await begun(() => Promise.resolve({ status: 403 }))("/", "navigate")).toEqual({ status: 403 });
 });
 
+/** The worker with pages that are open, and what it showed and did. */
+function heard(pages: { url: string }[] = []) {
+  const of = new Map<string, (event: unknown) => void>();
+  const shown: { title: string; body: string; path: string }[] = [];
+  const did: string[] = [];
+  const open = pages.map(({ url }) => ({ url, postMessage: ({ path }: { path: string }) => did.push(`to the page: ${path}`), focus: () => did.push("focus") }));
+  const self = {
+    addEventListener: (kind: string, heed: (event: unknown) => void) => of.set(kind, heed), location: new URL(AT),
+    registration: { scope: AT, showNotification: (title: string, { body, data }: { body: string; data: { path: string } }) => Promise.resolve(shown.push({ title, body, path: data.path })) },
+    clients: { matchAll: () => Promise.resolve(open), openWindow: (url: string) => did.push(url) },
+  };
+  new Function("self", "caches", "fetch", "Response", built())(self, {}, {}, {});
+  const tell = async (kind: string, event: object) => {
+    let done: Promise<unknown> = Promise.resolve();
+    of.get(kind)?.({ ...event, waitUntil: (given: Promise<unknown>) => { done = given; } });
+    await done;
+  };
+  return {
+    shown, did,
+    push: (data: unknown) => tell("push", { data: { json: () => (data === undefined ? JSON.parse("{") as unknown : data) } }),
+    click: (path: unknown) => tell("notificationclick", { notification: { close: () => did.push("closed"), data: { path } } }),
+  };
+}
+
+test("what a push service brings is shown in words of the worker's own, and a click opens the place within this page alone", async () => {
+  const { shown, push } = heard();
+  await push({ kind: "approval", path: "/?at=apr_1" });
+  await push({ kind: "failed", path: "/task/task_1" });
+  await push({ kind: "constructor", path: "https://evil.example/" });
+  await push(undefined);
+  expect(shown).toEqual([
+    { title: "Hermit waits for you", body: "Something needs your approval.", path: "/?at=apr_1" },
+    { title: "Hermit", body: "A task has failed.", path: "/task/task_1" },
+    { title: "Hermit waits for you", body: "Open Hermit to see what it is.", path: "/" },
+    { title: "Hermit waits for you", body: "Open Hermit to see what it is.", path: "/" },
+  ]);
+  const closed = heard();
+  await closed.click("/?at=apr_1");
+  await closed.click("javascript:alert(1)");
+  expect(closed.did).toEqual(["closed", `${AT}#/?at=apr_1`, "closed", `${AT}#/`]);
+  const open = heard([{ url: `${AT}offline.html` }, { url: `${AT}#/settings` }]);
+  await open.click("/?at=apr_1");
+  expect(open.did).toEqual(["closed", "to the page: /?at=apr_1", "focus"]);
+});
+
 test("the shell is kept where a page has a lasting name that nobody reads on the way", () => {
   const lasts = (url: string, isSecure: boolean) => isLasting(new URL(url), isSecure);
   expect(lasts("https://desk.example", true)).toBe(true);

@@ -8,6 +8,7 @@ import { applyTheme } from "./screen/theme";
 import { HttpHost, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
 import type { Host } from "./host/host";
+import { placeOf } from "./host/webauthn";
 
 applyTheme();
 if (!inTauri()) keepShell();
@@ -34,5 +35,10 @@ async function begin(): Promise<Host> {
   return host;
 }
 
+/** An installed page has lost its session when it was closed; a passkey of its origin brings another. */
+const signIn = !inTauri() && placeOf(location, globalThis.isSecureContext === true, typeof PublicKeyCredential !== "undefined").origin !== null
+  ? () => HttpHost.signIn()
+  : undefined;
+
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<StrictMode><Connect open={open} /></StrictMode>);
+if (root !== null) createRoot(root).render(<StrictMode><Connect open={open} signIn={signIn} /></StrictMode>);

@@ -8,7 +8,9 @@ import { sentence } from "~/primitives/States";
 import { App } from "./App";
 import styles from "./Connect.module.css";
 
-export function Connect({ open }: { open: () => Promise<Host> }) {
+/** `signIn`: where a passkey can sign this page in. */
+export function Connect({ open, signIn }: { open: () => Promise<Host>; signIn?: (() => Promise<Host>) | undefined }) {
+  const [isGoing, setGoing] = useState(false);
   const [host, setHost] = useState<Host | null>(null);
   const [error, setError] = useState<Refused | null>(null);
   const [tries, setTries] = useState(0);
@@ -18,6 +20,11 @@ export function Connect({ open }: { open: () => Promise<Host> }) {
     open().then((found) => here && setHost(found), (thrown) => here && setError(refusal(thrown)));
     return () => { here = false; };
   }, [open, tries]);
+  const enter = () => {
+    setGoing(true);
+    signIn?.().then(setHost, (thrown: unknown) => setError(refusal(thrown))).finally(() => setGoing(false));
+  };
+  const mayEnter = signIn !== undefined && (error?.code === "unauthorised" || error?.code === "cancelled" || error?.code === "refused" || error?.code === "conflict");
   if (host !== null) return <App host={host} />;
   return (
     <main className={styles.door}>
@@ -28,7 +35,8 @@ export function Connect({ open }: { open: () => Promise<Host> }) {
         <>
           <h1>{sentence(error.message)}</h1>
           {error.hint !== "" && <p>{sentence(error.hint)}</p>}
-          <Button look="person" loose onClick={() => setTries(tries + 1)}>Try again</Button>
+          {mayEnter && <Button look="person" loose icon="key" because={isGoing ? "Use your passkey now" : null} onClick={enter}>Sign in with a passkey</Button>}
+          <Button look={mayEnter ? "plain" : "person"} loose onClick={() => setTries(tries + 1)}>Try again</Button>
         </>
       )}
     </main>

@@ -9,6 +9,10 @@ export function isLasting(at: { hostname: string; origin: string }, isSecure: bo
 
 export function keepShell(): void {
   if (import.meta.env.MODE !== "production" || !("serviceWorker" in navigator) || !isLasting(location, globalThis.isSecureContext === true)) return;
+  // A notification that was clicked while this page is open.
+  navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<{ kind?: unknown; path?: unknown } | null>) => {
+    if (data?.kind === "open" && typeof data.path === "string" && data.path.startsWith("/")) location.hash = `#${data.path}`;
+  });
   // Without it everything works, but the page that says that the computer is not reached.
   navigator.serviceWorker.register("./sw.js").catch(() => undefined);
 }

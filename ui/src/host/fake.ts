@@ -1,7 +1,7 @@
 // A host that is made up, for tests only. It answers what it was given and refuses the rest by name.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Notice } from "~/ipc/generated/shared";
-import { type Deciding, type Devices, type Host, type KeyState, type Keyring, type Lasting, type Link, type NewKeys, type Passkeys, type Pen, type Person, Refused } from "./host";
+import { type Deciding, type Devices, type Host, type KeyState, type Keyring, type Lasting, type Link, type NewKeys, type Passkeys, type Pen, type Person, type Pushes, Refused } from "./host";
 
 type Answers = { [N in CommandName]?: Commands[N]["answer"] | ((params: Commands[N]["params"]) => Commands[N]["answer"] | Promise<Commands[N]["answer"]>) };
 
@@ -18,6 +18,7 @@ export class FakeHost implements Host {
   keys?: Keyring;
   passkeys?: Passkeys;
   devices?: Devices;
+  pushes?: Pushes;
   /** What was signed here, in order. */
   readonly signed: { kind: "allow" | "allow_override"; passphrase: string; word: string | null; lasting: Lasting | null; words: string | null }[] = [];
 

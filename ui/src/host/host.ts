@@ -142,6 +142,8 @@ export interface OpenPage {
   /** Whether it came by the address for other devices. */
   readonly elsewhere: boolean;
   readonly at_terminal: boolean;
+  /** Whether a passkey signed it in. */
+  readonly by_passkey: boolean;
   readonly opened_at: number;
   readonly used_at: number;
 }
@@ -158,6 +160,32 @@ export interface Devices {
   /** A link for another device, or for this one under a name that passkeys can belong to. */
   link(to: "elsewhere" | "localhost"): Promise<DeviceLink>;
   end(number: number): Promise<OpenPages>;
+}
+
+/** A device that is notified by its push service while its page is closed. */
+export interface Notified {
+  readonly subscription: string;
+  readonly name: string | null;
+  /** The push service, by the name of its host. */
+  readonly service: string;
+  readonly origin: string;
+  readonly outcomes: boolean;
+  readonly since: number;
+  /** Whether this page asked for it. */
+  readonly own: boolean;
+  /** The number of its page, where that is open. */
+  readonly page: number | null;
+}
+
+/** How this browser stands: what it lacks, what a person refused it, and whether it is notified; then by which of the devices. */
+export type PushHere = { is: "absent" | "address" | "refused" | "off" } | { is: "on"; subscription: string };
+
+/** Devices that are notified, for a page of a person. */
+export interface Pushes {
+  list(): Promise<{ here: PushHere; devices: Notified[] }>;
+  /** Has this browser notified. It asks for permission, which it does for a click only. */
+  on(name: string, outcomes: boolean): Promise<void>;
+  off(subscription: string): Promise<void>;
 }
 
 /** Commands that make a file, and the parameter that says where. */
@@ -198,6 +226,8 @@ export interface Host {
   readonly passkeys?: Passkeys;
   /** Likewise. */
   readonly devices?: Devices;
+  /** Likewise. */
+  readonly pushes?: Pushes;
   /** Only where places of the host's machine cannot be named. */
   readonly files?: Files;
   /** Asks the system for a folder or file; absent where there is no such dialog. */

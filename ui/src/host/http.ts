@@ -3,8 +3,9 @@
 // this host asks for it. No cookie: cookies know no ports, and would go to every server of this machine.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Devices, type Files, type Host, type Keyring, type Link, type Passkeys, type Pen, Refused } from "./host";
-import { make, placeOf, sign } from "./webauthn";
+import { type Devices, type Files, type Host, type Keyring, type Link, type Passkeys, type Pen, type Pushes, Refused } from "./host";
+import { pushesOf } from "./push";
+import { type SignInAsked, make, placeOf, sign, signIn } from "./webauthn";
 
 /** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
 export function takeToken(location: Location, history: History): string | null {
@@ -62,11 +63,15 @@ async function handed(channel: BroadcastChannel | null): Promise<void> {
   });
 }
 
+/** What stands before a host elsewhere may know a person by a cookie of its own, so those of this origin go along there; nothing of
+ *  ours rests on one. On the machine itself none does: cookies know no ports, and other programs' would go to the host. */
+const credentials = (): RequestCredentials => (location.protocol === "https:" ? "same-origin" : "omit");
+
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   let answer: Response;
   try {
     const headers = { ...(init.headers as Record<string, string> | undefined), "x-hermit-session": session() };
-    answer = await fetch(path, { ...init, headers, redirect: "error", credentials: "omit" });
+    answer = await fetch(path, { ...init, headers, redirect: "error", credentials: credentials() });
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown;
     throw new Refused({
@@ -119,6 +124,19 @@ export class HttpHost implements Host {
     return new HttpHost();
   }
 
+  /** Signs a page in whose session is gone, by a passkey of its origin. */
+  static async signIn(): Promise<HttpHost> {
+    const signed = await signIn(await told<SignInAsked>("passkey/sign_in_options", {}));
+    const { session: opened } = await told<{ session: string }>("passkey/sign_in", signed);
+    sessionStorage.setItem(KEPT, opened);
+    return new HttpHost();
+  }
+
+  constructor() {
+    // What this browser was notified by is this page's from now on, and ends with it.
+    void this.pushes.adopt().catch(() => undefined);
+  }
+
   readonly person = {
     boot: async (passphrase: string) => { await told("boot", { passphrase: bytes(passphrase) }); },
     settle: async (found: { task: string; result: string; note: string }, passphrase: string) => {
@@ -151,6 +169,8 @@ export class HttpHost implements Host {
     link: (to) => told("devices/link", { to }),
     end: (number) => told("devices/end", { number }),
   };
+
+  readonly pushes: Pushes & { adopt(): Promise<void> } = pushesOf(told, placeOf(location, globalThis.isSecureContext === true, true).origin !== null);
 
   readonly files: Files = {
     upload: async (file) => {

@@ -22,6 +22,30 @@ export interface Asked { decision: string; challenge: string; credentials: strin
 /** Its signature. */
 export interface Asserted { credential_id: string; client_data_json: string; authenticator_data: string; signature: string; decision: string }
 
+/** What a passkey has to sign, so that a page without a session is signed in. */
+export interface SignInAsked { challenge: string; rp_id: string }
+
+/** Its signature. */
+export interface SignedIn { challenge: string; credential_id: string; client_data_json: string; authenticator_data: string; signature: string }
+
+const REMEMBERED = "hermit-passkeys";
+/** Passkeys that this device remembers having used here, the newest first. */
+const REMEMBERED_MAX = 8;
+
+/** Their identifiers, which open nothing: a passkey that its authenticator does not list by itself is found by them. */
+export function remembered(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(REMEMBERED) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((id): id is string => typeof id === "string" && /^[\w-]+$/.test(id) && id.length % 4 !== 1).slice(0, REMEMBERED_MAX) : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(id: string): void {
+  localStorage.setItem(REMEMBERED, JSON.stringify([id, ...remembered().filter((one) => one !== id)].slice(0, REMEMBERED_MAX)));
+}
+
 /** The origin that a page's passkeys belong to, or why it can have none. */
 export type Place = { origin: string; why: null } | { origin: null; why: "address" | "insecure" | "absent" };
 
@@ -45,16 +69,18 @@ export function placeOf({ hostname, origin }: { hostname: string; origin: string
 }
 
 /** Why a browser did not do it, by the name that it gives to that. */
-export function explained(thrown: unknown, act: "add" | "allow"): Refused {
+export function explained(thrown: unknown, act: "add" | "allow" | "sign_in"): Refused {
   if (thrown instanceof Refused) return thrown;
-  const nothing = act === "add" ? "nothing was added" : "nothing was decided";
+  const nothing = { add: "nothing was added", allow: "nothing was decided", sign_in: "nobody was signed in" }[act];
   const said = (message: string, hint: string) => new Refused({ code: "cancelled", message: `${message}; ${nothing}`, hint });
   switch (thrown instanceof DOMException ? thrown.name : "") {
     case "NotAllowedError":
     case "AbortError":
       return said(
         "the passkey was not used",
-        act === "add" ? "it was cancelled, took too long, or this device has none and no security key was found; try again" : "it was cancelled, took too long, or the passkey is not on this device; try again, or use the passphrase",
+        act === "add" ? "it was cancelled, took too long, or this device has none and no security key was found; try again"
+          : act === "sign_in" ? "it was cancelled, took too long, or there is no passkey for this address on this device; try again, or open a new link"
+          : "it was cancelled, took too long, or the passkey is not on this device; try again, or use the passphrase",
       );
     case "InvalidStateError":
       return said("this device has a passkey for Hermit already", "use that one, or revoke it first");
@@ -87,6 +113,7 @@ export async function make(asked: MakePasskey): Promise<Attested> {
       },
     });
     if (!(made instanceof PublicKeyCredential) || !(made.response instanceof AuthenticatorAttestationResponse)) throw new Error("the browser made no passkey");
+    remember(toBase64url(made.rawId));
     const { clientDataJSON, attestationObject } = made.response;
     return { client_data_json: toBase64url(clientDataJSON), attestation_object: toBase64url(attestationObject), transports: made.response.getTransports() };
   } catch (thrown) {
@@ -94,22 +121,34 @@ export async function make(asked: MakePasskey): Promise<Attested> {
   }
 }
 
-/** Has a passkey sign a decision, after it has checked who uses it. */
+/** Has a passkey sign a challenge, after it has checked who uses it; with no list of them, one that its authenticator finds. */
+async function asserted({ challenge, rp_id: rpId }: SignInAsked, credentials: readonly string[]): Promise<Omit<SignedIn, "challenge">> {
+  const signed = await navigator.credentials.get({
+    publicKey: { challenge: fromBase64url(challenge), rpId, allowCredentials: credentials.map(known), userVerification: "required", timeout: 120_000 },
+  });
+  if (!(signed instanceof PublicKeyCredential) || !(signed.response instanceof AuthenticatorAssertionResponse)) throw new Error("the browser signed nothing");
+  const { clientDataJSON, authenticatorData, signature } = signed.response;
+  remember(toBase64url(signed.rawId));
+  return {
+    credential_id: toBase64url(signed.rawId), client_data_json: toBase64url(clientDataJSON),
+    authenticator_data: toBase64url(authenticatorData), signature: toBase64url(signature),
+  };
+}
+
+/** Has a passkey sign a decision. */
 export async function sign(asked: Asked): Promise<Asserted> {
   try {
-    const signed = await navigator.credentials.get({
-      publicKey: {
-        challenge: fromBase64url(asked.challenge), rpId: asked.rp_id, allowCredentials: asked.credentials.map(known),
-        userVerification: "required", timeout: 120_000,
-      },
-    });
-    if (!(signed instanceof PublicKeyCredential) || !(signed.response instanceof AuthenticatorAssertionResponse)) throw new Error("the browser signed nothing");
-    const { clientDataJSON, authenticatorData, signature } = signed.response;
-    return {
-      credential_id: toBase64url(signed.rawId), client_data_json: toBase64url(clientDataJSON),
-      authenticator_data: toBase64url(authenticatorData), signature: toBase64url(signature), decision: asked.decision,
-    };
+    return { ...await asserted(asked, asked.credentials), decision: asked.decision };
   } catch (thrown) {
     throw explained(thrown, "allow");
+  }
+}
+
+/** Has a passkey sign this page in. */
+export async function signIn(asked: SignInAsked): Promise<SignedIn> {
+  try {
+    return { ...await asserted(asked, remembered()), challenge: asked.challenge };
+  } catch (thrown) {
+    throw explained(thrown, "sign_in");
   }
 }

@@ -1,6 +1,6 @@
 // What a page knows of itself and of pages elsewhere: passkeys that can sign here, and the pages of this host that are open.
 import { type UseQueryResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Devices, type OpenPages, type Refused, refusal } from "~/host/host";
+import { type Devices, type Notified, type OpenPages, type PushHere, type Pushes, type Refused, refusal } from "~/host/host";
 import { useAsk, useHost } from "./client";
 import type { Passkey } from "./generated/passkeys";
 
@@ -31,6 +31,24 @@ export function useDevices<T>() {
   return useMutation<T, Refused, (devices: Devices) => Promise<T>>({
     mutationFn: (act) => told(devices === undefined ? undefined : act(devices)),
     onSettled: () => client.invalidateQueries({ queryKey: ["devices"] }),
+  });
+}
+
+/** Devices that are notified while their page is closed, and how this browser stands, where a person may see them. */
+export function usePushes(enabled: boolean): UseQueryResult<{ here: PushHere; devices: Notified[] }, Refused> {
+  const { pushes } = useHost();
+  return useQuery<{ here: PushHere; devices: Notified[] }, Refused>({
+    queryKey: ["pushes"], enabled: enabled && pushes !== undefined, queryFn: () => told(pushes?.list()),
+  });
+}
+
+/** What a person does with them. */
+export function useNotifying() {
+  const { pushes } = useHost();
+  const client = useQueryClient();
+  return useMutation<void, Refused, (pushes: Pushes) => Promise<void>>({
+    mutationFn: (act) => told(pushes === undefined ? undefined : act(pushes)),
+    onSettled: () => client.invalidateQueries({ queryKey: ["pushes"] }),
   });
 }
 

@@ -226,6 +226,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Browsers that are told by a push service, in the process that holds the store.
+    fn pushes(&self) -> Option<&dyn crate::pushes::Pushes> {
+        None
+    }
+
     /// Models in the box, where a host keeps some.
     fn model_box(&self) -> Option<&dyn ModelBox> {
         None

@@ -27,7 +27,7 @@ const URGENT: [&str; 10] = [
     "passkeys.revoke",
 ];
 /// How long a stranger may take to send the token of a link.
-const LINK_TIME: Duration = Duration::from_secs(10);
+pub(crate) const LINK_TIME: Duration = Duration::from_secs(10);
 
 /// `POST /api/{command}`.
 pub(crate) async fn command(
@@ -92,9 +92,12 @@ pub(crate) async fn session(Extension(who): Extension<Who>) -> Response {
 
 /// `DELETE /api/session`.
 pub(crate) async fn end_session(State(gateway): State<Arc<Gateway>>, headers: HeaderMap) -> Response {
-    if let Some(session) = one(&headers, &SESSION) {
-        gateway.guard.sessions.end(session, gateway.now());
-        gateway.files.end(session);
+    if let Some(session) = one(&headers, &SESSION).map(str::to_owned) {
+        gateway.guard.sessions.end(&session, gateway.now());
+        gateway.files.end(&session);
+        // Where there is no store to tell of it, no device was notified.
+        let end = move |host: &dyn api::Host| api::pushes::end_of_page(host, &session, "its page was ended");
+        let _ = gateway.seated_at(Lane::Urgent, end).await;
     }
     StatusCode::NO_CONTENT.into_response()
 }

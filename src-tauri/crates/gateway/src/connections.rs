@@ -2,6 +2,8 @@
 //! whoever has is not pushed out by strangers, however many there are. Of strangers, one whose last call was refused goes first.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -70,6 +72,21 @@ impl Connections {
 
     pub(crate) fn leave(&self, visit: &Arc<Visit>) {
         self.strangers().retain(|one| !Arc::ptr_eq(one, visit));
+    }
+}
+
+/// The other loopback address at the same port, which browsers try as well for `localhost`: whoever else listens there
+/// would be sent what is meant for this host. Whether that name leads here, and the listener where the system has one.
+pub(crate) fn beside(address: SocketAddr) -> (Option<TcpListener>, bool) {
+    let other: IpAddr = match address {
+        SocketAddr::V4(own) if *own.ip() == Ipv4Addr::LOCALHOST => Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V6(own) if *own.ip() == Ipv6Addr::LOCALHOST => Ipv4Addr::LOCALHOST.into(),
+        _ => return (None, false),
+    };
+    match TcpListener::bind((other, address.port())) {
+        Ok(listener) => (Some(listener), true),
+        // A system that has no such address leads nobody there.
+        Err(error) => (None, error.kind() != ErrorKind::AddrInUse),
     }
 }
 

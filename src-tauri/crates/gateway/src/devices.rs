@@ -44,7 +44,8 @@ fn told(one: &Listed) -> Value {
         "number": one.number,
         "own": one.own,
         "elsewhere": one.place == Place::Elsewhere,
-        "at_terminal": one.given == Given::AtTerminal,
+        "at_terminal": one.given != Given::ToProgram,
+        "by_passkey": one.given == Given::ByPasskey,
         "opened_at": one.opened_at,
         "used_at": one.used_at,
     })
@@ -129,10 +130,11 @@ pub(crate) async fn end(
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);
-    let end = move |_: &dyn api::Host| {
+    let end = move |host: &dyn api::Host| {
         let ended = at.guard.sessions.end_listed(number, at.now());
         let ended = ended.ok_or_else(|| Error::new(Code::NotFound, "this page is not open any more"))?;
         at.files.end(ended.reveal());
+        api::pushes::end_of_page(host, ended.reveal(), "its page was ended")?;
         Ok(all(&at, &session))
     };
     of(gateway.seated_at(Lane::Urgent, end).await)

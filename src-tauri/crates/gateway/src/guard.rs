@@ -50,8 +50,15 @@ impl Who {
     }
 
     /// Whether it is a page whose link a person read at a terminal.
+    /// Whether it is a page whose link a person read at a terminal, or one that a passkey signed in, which such a page had
+    /// added.
     pub(crate) const fn is_at_terminal(self) -> bool {
-        matches!(self, Self::Browser { given: Given::AtTerminal, .. })
+        matches!(self, Self::Browser { given: Given::AtTerminal | Given::ByPasskey, .. })
+    }
+
+    /// Whether a passkey signed it in.
+    pub(crate) const fn is_by_passkey(self) -> bool {
+        matches!(self, Self::Browser { given: Given::ByPasskey, .. })
     }
 
     /// Refuses whoever is not such a page; `does` says what only such a page does.

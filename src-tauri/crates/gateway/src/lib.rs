@@ -25,7 +25,7 @@
 //! 9. Keys are made and opened by a page whose link a person read at a terminal, and by no other; wrong passphrases make
 //!    everybody wait.
 //! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB, that of a call of a
-//!     hook 64 KiB within ten seconds more; what a person waits for has seats of its own.
+//!     hook 64 KiB, and of a sign-in 16 KiB, within ten seconds more; what a person waits for has seats of its own.
 //! 11. Passkeys are added by such a page as well, at the name that they then belong to, with the approval passphrase.
 //! 12. Beside its own names the gateway answers to one origin that a person named, and to none unasked. What comes by that
 //!     name carries that origin, has a link and a session of its own, and is never a program.
@@ -33,6 +33,9 @@
 //! 14. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
 //!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data. A message for a gateway
 //!     comes in the same way, and is on record before it is answered.
+//! 15. A passkey signs a page in for what was drawn at its origin, once and within five minutes; such a session ends with the passkey. Who has
+//!     shown nothing is not told which passkeys there are.
+//! 16. A device is notified only where a page of a person asked for it, and until that page is ended or it is turned off.
 //!
 //! # The HTTP shape
 //!
@@ -55,7 +58,13 @@
 //! | `POST /api/session/passkey/options` | pages of a terminal's link only, not at an address of numbers | what a browser makes a passkey with, for five minutes |
 //! | `POST /api/session/passkey/enrol` | likewise: `{"name","attested","passphrase"}` | the passkey; refusals as of `allow` |
 //! | `POST /api/session/passkey/ask` | browsers only: `{"ticket","packet_sha256"}` | what a passkey has to sign, `{"decision","challenge","credentials","rp_id"}`; then `allow` takes `passkey` in place of `passphrase`, and nothing `lasting` |
-//! | `POST /api/session/devices` | pages of a terminal's link only | the pages that are open, `{"origin"?,"sessions":[{"number","own","elsewhere","at_terminal","opened_at","used_at"}]}` |
+//! | `POST /api/session/passkey/sign_in_options` | `{}`; needs no session, at a name only | what a passkey has to sign, `{"challenge","rp_id"}` |
+//! | `POST /api/session/passkey/sign_in` | `{"challenge","credential_id","client_data_json","authenticator_data","signature"}`; needs no session | as of `POST /api/session`; 409 for a challenge that is used or too old, 429 with `details.retry_at` |
+//! | `POST /api/session/push` | pages of a terminal's link, or that a passkey signed in | the devices that are notified, `{"devices":[{"subscription","name","service","origin","outcomes","since","own","page"?}]}`; `page` is a number of `devices` |
+//! | `POST /api/session/push/key` | likewise, at a name | `{"key"}`, which the browser takes messages from |
+//! | `POST /api/session/push/subscribe` | likewise: `{"name","outcomes","subscription":{"endpoint","p256dh","auth"}}` | as of `push` |
+//! | `POST /api/session/push/end` | likewise, anywhere: `{"subscription"}` | as of `push` |
+//! | `POST /api/session/devices` | pages of a terminal's link only | the pages that are open, `{"origin"?,"sessions":[{"number","own","elsewhere","at_terminal","by_passkey","opened_at","used_at"}]}` |
 //! | `POST /api/session/devices/link` | likewise, on this machine: `{"to"}`, `elsewhere` or `localhost` | `{"url","expires_at","code"?}`; the code's squares row by row |
 //! | `POST /api/session/devices/end` | likewise, anywhere: `{"number"}` | as of `devices` |
 //! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
@@ -113,10 +122,12 @@ mod page_keys;
 mod pages;
 mod passkeys;
 mod person_commands;
+mod pushes;
 mod runs;
 mod seats;
 mod server;
 mod sessions;
+mod sign_in;
 mod sse;
 mod standing_grants;
 mod token;

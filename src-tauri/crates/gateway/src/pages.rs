@@ -17,6 +17,16 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
     frame-ancestors 'none'";
 /// The page that everything begins with.
 const INDEX: &str = "index.html";
+/// The only worker that pages of this host have.
+const WORKER: &str = "/sw.js";
+/// How a browser says that it asks for a worker.
+static ASKS_WORKER: HeaderName = HeaderName::from_static("service-worker");
+/// What any other worker becomes when the browser looks for it anew, which it does at each load of a page: another program that had
+/// this port before may have left one, which would answer for this host. It takes itself away and has its pages loaded again.
+const LEFT_BEHIND: &str = "self.addEventListener(\"install\", () => self.skipWaiting());\n\
+    self.addEventListener(\"activate\", (event) => event.waitUntil(self.registration.unregister()\n\
+    .then(() => self.clients.matchAll({ type: \"window\" }))\n\
+    .then((pages) => Promise.all(pages.map((page) => page.navigate(page.url))))));\n";
 /// Files of a built UI: a few hundred with every language and glyph.
 const FILES_MAX: usize = 4_000;
 /// Bytes of all of them, which are kept in memory.
@@ -139,7 +149,7 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
     }
     let path = request.uri().path().to_owned();
     let found = tokio::task::spawn_blocking(move || (gateway.pages.find(&path), gateway.pages.are_built()));
-    let (mut answer, lasting) = match found.await {
+    let (answer, lasting) = match found.await {
         Ok((Some((bytes, media, lasting)), _)) => (file(StatusCode::OK, bytes, media), lasting),
         Ok((None, false)) => (
             file(StatusCode::NOT_FOUND, Bytes::from_static(NONE.as_bytes()), "text/html; charset=utf-8"),
@@ -147,6 +157,29 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
         ),
         _ => (crate::answer::nowhere(), false),
     };
+    let mut answer = guarded(answer);
+    if lasting {
+        let forever = HeaderValue::from_static("private, max-age=31536000, immutable");
+        answer.headers_mut().insert(CACHE_CONTROL, forever);
+    }
+    answer
+}
+
+/// Whether a browser looks for a worker that no page of this host has, wherever it was said to be.
+pub(crate) fn is_left_behind(request: &Request) -> bool {
+    request.method() == Method::GET
+        && request.uri().path() != WORKER
+        && request.headers().contains_key(&ASKS_WORKER)
+}
+
+/// What it becomes.
+pub(crate) fn left_behind() -> Response {
+    let worker = Bytes::from_static(LEFT_BEHIND.as_bytes());
+    guarded(file(StatusCode::OK, worker, "text/javascript; charset=utf-8"))
+}
+
+/// With what a page may do.
+fn guarded(mut answer: Response) -> Response {
     let headers = answer.headers_mut();
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -156,9 +189,6 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
-    }
-    if lasting {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
     }
     answer
 }

@@ -244,8 +244,17 @@ impl Seats {
         now: impl Fn() -> i64,
         act: impl FnOnce() -> Result<T, Error>,
     ) -> Came<T> {
+        self.outright(With::Passphrase, now, act)
+    }
+
+    /// The same with what else signs.
+    pub(crate) fn outright<T>(
+        &self,
+        with: With,
+        now: impl Fn() -> i64,
+        act: impl FnOnce() -> Result<T, Error>,
+    ) -> Came<T> {
         let _door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        let with = With::Passphrase;
         if let Some(until) = self.closed(with, now()) {
             return Came::Wait(with, until);
         }

@@ -2,16 +2,17 @@
 
 use crate::agents::{self, Conversations};
 use crate::answer::{method, refusal};
-use crate::connections::{Connections, Visit};
+use crate::connections::{Connections, Visit, beside};
 use crate::files::Files;
 use crate::guard::{Guard, Who, page_origin};
-use crate::pages::{Pages, page};
+use crate::pages::{Pages, is_left_behind, left_behind, page};
 use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
+use crate::sign_in::SignIns;
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
-    page_keys, passkeys, person_commands, runs, standing_grants,
+    page_keys, passkeys, person_commands, pushes, runs, sign_in, standing_grants,
 };
 use api::Host;
 use axum::Extension;
@@ -25,8 +26,7 @@ use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
-use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -75,6 +75,8 @@ pub(crate) struct Gateway {
     pub(crate) vault: Seats,
     /// What a passkey that is added has to sign.
     pub(crate) challenges: Challenges,
+    /// What a passkey that signs a page in has to sign.
+    pub(crate) sign_ins: SignIns,
     pub(crate) files: Files,
     pub(crate) agents: Conversations,
     pub(crate) calls: hooks::Calls,
@@ -291,6 +293,7 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         keeper: options.keeper,
         vault: Seats::new(Arc::clone(&options.draw)),
         challenges: Challenges::new(Arc::clone(&options.draw)),
+        sign_ins: SignIns::new(Arc::clone(&options.draw)),
         files: Files::new(Arc::clone(&options.draw)),
         agents: Conversations::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.origin, options.token, options.draw),
@@ -321,21 +324,6 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         runtime.shutdown_timeout(Duration::from_secs(1));
     });
     Ok(Server { gateway, stop: Some(stop), thread: Some(thread.map_err(said("start its threads"))?) })
-}
-
-/// The other loopback address at the same port, which browsers try as well for `localhost`: whoever else listens there
-/// would be sent what is meant for this host. Whether that name leads here, and the listener where the system has one.
-fn beside(address: SocketAddr) -> (Option<TcpListener>, bool) {
-    let other: IpAddr = match address {
-        SocketAddr::V4(own) if *own.ip() == Ipv4Addr::LOCALHOST => Ipv6Addr::LOCALHOST.into(),
-        SocketAddr::V6(own) if *own.ip() == Ipv6Addr::LOCALHOST => Ipv4Addr::LOCALHOST.into(),
-        _ => return (None, false),
-    };
-    match TcpListener::bind((other, address.port())) {
-        Ok(listener) => (Some(listener), true),
-        // A system that has no such address leads nobody there.
-        Err(error) => (None, error.kind() != ErrorKind::AddrInUse),
-    }
 }
 
 /// The next connection at either address.
@@ -420,6 +408,8 @@ async fn visited(
 fn routes(gateway: Arc<Gateway>) -> Router {
     let open = Router::new()
         .route("/api/session", post(commands::open_session))
+        .route("/api/session/passkey/sign_in_options", post(sign_in::options))
+        .route("/api/session/passkey/sign_in", post(sign_in::sign_in))
         .route("/v1/hooks/{name}", post(hooks::call))
         .route("/v1/messages/{gateway}", post(messages::take));
     let closed = Router::new()
@@ -433,6 +423,10 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/devices", post(devices::list))
         .route("/api/session/devices/link", post(devices::link))
         .route("/api/session/devices/end", post(devices::end))
+        .route("/api/session/push", post(pushes::list))
+        .route("/api/session/push/key", post(pushes::key))
+        .route("/api/session/push/subscribe", post(pushes::subscribe))
+        .route("/api/session/push/end", post(pushes::end))
         .route("/api/session/offers", post(standing_grants::offers))
         .route("/api/session/prepare_override", post(standing_grants::prepare_override))
         .route("/api/session/allow_override", post(standing_grants::allow_override))
@@ -460,7 +454,13 @@ fn routes(gateway: Arc<Gateway>) -> Router {
 
 /// Only whoever has a token or a session; says who it is.
 async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
-    match gateway.guard.admit(request.method(), request.headers(), gateway.now()) {
+    let came = gateway.guard.admit(request.method(), request.headers(), gateway.now());
+    let is_by_passkey = came.as_ref().is_ok_and(|who| who.is_by_passkey());
+    // What a passkey signed in ends with it.
+    if is_by_passkey && !sign_in::stands(&gateway, request.headers()).await {
+        return refusal(&sign_in::ended());
+    }
+    match came {
         Ok(who) => {
             if let Some(visit) = request.extensions().get::<Arc<Visit>>() {
                 visit.know();
@@ -476,12 +476,14 @@ async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, nex
 async fn meant(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_signed = path.starts_with("/v1/hooks/") || path.starts_with("/v1/messages/");
-    let shows_nothing = (path == "/api/session" || is_signed) && request.method() == Method::POST;
+    let is_open = path == "/api/session" || path.starts_with("/api/session/passkey/sign_in");
+    let shows_nothing = (is_open || is_signed) && request.method() == Method::POST;
     let mut answer = match gateway.guard.is_meant(request.headers()) {
         // Whoever opens a session, calls a hook or brings a message has no token to show, but that no other page sends it here.
         Ok(_) if shows_nothing && !gateway.guard.is_same_origin(request.headers()) => {
             refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
         }
+        Ok(_) if is_left_behind(&request) => left_behind(),
         Ok(place) => {
             request.extensions_mut().insert(place);
             next.run(request).await

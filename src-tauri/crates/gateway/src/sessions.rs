@@ -21,6 +21,8 @@ pub(crate) enum Given {
     ToProgram,
     /// A person, who read it at a terminal of this host, or on a page whose own link was read there.
     AtTerminal,
+    /// Nobody: a passkey signed the page in, which such a page had added with the approval passphrase.
+    ByPasskey,
 }
 
 /// Under which of the gateway's names. A link and its session belong to one of them.
@@ -44,15 +46,19 @@ struct Session {
     token: Token,
     given: Given,
     place: Place,
+    /// What signed it in, where a passkey did.
+    passkey: Option<String>,
     opened_at: i64,
     used_at: i64,
     ends_at: i64,
 }
 
 /// A session as a person is told of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) number: u64,
+    /// What it is known by, which is told to nobody.
+    pub(crate) token: Token,
     pub(crate) given: Given,
     pub(crate) place: Place,
     pub(crate) opened_at: i64,
@@ -107,6 +113,21 @@ impl Sessions {
         let mut known = self.known(now);
         let at = known.links.iter().position(|kept| kept.place == place && kept.token.is(link))?;
         let Link { given, .. } = known.links.remove(at);
+        Some(self.begun(&mut known, (given, place), None, now))
+    }
+
+    /// The session of a page that a passkey signed in, and when it ends unless it is used.
+    pub(crate) fn sign_in(&self, passkey: String, place: Place, now: i64) -> (Token, i64) {
+        self.begun(&mut self.known(now), (Given::ByPasskey, place), Some(passkey), now)
+    }
+
+    fn begun(
+        &self,
+        known: &mut Known,
+        (given, place): (Given, Place),
+        passkey: Option<String>,
+        now: i64,
+    ) -> (Token, i64) {
         if known.sessions.len() >= SESSIONS_MAX
             && let Some((oldest, _)) = known.sessions.iter().enumerate().min_by_key(|(_, kept)| kept.ends_at)
         {
@@ -118,13 +139,19 @@ impl Sessions {
             token: Token::new((self.draw)()),
             given,
             place,
+            passkey,
             opened_at: now,
             used_at: now,
             ends_at: now.saturating_add(IDLE_MS_MAX),
         };
         let opened = (kept.token.clone(), kept.ends_at);
         known.sessions.push(kept);
-        Some(opened)
+        opened
+    }
+
+    /// The passkey that signed a session in, where one did.
+    pub(crate) fn passkey_of(&self, session: &str, now: i64) -> Option<String> {
+        self.known(now).sessions.iter().find(|kept| kept.token.is(session))?.passkey.clone()
     }
 
     /// Whether this is a session of that place; it goes on from now when it is. Answers when it ends, and to whom its link
@@ -145,6 +172,7 @@ impl Sessions {
             .iter()
             .map(|kept| Listed {
                 number: kept.number,
+                token: kept.token.clone(),
                 given: kept.given,
                 place: kept.place,
                 opened_at: kept.opened_at,

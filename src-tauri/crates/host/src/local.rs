@@ -413,6 +413,9 @@ impl api::Host for Local {
     fn chats(&self) -> Option<&dyn api::Chats> {
         self.owned.as_ref().map(|_| self.executors.lent_chats())
     }
+    fn pushes(&self) -> Option<&dyn api::pushes::Pushes> {
+        self.owned.as_ref().map(|_| self as _)
+    }
     fn model_box(&self) -> Option<&dyn api::ModelBox> {
         Some(&self.fetches)
     }
@@ -425,15 +428,12 @@ impl api::Host for Local {
     fn zone(&self) -> String {
         crate::days::zone()
     }
-
     fn rouse(&self) {
         self.owned.iter().for_each(|owned| owned.bell.ring());
     }
-
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         playbooks(&self.adopted_playbooks(None))
     }
-
     fn read_playbook(&self, text: &str) -> Result<wire::playbooks::Playbook, wire::Error> {
         read_playbook(text)
     }

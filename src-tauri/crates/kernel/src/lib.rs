@@ -37,6 +37,7 @@ mod open;
 pub mod passkey_registry;
 pub mod playbook_registry;
 pub mod ports;
+pub mod push_registry;
 mod query;
 mod redaction;
 pub mod schedule_registry;

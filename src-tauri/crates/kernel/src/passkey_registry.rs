@@ -34,7 +34,7 @@ pub struct PasskeyRecord {
     pub counter: u32,
     /// Whether it had been copied to other devices then.
     pub is_backed_up: bool,
-    /// When it said yes last.
+    /// When it said yes or signed a page in last.
     pub last_used_at: Option<UnixMs>,
     /// When it was revoked.
     pub revoked_at: Option<UnixMs>,
@@ -98,6 +98,12 @@ impl PasskeyRegistry {
                 if let Some(record) = self.records.get_mut(&b.passkey) {
                     (record.counter, record.is_backed_up) = (b.counter, b.backed_up);
                     record.last_used_at = Some(b.used_at);
+                }
+            }
+            Body::PasskeySignedIn(b) => {
+                if let Some(record) = self.records.get_mut(&b.passkey) {
+                    (record.counter, record.is_backed_up) = (b.counter, b.backed_up);
+                    record.last_used_at = Some(b.signed_in_at);
                 }
             }
             Body::PasskeyRevoked(b) => {

@@ -8,6 +8,7 @@ use crate::gateway_registry::GatewayRegistry;
 use crate::logins::Logins;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
+use crate::push_registry::PushRegistry;
 use crate::schedule_registry::ScheduleRegistry;
 use crate::skill_registry::SkillRegistry;
 use crate::skin_registry::SkinRegistry;
@@ -56,6 +57,8 @@ pub struct StoreState {
     pub standing: BTreeMap<GrantId, StandingRecord>,
     /// Passkeys that were ever enrolled.
     pub passkeys: PasskeyRegistry,
+    /// Browsers that are told by a push service.
+    pub pushes: PushRegistry,
     /// Secrets by handle, with where each may go.
     pub secrets: BTreeMap<String, SecretTerms>,
     /// Servers of tools.
@@ -133,9 +136,11 @@ impl StoreState {
                     record.revoked = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
                 }
             }
-            Body::PasskeyEnrolled(_) | Body::PasskeyUsed(_) | Body::PasskeyRevoked(_) => {
-                self.passkeys.apply(body)
-            }
+            Body::PasskeyEnrolled(_)
+            | Body::PasskeyUsed(_)
+            | Body::PasskeySignedIn(_)
+            | Body::PasskeyRevoked(_) => self.passkeys.apply(body),
+            Body::PushSubscribed(_) | Body::PushEnded(_) => self.pushes.apply(body),
             Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
             Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {
                 self.logins.apply(body)

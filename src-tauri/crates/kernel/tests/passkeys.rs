@@ -6,7 +6,7 @@ use kernel::command::approve::Answered;
 use kernel::command::rotate_keys::Rotation;
 use model::approval::{ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::body::KeyPurpose;
-use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
+use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_PAYLOAD_TYPE};
 use model::principal::PrincipalType;
 use model::{ApprovalId, Body, Digest, TaskId};
 use seal::webauthn::base64url;
@@ -262,4 +262,46 @@ fn only_what_the_approval_key_signed_for_this_store_is_enrolled() {
     let twice = enrolled_by(&world, &enrolment(&world, &one), person);
     assert!(matches!(twice, Err(Error::Conflict(_))), "{twice:?}");
     assert_eq!(in_store(&world, "passkey.enrolled"), 1);
+}
+
+#[test]
+fn a_passkey_signs_a_page_in_for_what_was_drawn_and_neither_that_nor_a_yes_is_the_other() {
+    let world = World::new(3607);
+    let kernel = world.kernel();
+    let mut one = Authenticator::es256(7, HERE);
+    let id = enrolled(&world, &one);
+    let (task, approval) = asked(&world, "notes", &["a.md"]);
+    let drawn = governance::approval::sign_in_payload(kernel.reader().log_id(), HERE, &[5; 32]);
+    let other = governance::approval::sign_in_payload(kernel.reader().log_id(), HERE, &[6; 32]);
+    let signed = one.sign(SIGN_IN_PAYLOAD_TYPE, &drawn).to_bytes().unwrap();
+    let no = |signed: &[u8], payload: &[u8], origin: &str| match kernel
+        .sign_in_by_passkey(signed, payload, origin)
+    {
+        Err(Error::Refused(refusal)) => refusal.code,
+        other => panic!("expected a refusal, got {other:?}"),
+    };
+    assert_eq!(no(&signed, &other, HERE), "sign_in_other");
+    assert_eq!(no(&signed, &drawn, "http://localhost:7718"), "passkey_origin");
+    assert_eq!(kernel.sign_in_by_passkey(&signed, &drawn, HERE).unwrap(), id);
+    assert_eq!(kernel.store_state().passkeys.get(id).unwrap().counter, 1);
+    assert!(kernel.passkey_holds(id));
+    // Said twice it has not counted on.
+    assert_eq!(no(&signed, &drawn, HERE), "passkey_counter");
+    assert_eq!((in_store(&world, "passkey.signed_in"), in_store(&world, "passkey.sign_in_refused")), (1, 1));
+    // It is no yes, whatever it is called; and a yes signs nobody in.
+    let signed = one.sign(SIGN_IN_PAYLOAD_TYPE, &drawn).to_bytes().unwrap();
+    assert_eq!(refused(&world, task, approval, &signed), "decision_type");
+    let signed = one.sign(DECISION_PAYLOAD_TYPE, &drawn).to_bytes().unwrap();
+    assert_eq!(refused(&world, task, approval, &signed), "decision_unreadable");
+    let decision = answer(&world, task, approval, Choice::Once);
+    let signed = one.sign(SIGN_IN_PAYLOAD_TYPE, &decision).to_bytes().unwrap();
+    assert_eq!(no(&signed, &drawn, HERE), "sign_in_other");
+    one.flags = 0x01;
+    let signed = one.sign(SIGN_IN_PAYLOAD_TYPE, &drawn).to_bytes().unwrap();
+    assert_eq!(no(&signed, &drawn, HERE), "passkey_unverified");
+    one.flags = 0x05;
+    kernel.revoke_passkey(id, "the phone is sold").unwrap();
+    let signed = one.sign(SIGN_IN_PAYLOAD_TYPE, &drawn).to_bytes().unwrap();
+    assert_eq!(no(&signed, &drawn, HERE), "passkey_revoked");
+    assert!(!kernel.passkey_holds(id));
 }

@@ -26,10 +26,12 @@ mod schedules;
 mod skins;
 #[macro_use]
 mod gateways;
+#[macro_use]
+mod elsewhere;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,
@@ -67,8 +69,6 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways bodies
     DuplicateRefused ("dedupe.recorded", 1, Store, |b| b.original_event_id) {
         idempotency_key: String, original_event_id: EventId, what: String,
     }
-
-    // Who and where.
     /// A principal is known.
     PrincipalRegistered ("principal.registered", 1, Principal, |b| b.principal.principal_id) { principal: Principal }
     /// A folder is known as a workspace.

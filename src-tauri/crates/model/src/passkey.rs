@@ -14,6 +14,13 @@ pub const PASSKEY_FORMAT: &str = "hermit-passkey/1";
 /// is no address, so no page in a browser is ever at it, and no passkey of a page signs for it.
 pub const SECURITY_KEY_ORIGIN: &str = "hermit:security-key";
 
+/// What is signed when a passkey signs a page in. It begins with this line and is no JSON, so it can be read as no decision, nor a
+/// decision as it.
+pub const SIGN_IN_FORMAT: &str = "hermit-sign-in/1";
+
+/// The name of that payload.
+pub const SIGN_IN_PAYLOAD_TYPE: &str = "application/vnd.hermit.sign-in";
+
 /// What a person's approval key signs so that a passkey can say yes; DSSE payload type [`PASSKEY_PAYLOAD_TYPE`]. Who made
 /// the authenticator is not asked, and a statement of it is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

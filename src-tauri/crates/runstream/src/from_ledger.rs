@@ -260,6 +260,7 @@ const fn part(body: &Body) -> Part {
         | LimitReached(_) | ScheduleKept(_) | SchedulePaused(_) | ScheduleResumed(_) | ScheduleRemoved(_) | ScheduleSettled(_) | ScheduleFired(_) | ScheduleNotBegun(_)
         | SkinTrusted(_) | SkinUntrusted(_) | SkinChosen(_)
         | PasskeyEnrolled(_) | PasskeyUsed(_) | PasskeyRefused(_) | PasskeyRevoked(_)
+        | PasskeySignedIn(_) | PasskeySignInRefused(_) | PushSubscribed(_) | PushEnded(_)
         | ScheduleCalled(_) | ScheduleCallsRefused(_)
         | GatewayKept(_) | GatewayPaused(_) | GatewayResumed(_) | GatewayRemoved(_) | PairingAllowed(_)
         | SenderPaired(_) | SenderUnpaired(_) | SenderSilenced(_) | MessageReceived(_) | MessageRefused(_)

@@ -45,6 +45,7 @@ pub mod succession;
 pub mod tlog_proof;
 pub mod webauthn;
 pub mod webhook;
+pub mod webpush;
 mod write;
 
 pub use digest::{Digest, Hasher};

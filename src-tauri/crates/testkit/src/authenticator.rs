@@ -111,11 +111,16 @@ impl Authenticator {
 
     /// The payload with the passkey's signature on its digest.
     pub fn sign(&mut self, payload_type: &str, payload: &[u8]) -> Signed {
-        let client_data_json = self.client_data("webauthn.get", Digest::of(payload).as_bytes());
+        let webauthn = self.answer(Digest::of(payload).as_bytes());
+        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+    }
+
+    /// What browser and authenticator answer to a challenge.
+    pub fn answer(&mut self, challenge: &[u8]) -> Assertion {
+        let client_data_json = self.client_data("webauthn.get", challenge);
         let (authenticator_data, signature) = self.assert(Digest::of(&client_data_json).as_bytes());
         let credential_id = self.credential_id.clone();
-        let webauthn = Assertion { credential_id, authenticator_data, client_data_json, signature };
-        Signed { payload_type: payload_type.to_owned(), payload: payload.to_vec(), webauthn }
+        Assertion { credential_id, authenticator_data, client_data_json, signature }
     }
 
     /// What it says when it signs the hash of what a browser says, and its signature over both.

@@ -23,6 +23,7 @@ mod messenger;
 mod person;
 #[cfg(target_os = "linux")]
 pub mod pty;
+mod push;
 mod reasoners;
 mod security_key;
 mod server;
@@ -41,6 +42,7 @@ pub use faults::{Crash, Edge, Mode, Script};
 pub use keys::{TestKeys, cheap_keys};
 pub use messenger::{ChatMood, ChatService};
 pub use person::Person;
+pub use push::{Subscribed, is_signed};
 pub use reasoners::{Model, Reasoners, Say};
 pub use security_key::{PlainKey, Touch};
 pub use server::{Answers, Heard, PlainWeb, Server};

@@ -15,6 +15,8 @@ pub struct Heard {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: String,
+    /// The same where it is no text.
+    pub bytes: Vec<u8>,
 }
 
 impl Heard {
@@ -130,7 +132,7 @@ fn read(stream: &mut TcpStream) -> Option<Heard> {
     let length = headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, v)| v.parse().ok());
     let missing = length.unwrap_or(0_usize).saturating_sub(rest.len());
     stream.take(missing as u64).read_to_end(&mut rest).ok()?;
-    Some(Heard { line, headers, body: String::from_utf8_lossy(&rest).into_owned() })
+    Some(Heard { line, headers, body: String::from_utf8_lossy(&rest).into_owned(), bytes: rest })
 }
 
 /// A head as text, and what came behind it in the same piece.

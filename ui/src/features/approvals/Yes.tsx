@@ -3,7 +3,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Pen, type Refused, type Seat, refusal } from "~/host/host";
-import type { Asked } from "~/host/webauthn";
 import type { Approval } from "~/ipc/generated/approvals";
 import { useHost } from "~/ipc/client";
 import { usePasskeysHere } from "~/ipc/elsewhere";
@@ -20,9 +19,6 @@ import type { useStandingGrant } from "./StandingGrant";
 const HOLD_MS = 1200;
 
 type Way = "passphrase" | "passkey";
-
-/** A card in front of a person, with what a passkey has to sign for it. */
-interface Shown extends Seat { readonly asked: Asked | null }
 
 interface Given {
   approval: Approval;
@@ -62,10 +58,7 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
   const [isGoing, setGoing] = useState(false);
   const [failed, setFailed] = useState<Refused | null>(null);
   const id = approval.row.approval_id;
-  const { ticket: seat, isArmed, trouble } = useTicket<Shown>(true, `${id}:${approval.packet_sha256}`, async () => {
-    const given = await pen.sit(id);
-    return { ...given, asked: way === "passkey" && passkeys !== undefined ? await passkeys.ask(given) : null };
-  });
+  const { ticket: seat, isArmed, trouble } = useTicket<Seat>(true, `${id}:${approval.packet_sha256}`, () => pen.sit(id));
   const isStale = seat !== null && seat.packet_sha256 !== approval.packet_sha256;
 
   const allow = () => {
@@ -74,8 +67,10 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
     setPassphrase("");
     setGoing(true);
     setFailed(null);
-    const { asked } = seat;
-    const signed = asked !== null && passkeys !== undefined ? passkeys.allow(seat, asked, seat.word) : pen.allow(seat, given, seat.word, choice);
+    // What a passkey signs holds the time of the decision, so it is asked for at this moment.
+    const signed = way === "passkey" && passkeys !== undefined
+      ? passkeys.ask(seat).then((asked) => passkeys.allow(seat, asked, seat.word))
+      : pen.allow(seat, given, seat.word, choice);
     signed.then(
       () => client.invalidateQueries(),
       (thrown: unknown) => setFailed(refusal(thrown)),

@@ -40,7 +40,8 @@ function Row({ row }: { row: TaskRow }) {
         {says !== "" && <small><Words of={says.length > WORDS_MAX ? `…${says.slice(-WORDS_MAX)}` : says} /></small>}
       </Link>
       {isAsked ? (
-        <div className={styles.sure}>
+        <div className={styles.sure} role="group" aria-label={`Stop ${title}`}>
+          <p>It ends at its next step. What it did so far stays, and can be undone.</p>
           <Button look="danger" because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ task: row.task_id, reason: "stopped from a phone" })}>Stop it</Button>
           <Button onClick={() => setAsked(false)}>Let it work</Button>
         </div>

@@ -1,6 +1,7 @@
 // The hook that a schedule waits for: where it is called, how a call is signed, and what became of calls.
 import type { ScheduleHook } from "~/ipc/generated/schedules";
 import type { CallRefused } from "~/ipc/generated/words";
+import { useHost } from "~/ipc/client";
 import { lookUp } from "~/ipc/words";
 import { Facts } from "~/primitives/Facts";
 import { Words } from "~/primitives/Words";
@@ -21,15 +22,17 @@ const call = (url: string) => [
 ].join("\n");
 
 export function Hook({ hook, schedule }: { hook: ScheduleHook; schedule: string }) {
-  // In the app's own window the page has no address that a program could call.
+  const { kind } = useHost();
+  // In the app's own window the page has no address that a program could call, and at a name for other devices only pages come in.
   const here = window.location.origin;
-  const url = `${/^http:\/\/(127\.0\.0\.1|localhost):/.test(here) ? here : "http://127.0.0.1:PORT"}${hook.path}`;
+  const isLocal = /^http:\/\/(127\.0\.0\.1|localhost):/.test(here);
+  const url = `${isLocal ? here : "http://127.0.0.1:PORT"}${hook.path}`;
   return (
     <section aria-label={`Hook ${hook.name}`}>
       <h3>Hook</h3>
       {!hook.has_secret && <p role="status">No call is taken until it has a secret. Make one at a terminal, which tells it once: <code>hermit schedule secret {schedule}</code></p>}
       <Facts wide rows={[
-        ["Called at", <code key="url"><Words of={url} /></code>],
+        ["Called at", <span key="url"><code><Words of={url} /></code>{kind === "http" && !isLocal && " on the computer that runs Hermit. The address of this page takes no calls."}</span>],
         ["Signed", "As Standard Webhooks, or as GitHub, which takes the secret as it is"],
         ["Calls", `${capital(count(hook.called, "call"))}${hook.waiting === 0 ? "" : `, ${hook.waiting} of them wait for a run`}`],
         hook.refused === 0 ? null : ["Refused", `${capital(count(hook.refused, "call"))}${hook.last_refused === null ? "" : `; the last one ${lookUp(REFUSED, hook.last_refused, hook.last_refused)}`}`],

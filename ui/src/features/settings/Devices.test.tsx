@@ -9,7 +9,7 @@ import { AT, scene } from "~/test/scene";
 import { seriousFindings } from "~/test/show";
 import { Devices } from "./Devices";
 
-const page = (number: number, more: Partial<OpenPage> = {}): OpenPage => ({ number, own: false, elsewhere: false, at_terminal: true, opened_at: AT, used_at: AT, ...more });
+const page = (number: number, more: Partial<OpenPage> = {}): OpenPage => ({ number, own: false, elsewhere: false, at_terminal: true, by_passkey: false, opened_at: AT, used_at: AT, ...more });
 
 function shown({ origin = "https://desk.example" as string | null, at_terminal = true, sessions = [page(1, { own: true }), page(2, { elsewhere: true })] } = {}) {
   const host = scene({}, "passphrase");

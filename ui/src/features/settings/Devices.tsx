@@ -82,16 +82,24 @@ function Row({ page, origin }: { page: OpenPage; origin: string | null }) {
   const ending = useDevices<OpenPages>();
   const [isAsked, setAsked] = useState(false);
   const where = page.elsewhere ? `At ${origin ?? "another address"}` : "On this machine";
+  const name = `End the page ${page.elsewhere ? "elsewhere" : "on this machine"}`;
   return (
     <li>
       <div>
         <b>{where}</b>{page.own && ", this page"}
-        <small>Opened <Time at={page.opened_at} ago />, used <Time at={page.used_at} ago />{!page.at_terminal && ", by a link that a program was given"}</small>
+        <small>Opened <Time at={page.opened_at} ago />{page.by_passkey && " with a passkey"}, used <Time at={page.used_at} ago />{!page.at_terminal && ", by a link that a program was given"}</small>
         {ending.error !== null && <Failed error={ending.error} />}
       </div>
-      {!page.own && (isAsked
-        ? <div className={styles.buttons}><Button look="danger" because={ending.isPending ? "Ending" : null} onClick={() => ending.mutate((devices) => devices.end(page.number))}>End it</Button><Button onClick={() => setAsked(false)}>Cancel</Button></div>
-        : <Button aria-label={`End the page ${page.elsewhere ? "elsewhere" : "on this machine"}`} onClick={() => setAsked(true)}>End</Button>)}
+      {!page.own && !isAsked && <Button aria-label={name} onClick={() => setAsked(true)}>End</Button>}
+      {!page.own && isAsked && (
+        <div className={styles.sure} role="group" aria-label={name}>
+          <p>Whoever is there needs a new link or a passkey to come back. Its device is not notified any more.</p>
+          <div className={styles.buttons}>
+            <Button look="danger" because={ending.isPending ? "Ending" : null} onClick={() => ending.mutate((devices) => devices.end(page.number))}>End it</Button>
+            <Button onClick={() => setAsked(false)}>Cancel</Button>
+          </div>
+        </div>
+      )}
     </li>
   );
 }

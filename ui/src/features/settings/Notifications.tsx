@@ -3,6 +3,7 @@ import { useState } from "react";
 import { calls, setCalls } from "~/screen/notify";
 import { useHost } from "~/ipc/client";
 import { Check } from "~/primitives/Field";
+import { Pushes } from "./Pushes";
 
 export function Notifications() {
   const host = useHost();
@@ -15,6 +16,7 @@ export function Notifications() {
         : at === "refused" ? <p>This browser blocks notifications of this page. Allow them in the browser's settings for this address.</p>
         : <Check label="Notify me when something waits for me" checked={at === "on"} onChange={(event) => void setCalls(event.target.checked).then(setAt)} />}
       <p>They are shown while this page is open and you look elsewhere. A notification opens the page; it approves nothing.</p>
+      {host.pushes !== undefined && <Pushes />}
     </section>
   );
 }

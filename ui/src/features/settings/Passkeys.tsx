@@ -28,7 +28,7 @@ export function Passkeys() {
   return (
     <section aria-labelledby="passkeys">
       <h2 id="passkeys">Passkeys</h2>
-      <p>A passkey approves in place of your passphrase: with a fingerprint, a face, a PIN or a security key. It works at the address where you added it. It opens no keys and allows nothing from now on.</p>
+      <p>A passkey approves in place of your passphrase: with a fingerprint, a face, a PIN or a security key. It works at the address where you added it. It also signs this page in again after it was closed. It opens no keys and allows nothing from now on.</p>
       <Answer asked={asked} what="the passkeys" lines={2}>
         {({ passkeys: all }) => (
           <>

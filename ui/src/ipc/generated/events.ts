@@ -168,5 +168,9 @@ export const EVENT_NAME = [
   "message.queued",
   "message.sending",
   "message.settled",
+  "passkey.signed_in",
+  "passkey.sign_in_refused",
+  "push.subscribed",
+  "push.ended",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

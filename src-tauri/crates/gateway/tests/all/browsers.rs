@@ -157,6 +157,13 @@ fn the_built_ui_is_served_under_a_policy_that_runs_nothing_else() {
         assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(got.header("cache-control").is_some_and(|c| c.contains("immutable")), lasting, "{path}");
     }
+    // A worker that another program left at this port takes itself away, wherever it was said to be.
+    for path in ["/old-worker.js", "/", "/api/notices", "/v1/worker.js"] {
+        let got = open.ask("GET", path, &[("service-worker", "script")], b"");
+        assert_eq!((got.status, got.header("content-type")), (200, Some("text/javascript; charset=utf-8")));
+        assert!(String::from_utf8_lossy(&got.body).contains("self.registration.unregister()"), "{path}");
+    }
+    assert_eq!(open.ask("GET", "/sw.js", &[("service-worker", "script")], b"").status, 404, "ours is a file");
     assert!(POLICY.contains("connect-src 'self'") && !POLICY.contains("unsafe"), "{POLICY}");
     let name = secret.file_name().expect("a name").to_str().expect("UTF-8");
     for path in [

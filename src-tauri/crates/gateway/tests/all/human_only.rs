@@ -25,6 +25,8 @@ fn allowed(world: &World) -> usize {
         "approval.granted",
         "grant.standing_allowed",
         "passkey.enrolled",
+        "passkey.signed_in",
+        "push.subscribed",
         "person.decided",
         "policy.overridden",
         "key.rotated",

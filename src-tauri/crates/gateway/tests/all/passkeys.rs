@@ -3,7 +3,7 @@
 use crate::browsers::SESSION;
 use crate::elsewhere::{AT, post, reached, session_at};
 use crate::home::{Home, PASSPHRASE};
-use crate::person::status;
+use crate::person::{Page, status};
 use crate::{Open, elsewhere, open, open_on};
 use seal::webauthn::{base64url, base64url_decode};
 use serde_json::{Value, json};
@@ -39,6 +39,25 @@ impl Phone {
             "client_data_json": base64url(&said), "attestation_object": base64url(&self.one.attestation()),
             "transports": ["internal"],
         })
+    }
+
+    /// What signs a page in that has no session, for a challenge of its own or a given one.
+    fn signed_in(&mut self, challenge: Option<&str>) -> (u16, Value) {
+        let (code, asked) = post(&self.open, "", "/api/session/passkey/sign_in_options", &json!({}));
+        assert_eq!((code, &asked["rp_id"]), (200, &json!(elsewhere::NAME)), "{asked}");
+        assert_eq!(
+            asked.as_object().map(serde_json::Map::len),
+            Some(2),
+            "which passkeys there are is not told"
+        );
+        let challenge = challenge.or(asked["challenge"].as_str()).expect("a challenge").to_owned();
+        let came = self.one.answer(&base64url_decode(&challenge).expect("bytes"));
+        let body = json!({
+            "challenge": challenge, "credential_id": base64url(&came.credential_id),
+            "client_data_json": base64url(&came.client_data_json),
+            "authenticator_data": base64url(&came.authenticator_data), "signature": base64url(&came.signature),
+        });
+        post(&self.open, "", "/api/session/passkey/sign_in", &body)
     }
 
     fn enrol(&self, attested: &Value, passphrase: &str) -> (u16, Value) {
@@ -159,4 +178,69 @@ fn where_another_program_listens_at_localhost_no_passkey_is_asked_there() {
     let Ok(_other) = TcpListener::bind(("::1", port)) else { return };
     let (code, refused) = asks(&open_on(listener, Home::new(154), None, None));
     assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "{refused}");
+}
+
+#[test]
+fn a_page_whose_session_is_gone_is_signed_in_by_its_passkey_and_ends_with_it() {
+    let mut phone = Phone::new(155);
+    assert_eq!(phone.signed_in(None).0, 403, "none is enrolled");
+    let attested = phone.attested();
+    let (_, passkey) = phone.enrol(&attested, PASSPHRASE);
+    let (code, opened) = phone.signed_in(None);
+    assert_eq!((code, &opened["kind"]), (200, &json!("browser")), "{opened}");
+    let session = opened["session"].as_str().expect("a session").to_owned();
+    assert_ne!(session, phone.session);
+    phone.session = session;
+    assert_eq!(post(&phone.open, &phone.session, "/api/host.status", &json!({})).0, 200);
+    let (_, told) = phone.post("devices", &json!({}));
+    let pages = told["sessions"].as_array().expect("a list");
+    assert!(pages.iter().any(|one| one["own"] == true && one["by_passkey"] == true), "{told}");
+    assert_eq!(phone.post("devices/link", &json!({ "to": "elsewhere" })).0, 403, "it brings no other");
+    // What was asked for a card signs nobody in.
+    let (_, approval) = phone.open.home.with_a_question("delete held");
+    let yes = phone.signed(&approval);
+    let decision = base64url_decode(yes["passkey"]["decision"].as_str().expect("a decision")).expect("bytes");
+    let (code, refused) = phone.signed_in(Some(&base64url(seal::Digest::of(&decision).as_bytes())));
+    assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "{refused}");
+    assert_eq!(status(&phone.open, &approval)["status"], "pending");
+    let body = json!({ "passkey": passkey["passkey_id"] });
+    assert_eq!(post(&phone.open, &phone.session, "/api/passkeys.revoke", &body).0, 200);
+    assert_eq!(post(&phone.open, &phone.session, "/api/host.status", &json!({})).0, 401);
+    assert_eq!(phone.signed_in(None).0, 403, "revoked");
+}
+
+#[test]
+fn refused_sign_ins_make_those_wait_who_sign_in_and_no_yes() {
+    let mut phone = Phone::new(156);
+    let attested = phone.attested();
+    assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 200);
+    let (_, approval) = phone.open.home.with_a_question("delete held");
+    // Present, and not verified.
+    phone.one.flags = 0x01;
+    assert_eq!(phone.signed_in(None).0, 403);
+    phone.one.flags = 0x05;
+    phone.one.origin = "https://evil.example".to_owned();
+    assert_eq!(phone.signed_in(None).0, 403);
+    assert_eq!(phone.signed_in(None).0, 403);
+    phone.one.origin = AT.to_owned();
+    let (code, waits) = phone.signed_in(None);
+    assert_eq!((code, waits["details"]["retry_at"].is_i64()), (429, true), "{waits}");
+    let yes = phone.signed(&approval);
+    let (code, decided) = phone.post("allow", &yes);
+    assert_eq!((code, &decided["status"]), (200, &json!("granted")), "{decided}");
+}
+
+#[test]
+fn only_a_page_of_a_person_sees_and_changes_which_devices_are_notified() {
+    let open = reached(157);
+    let (program, person) = (Page::of(&open), Page::at_terminal(&open));
+    for path in ["push", "push/key", "push/subscribe", "push/end"] {
+        assert_eq!(program.post(&format!("/api/session/{path}"), &json!({})).0, 403, "{path}");
+    }
+    let (code, told) = person.post("/api/session/push", &json!({}));
+    assert_eq!((code, &told["devices"]), (200, &json!([])), "{told}");
+    let (code, refused) = person.post("/api/session/push/key", &json!({}));
+    assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "an address of numbers: {refused}");
+    let (code, refused) = person.post("/api/session/push/end", &json!({ "subscription": "0a" }));
+    assert_eq!((code, &refused["code"]), (404, &json!("not_found")), "{refused}");
 }

@@ -13,5 +13,7 @@ pub use card::{Card, card};
 pub(crate) use decision::belongs;
 pub use decision::{answer, sign, verify, verify_denial};
 pub use packet::{PacketInput, build_packet, packet_bytes};
-pub use passkey::{COUNTER, Passkey, passkey, rp_id_of, sign_passkey, verify_by_passkey};
+pub use passkey::{
+    COUNTER, Passkey, passkey, rp_id_of, sign_in_payload, sign_passkey, verify_by_passkey, verify_sign_in,
+};
 pub use values::{Values, values};

@@ -6,7 +6,10 @@ use crate::Refusal;
 use crate::refusal::demand;
 use model::UnixMs;
 use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE};
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
+use model::passkey::{
+    PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
+    SIGN_IN_PAYLOAD_TYPE,
+};
 use seal::dsse::{self, Envelope};
 use seal::webauthn::{self, Credential, Enrolled, Said, Signed};
 use seal::{PublicKey, Signer, canon};
@@ -150,4 +153,42 @@ pub fn verify_by_passkey(
         "this passkey is somebody else's".to_owned()
     })?;
     Ok((decision, said))
+}
+
+/// What a passkey signs to sign a page in: which store, where, and bytes that were drawn for this once.
+#[must_use]
+pub fn sign_in_payload(log_id: &str, origin: &str, challenge: &[u8; 32]) -> Vec<u8> {
+    let challenge = webauthn::base64url(challenge);
+    format!("{SIGN_IN_FORMAT}\n{log_id}\n{origin}\n{challenge}\n").into_bytes()
+}
+
+/// What the authenticator said when it signed a page in: exactly this payload, at the origin of the passkey, by a person who was
+/// there and verified, counted on. It decides nothing.
+///
+/// # Errors
+/// A [`Refusal`] whose code names the first check that failed.
+pub fn verify_sign_in(
+    signed: &[u8],
+    payload: &[u8],
+    (passkey, last_counter): (&Passkey, u32),
+) -> Result<Said, Refusal> {
+    let signed = Signed::parse(signed).map_err(|e| Refusal::new("sign_in_unreadable", e.to_string()))?;
+    demand(
+        signed.payload_type == SIGN_IN_PAYLOAD_TYPE && signed.payload == payload,
+        "sign_in_other",
+        || "the passkey signed something else than to sign this page in".to_owned(),
+    )?;
+    let Passkey { enrolment, credential } = passkey;
+    let said = signed.verify(&Enrolled {
+        credential_id: &credential.credential_id,
+        key: &credential.key,
+        rp_id: &enrolment.rp_id,
+        origin: &enrolment.origin,
+    })?;
+    demand(webauthn::follows(last_counter, said.counter), COUNTER, || {
+        "the passkey has not counted on since it was last used, so there may be a copy of it; nobody was signed in. \
+         Revoke it with `hermit passkey revoke`, and enrol a new one"
+            .to_owned()
+    })?;
+    Ok(said)
 }

@@ -214,6 +214,7 @@ impl Local {
         let serving = gateway::serve(Arc::clone(self) as _, listener, options)?;
         let address = serving.address();
         self.read_ahead();
+        crate::push_thread::begin(self);
         kernel.announce(Some(&address.to_string()))?;
         tracing::info!(%address, "others can attach");
         self.begin_control();

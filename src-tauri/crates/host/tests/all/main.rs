@@ -15,6 +15,7 @@ mod contract;
 mod controls;
 mod ends;
 mod model;
+mod pushes;
 mod rebuilt;
 mod runs;
 mod same;

@@ -35,11 +35,11 @@ const TRANSPORTS_MAX: (usize, usize) = (8, 32);
 const TRIES: usize = 8;
 
 /// A passkey that was read and verified just now.
-struct Held {
-    passkey: Passkey,
-    record: PasskeyRecord,
+pub(super) struct Held {
+    pub(super) passkey: Passkey,
+    pub(super) record: PasskeyRecord,
     /// The store's own stream as it was then; the yes is committed only if it is still so.
-    seen: (TaskId, u64),
+    pub(super) seen: (TaskId, u64),
 }
 
 impl Kernel {
@@ -183,7 +183,7 @@ impl Kernel {
     }
 
     /// The passkey that signed, read and verified anew.
-    fn held_passkey(&self, signed: &[u8]) -> Result<Held, Error> {
+    pub(super) fn held_passkey(&self, signed: &[u8]) -> Result<Held, Error> {
         let no = |code, why: &str| Error::Refused(Refusal::new(code, why));
         let unreadable = |e: seal::Error| Refusal::new("decision_unreadable", e.to_string());
         let credential_id = base64url(&Signed::parse(signed).map_err(unreadable)?.webauthn.credential_id);

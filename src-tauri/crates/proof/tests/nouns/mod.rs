@@ -29,6 +29,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/passkeys.rs",
         "body/hooks.rs",
         "body/gateways.rs",
+        "body/elsewhere.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -7,7 +7,10 @@ use model::approval::{ApprovalDecision, ApprovalScope, Choice, DECISION_PAYLOAD_
 use model::artifact::ArtifactKind;
 use model::body::ApprovalGranted;
 use model::chance::Clock;
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
+use model::passkey::{
+    PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
+    SIGN_IN_PAYLOAD_TYPE,
+};
 use seal::webauthn::{Signed, base64url};
 use seal::{Digest, SeedSigner, Signer, dsse};
 
@@ -18,6 +21,8 @@ struct Bend<'a> {
     authenticator: &'a dyn Fn(&mut Authenticator),
     enrolment: &'a dyn Fn(&mut PasskeyEnrolment),
     decision: &'a dyn Fn(&mut ApprovalDecision),
+    /// What is signed in place of the decision.
+    payload: &'a dyn Fn(Vec<u8>) -> Vec<u8>,
     signed: &'a dyn Fn(&mut Signed),
     granted: &'a dyn Fn(&mut ApprovalGranted),
     /// Who lets the passkey say yes, where not the person's approval key.
@@ -30,6 +35,7 @@ impl Default for Bend<'_> {
             authenticator: &|_| (),
             enrolment: &|_| (),
             decision: &|_| (),
+            payload: &|decision| decision,
             signed: &|_| (),
             granted: &|_| (),
             key: None,
@@ -85,7 +91,8 @@ impl World {
             feedback: None,
         };
         (bend.decision)(&mut decision);
-        let mut signed = one.sign(DECISION_PAYLOAD_TYPE, &seal::canon::to_canonical(&decision).unwrap());
+        let payload = (bend.payload)(seal::canon::to_canonical(&decision).unwrap());
+        let mut signed = one.sign(DECISION_PAYLOAD_TYPE, &payload);
         (bend.signed)(&mut signed);
         let key: &dyn Signer = bend.key.as_ref().map_or(&self.keys.approval, |key| key);
         let payload = seal::canon::to_canonical(&enrolment).unwrap();
@@ -149,6 +156,7 @@ pub fn cases() -> Vec<Case> {
         ),
     ];
     cases.extend(by_security_key());
+    cases.extend(signed_in());
     cases.extend(changed_after());
     cases.extend(said_otherwise());
     cases.extend(enrolled_otherwise());
@@ -171,6 +179,28 @@ fn by_security_key() -> Vec<Case> {
         case("a page's passkey as a security key", 5, "another origin", HERE, &|a| {
             a.origin = SECURITY_KEY_ORIGIN.to_owned();
         }),
+    ]
+}
+
+/// What signs a page in is no yes, whatever it is called and whatever stands in it.
+fn signed_in() -> Vec<Case> {
+    let payload = |decision: Vec<u8>| {
+        [format!("{SIGN_IN_FORMAT}\nhermit/store\n{HERE}\n").into_bytes(), decision].concat()
+    };
+    let as_yes = Bend { payload: &payload, ..Bend::default() };
+    let as_it_is = Bend {
+        payload: &payload,
+        signed: &|s| s.payload_type = SIGN_IN_PAYLOAD_TYPE.to_owned(),
+        ..Bend::default()
+    };
+    vec![
+        Case { what: "what signs in, as a yes", code: 5, word: "", world: World::bent(es256(), &as_yes) },
+        Case {
+            what: "what signs in",
+            code: 5,
+            word: "its payload is",
+            world: World::bent(es256(), &as_it_is),
+        },
     ]
 }
 

@@ -431,5 +431,9 @@ export const REGISTRY = [
   "message.queued",
   "message.sending",
   "message.settled",
+  "passkey.signed_in",
+  "passkey.sign_in_refused",
+  "push.subscribed",
+  "push.ended",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
