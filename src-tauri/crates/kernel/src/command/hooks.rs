@@ -163,7 +163,7 @@ impl Kernel {
     }
 
     /// Whether calls wait for a folder that is away: they are on record, and none is lost by that.
-    pub(super) fn waits_for_folder(&self, record: &ScheduleRecord, schedule: &Schedule) -> bool {
+    pub(super) fn lacks_its_folder(&self, record: &ScheduleRecord, schedule: &Schedule) -> bool {
         let root = self.root_of(schedule.workspace_id);
         let is_there = root.and_then(|root| self.executors_at(&root, schedule.workspace_id)).is_ok();
         !is_there && !record.slots.calls.is_empty()

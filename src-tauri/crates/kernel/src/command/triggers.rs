@@ -222,7 +222,7 @@ impl Kernel {
             return then(ms);
         }
         if let Trigger::Hook { name } = on {
-            if self.waits_for_folder(record, schedule) {
+            if self.lacks_its_folder(record, schedule) {
                 self.cannot_be_seen(record, Unseen::FolderMissing)?;
                 return then(RETRY_MS);
             }

@@ -123,9 +123,13 @@ impl Query {
         now: UnixMs,
         most: u32,
     ) -> Result<Vec<MemoryRow>, Error> {
+        // By its own index, for each of both places: a search for either of them would go through all that is held.
+        let ids = format!(
+            "SELECT memory_id FROM view_memories INDEXED BY view_memories_in_force WHERE status = 'active' \
+             AND {IN_FORCE} AND (expires_at IS NULL OR expires_at > ?2) AND project_hash"
+        );
         let text = format!(
-            "SELECT {} FROM view_memories WHERE status = 'active' AND {IN_FORCE} \
-             AND (project_hash IS NULL OR project_hash = ?1) AND (expires_at IS NULL OR expires_at > ?2) \
+            "SELECT {} FROM view_memories WHERE memory_id IN ({ids} IS NULL UNION ALL {ids} = ?1) \
              ORDER BY retention = 'pinned' DESC, seq DESC LIMIT ?3",
             MemoryRow::COLUMNS
         );
