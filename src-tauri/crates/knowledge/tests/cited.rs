@@ -247,3 +247,20 @@ fn a_citation_never_changes_what_a_sentence_says() {
         }
     }
 }
+
+#[test]
+fn scratch() {
+    let Ok(path) = std::env::var("SCRATCH") else { return };
+    let corpus: Value = serde_json::from_slice(&std::fs::read("tests/data/cited/held_out_1.json").expect("x")).expect("y");
+    let wanted = std::fs::read_to_string(path).expect("z");
+    for one in corpus["tasks"].as_array().expect("t") {
+        let mut task = Task { name: one["name"].as_str().unwrap_or_default().to_owned(), ..Task::default() };
+        for record in one["records"].as_array().expect("r") {
+            task.take(record["line"].as_str().expect("a line"));
+        }
+        for line in wanted.lines() {
+            let Some(said) = line.strip_prefix(&format!("{}: ", task.name)) else { continue };
+            println!("{said}\n   {:?}", check(said, &task.record));
+        }
+    }
+}

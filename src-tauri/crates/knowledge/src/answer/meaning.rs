@@ -3,7 +3,7 @@
 
 use super::asserts::{EDGES, edges, is_link, is_past, straight};
 use super::passages::is_content;
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, stem};
 use super::verbs::holds;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ const KEPT: [&str; 9] = [
     HOLDS,
     PROSE,
     EDGES,
-    "be it's that's there's isn't aren't wasn't weren't",
+    "just be it's that's there's isn't aren't wasn't weren't",
     "is are was were",
 ];
 
@@ -123,11 +123,22 @@ impl<'s> Meaning<'s> {
         let links =
             "is are was were has have had it's that's there's isn't aren't wasn't weren't hasn't haven't";
         let is_planned = manner.any(MODALS);
-        // `orders` is no `ordered`.
+        // `orders` and `order the` are no `ordered`, and `approving` is no `approved`.
         let goes_on = |token: &Token| {
-            let base = token.raw.strip_suffix("ed").map(|base| [format!("{base}s"), format!("{base}es")]);
-            let mut words = raw.split(|c: char| !c.is_alphanumeric());
-            base.is_some_and(|forms| words.any(|word| forms.iter().any(|form| form == word)))
+            let words: Vec<&str> =
+                raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let Some(base) = token.raw.strip_suffix("ed").filter(|base| !holds("warn exit", base)) else {
+                return false;
+            };
+            let is_it = |word: &str| stem(word) == token.key;
+            let to_come = |at: usize, word: &str| {
+                let next = words.get(at + 1).copied().unwrap_or_default();
+                word == format!("{base}s")
+                    || word == format!("{base}es")
+                    || word.ends_with("ing")
+                    || (!word.ends_with("ed") && holds("the a an your our this these all", next))
+            };
+            words.iter().enumerate().any(|(at, word)| is_it(word) && to_come(at, word))
         };
         let told_as_done = |token: &&Token| {
             !raw.contains(&token.raw) && places.contains_key(&token.key) && (is_planned || goes_on(token))
@@ -136,6 +147,7 @@ impl<'s> Meaning<'s> {
         if self.edges.iter().any(|edge| !manner.words.contains(&edge.raw))
             || self.pasts.iter().any(told_as_done)
             || (self.is_of_all && !manner.any(COUNTS))
+            || (self.raws.contains("only") && !manner.any("only just no none"))
             || (left_out().next().is_some() && !left_out().any(|word| self.raws.contains(word)))
         {
             return false;

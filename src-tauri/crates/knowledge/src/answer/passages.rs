@@ -3,11 +3,11 @@
 
 use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
-use super::tokens::{Kind, Token, tokens};
+use super::sentences::bounds;
+use super::tokens::{Kind, Token, dated, tokens};
 use super::verbs::{FUNCTION, GENERIC, NEGATIONS, STANDS, holds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes of a text that are looked at.
 pub(super) const TEXT_MAX: usize = 1 << 20;
@@ -33,6 +33,8 @@ pub(super) struct Passage {
     pub(super) places: BTreeMap<String, usize>,
     /// Which of them are names.
     pub(super) names: BTreeSet<String>,
+    /// Which of them are numbers by themselves, and no part of a name.
+    numbers: BTreeSet<String>,
     is_negative: bool,
     pub(super) manner: Manner,
     /// Whether it is a line of several sentences, each of which is a passage as well.
@@ -96,15 +98,14 @@ impl Passages {
                 self.passage(of, &format!("{head} {line}"), false);
             }
             // Of a list in JSON each object is by itself, and of a sentence each part that could stand alone.
-            for sentence in line
-                .split_sentence_bounds()
-                .flat_map(|part| part.split("},{"))
-                .flat_map(|part| part.split("; "))
+            let sentences = bounds(line);
+            for sentence in
+                sentences.iter().flat_map(|part| part.split("},{")).flat_map(|part| part.split("; "))
             {
                 self.passage(of, sentence, false);
             }
             let is_one = !line.contains("},{") && !line.contains("; ");
-            if line.len() <= 160 && is_one && line.split_sentence_bounds().count() > 1 {
+            if line.len() <= 160 && is_one && sentences.len() > 1 {
                 self.passage(of, line, true);
             }
             if !is_listed {
@@ -137,16 +138,21 @@ impl Passages {
                 for part in parts(&token.key) {
                     places.entry(part.key).or_insert(place);
                 }
+                for part in dated(&token.key) {
+                    places.entry(part).or_insert(place);
+                }
             }
             places.entry(token.key.clone()).or_insert(place);
         }
         let names = tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| token.key.clone());
         let names: BTreeSet<String> = names.collect();
+        let numbers = tokens.iter().filter(|token| token.kind == Kind::Number).map(|token| token.key.clone());
+        let numbers: BTreeSet<String> = numbers.collect();
         let at = self.passages.len();
         for key in places.keys() {
             self.holding.entry(key.clone()).or_default().push(at);
         }
-        self.passages.push(Passage { text, raw, places, names, is_negative, manner, is_joined });
+        self.passages.push(Passage { text, raw, places, names, numbers, is_negative, manner, is_joined });
     }
 
     /// The passage that holds all that a sentence says, of the texts that `may` be used.
@@ -280,6 +286,12 @@ impl Passages {
     /// Whether the title of a text holds a word.
     pub(super) fn titles(&self, text: usize, key: &str) -> bool {
         self.titles.get(text).is_some_and(|(_, words, _)| words.contains(key))
+    }
+
+    /// Whether a text holds a number that is no part of a name.
+    pub(super) fn text_counts(&self, text: usize, key: &str) -> bool {
+        let mut held = self.holding.get(key).into_iter().flatten().filter_map(|at| self.passages.get(*at));
+        held.any(|passage| passage.text == text && passage.numbers.contains(key))
     }
 
     /// Whether a text holds a word or number.

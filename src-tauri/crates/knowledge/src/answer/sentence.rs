@@ -279,8 +279,10 @@ impl Sentence {
         let said = self.said(at, is_state, verbs, prior)?;
         let near = || self.before(at).take(REACH);
         let may = self.may(at);
-        let tried =
-            near().any(|token| holds("couldn't unable failed tried attempted", &straight(&token.raw)));
+        // `All that I tried could be read`.
+        let tried = near()
+            .take_while(|token| !holds("could can was were is are did", &token.raw))
+            .any(|token| holds("couldn't unable failed tried attempted", &straight(&token.raw)));
         let is_vain = tried || (may && near().any(is_negation));
         // `to be removed`, `files created by Bob`: nothing that is claimed to have been done here.
         if !is_vain && !is_denied && (may || !said.is_ours) {

@@ -39,7 +39,14 @@ impl Judge<'_, '_> {
         let mut proofs = Vec::new();
         for (at, part) in groups(said, is_first_person).iter().enumerate() {
             let head = part.first().copied().filter(|_| is_high && at == 0);
-            proofs.extend(self.part(part, head, is_first_person)?);
+            let found = self.part(part, head, is_first_person)?;
+            // Why it failed is what the same record says.
+            let is_cause = part.first().is_some_and(|first| holds("because since as", &first.raw));
+            let is_same = |proof: &Proof| proofs.iter().any(|other: &Proof| other.record == proof.record);
+            if is_cause && !proofs.is_empty() && !found.iter().all(is_same) {
+                return None;
+            }
+            proofs.extend(found);
         }
         Some(proofs)
     }
