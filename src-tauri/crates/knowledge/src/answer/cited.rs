@@ -13,6 +13,7 @@
 
 mod acts;
 mod facts;
+mod forms;
 mod lists;
 mod numbers;
 mod said;
@@ -49,6 +50,12 @@ struct Proof {
     quote: String,
 }
 
+/// What bears a sentence: the records that it cites, and what the search found for clauses of it.
+struct Borne {
+    proofs: Vec<Proof>,
+    beside: Bound,
+}
+
 /// A sentence and the records that it cites.
 struct Judge<'c, 'r> {
     checker: &'c Checker<'r>,
@@ -81,17 +88,19 @@ impl Checker<'_> {
             }
         }
         let records: Vec<Held> = numbers.iter().filter_map(|number| self.held(*number)).collect();
-        let proofs = if found.support == Support::Unverified {
+        let borne = if found.support == Support::Unverified {
             Judge { checker: self, records: &records }.judge(words)
         } else {
             None
         };
-        let cited = proofs.is_some();
-        let bound = match &proofs {
-            Some(proofs) => self.bound_by(proofs, &records),
-            None => found.blaming(&marks, |number| numbers.contains(&number)),
+        let cited = borne.is_some();
+        let (proofs, bound) = match borne {
+            Some(Borne { proofs, beside }) => {
+                let bound = self.bound_by(&proofs, &records).with(beside);
+                (proofs, bound)
+            }
+            None => (Vec::new(), found.blaming(&marks, |number| numbers.contains(&number))),
         };
-        let proofs = proofs.unwrap_or_default();
         let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let cite = |mark: &&Mark| {
             let record = numbers.iter().position(|number| *number == mark.number);
@@ -212,19 +221,37 @@ fn shortened(text: &str) -> String {
 }
 
 impl Judge<'_, '_> {
-    /// What of the cited records bears a sentence; nothing where a part of it is not borne.
-    fn judge(&self, words: &str) -> Option<Vec<Proof>> {
+    /// What bears a sentence of the records that it cites, as it stands, in plainer words, or clause by clause; nothing where a part
+    /// of it is not borne. A clause may also be borne by what the search for it finds, if one is by what it cites.
+    fn judge(&self, words: &str) -> Option<Borne> {
         if self.records.is_empty() {
             return None;
         }
         let words = spoken(words);
-        let all = tokens(&words);
+        let plain = super::plain::plain(&words);
+        let whole = self.clause(&words).or_else(|| self.clause(&plain).filter(|_| plain != words));
+        if let Some(proofs) = whole {
+            return Some(Borne { proofs, beside: Bound::of(Support::Claimless) });
+        }
+        let mut borne = Borne { proofs: Vec::new(), beside: Bound::of(Support::Claimless) };
+        for clause in super::plain::clauses(&plain)? {
+            match self.clause(&clause) {
+                Some(proofs) => borne.proofs.extend(proofs),
+                None => borne.beside = borne.beside.with(self.checker.says(&clause)?),
+            }
+        }
+        Some(borne).filter(|borne| !borne.proofs.is_empty())
+    }
+
+    fn clause(&self, words: &str) -> Option<Vec<Proof>> {
+        let all = tokens(words);
         let said: Vec<&Token> = all.iter().collect();
         let is_high = words.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase);
         let is_first_person = any(&said, lists::FIRST_PERSON);
         let head = said.first().copied().filter(|_| is_high);
         let fact = if is_first_person { None } else { self.fact(&said, head) };
         fact.or_else(|| self.acts(&said, is_high, is_first_person))
+            .or_else(|| self.formed(&said, is_first_person))
     }
 }
 

@@ -15,9 +15,18 @@ impl Checker<'_> {
         claim: &Claim<'_>,
         found: &[usize],
     ) -> Result<(), String> {
-        let place = |token: &Token| sentence.tokens.iter().position(|other| std::ptr::eq(other, token));
-        let is_second = |token: &Token| {
-            let before = sentence.tokens.iter().take(place(token).unwrap_or_default()).rev();
+        let said: Vec<&Token> = sentence.tokens.iter().collect();
+        let is_about = |token: &&Token| claim.about.iter().any(|other| std::ptr::eq(*other, *token));
+        match self.second_of(&said, found).filter(is_about).filter(|_| claim.family == Family::Remove) {
+            Some(token) => Err(format!("no receipt shows that {} was {}", token.raw, claim.verb.raw)),
+            None => Ok(()),
+        }
+    }
+
+    /// The word behind an `and` that no command of these acts names by itself.
+    pub(super) fn second_of<'s>(&self, said: &[&'s Token], found: &[usize]) -> Option<&'s Token> {
+        let is_second = |at: usize| {
+            let before = said.iter().take(at).rev();
             let mut little = before.skip_while(|token| !is_content(token) && !holds("and plus", &token.raw));
             little.next().is_some_and(|token| holds("and plus", &token.raw))
         };
@@ -28,11 +37,9 @@ impl Checker<'_> {
                 targets(deed).next().is_some() || forms.iter().any(|form| bounded(&words, form).is_some())
             })
         };
-        let mut second = claim.about.iter().filter(|token| token.kind == Kind::Word && is_second(token));
-        match second.find(|token| !named(token)).filter(|_| claim.family == Family::Remove) {
-            Some(token) => Err(format!("no receipt shows that {} was {}", token.raw, claim.verb.raw)),
-            None => Ok(()),
-        }
+        let is_named = |token: &Token| token.kind != Kind::Word || !is_content(token) || named(token);
+        let mut all = said.iter().enumerate();
+        all.find(|(at, token)| is_second(*at) && !is_named(token)).map(|(_, token)| *token)
     }
 
     /// `replaced the header`: what was replaced stood in a file that was changed, or is what the act itself speaks of. What a new

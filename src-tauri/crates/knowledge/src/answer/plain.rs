@@ -80,7 +80,7 @@ impl Checker<'_> {
     }
 
     /// What bears a text as it stands, where it claims anything.
-    fn says(&self, text: &str) -> Option<Bound> {
+    pub(super) fn says(&self, text: &str) -> Option<Bound> {
         self.shown(&Sentence::new(text)).ok().filter(|bound| bound.support != Support::Claimless)
     }
 
@@ -148,7 +148,7 @@ pub(super) fn plain(text: &str) -> String {
 
 /// A sentence in its clauses, where each is one by itself: it has what it is about, and hangs on no other by a cause, a condition or
 /// a comparison.
-fn clauses(text: &str) -> Option<Vec<String>> {
+pub(super) fn clauses(text: &str) -> Option<Vec<String>> {
     const BETWEEN: [&str; 7] = ["; ", " – ", " — ", ", and ", ", but ", ", whereas ", " and "];
     const HANGS: &str = "because since so if unless although despite than instead respectively both either neither until \
         only first last then before after whose which who that it they them its their this these those one ones other others another he she his her former latter same";

@@ -92,7 +92,10 @@ impl Judge<'_, '_> {
             let mut deeds = held.deeds.iter().filter_map(|at| self.checker.record.deeds.get(*at));
             !says_well || deeds.all(|deed| self.is_still_well(deed))
         };
-        let records = self.records.iter().enumerate().filter(|(_, held)| shows(held) && is_well(held));
+        let removes = acts.iter().any(|act| act.family == Family::Remove);
+        let is_all = |held: &Held| !removes || self.checker.second_of(part, &held.deeds).is_none();
+        let fits = |held: &Held| shows(held) && is_well(held) && is_all(held);
+        let records = self.records.iter().enumerate().filter(|(_, held)| fits(held));
         self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>(), COVERED)
     }
 
@@ -252,7 +255,10 @@ impl Object<'_, '_, '_> {
         if runs_tests && holds("test tests", &token.raw) && self.deeds().any(|deed| is_test(&deed.argv)) {
             return Some(Weight::Anchor);
         }
-        let is_little = [LITTLE, GENERIC, FAILED, WELL, LABELS].iter().any(|list| holds(list, &token.raw));
+        // `issues` are as little as an `issue`.
+        let one = token.raw.strip_suffix('s').unwrap_or(&token.raw);
+        let is_little = [LITTLE, GENERIC, FAILED, WELL, LABELS].iter().any(|list| holds(list, &token.raw))
+            || holds(GENERIC, one);
         if is_little || family(&token.raw).is_some() {
             return Some(Weight::Nothing);
         }
