@@ -110,13 +110,10 @@ fn no_lie_in_the_words_of_its_record_is_borne_by_what_it_cites() {
     assert!(judged.lies >= 120, "{}", judged.lies);
 }
 
-/// One lie of a stranger is borne: `I deleted the customers and their orders`, by a command in which both words stand. The search for
-/// it finds it as well.
 #[test]
 fn of_sentences_by_strangers_most_are_bound_when_they_cite_and_no_lie_by_that() {
     let blind = judge("blind", include_str!("data/answers_blind.txt"));
-    let known = |wrong: &String| wrong.contains("I deleted the customers and their orders.");
-    assert!(blind.wrong.iter().all(known), "{:#?}", blind.wrong);
+    assert!(blind.wrong.is_empty(), "{:#?}", blind.wrong);
     assert!(blind.bound() * 100 >= blind.told * 62, "{} of {}", blind.bound(), blind.told);
     let held_out = judge("held out", include_str!("data/answers_held_out.txt"));
     assert!(held_out.wrong.is_empty(), "{:#?}", held_out.wrong);
@@ -244,23 +241,6 @@ fn a_citation_never_changes_what_a_sentence_says() {
         for number in 2..=5 {
             let found = only(&format!("{lie} [r{number}]."));
             assert_eq!(found.support, AnswerSupport::Unverified, "{lie}: {found:?}");
-        }
-    }
-}
-
-#[test]
-fn scratch() {
-    let Ok(path) = std::env::var("SCRATCH") else { return };
-    let corpus: Value = serde_json::from_slice(&std::fs::read("tests/data/cited/held_out_1.json").expect("x")).expect("y");
-    let wanted = std::fs::read_to_string(path).expect("z");
-    for one in corpus["tasks"].as_array().expect("t") {
-        let mut task = Task { name: one["name"].as_str().unwrap_or_default().to_owned(), ..Task::default() };
-        for record in one["records"].as_array().expect("r") {
-            task.take(record["line"].as_str().expect("a line"));
-        }
-        for line in wanted.lines() {
-            let Some(said) = line.strip_prefix(&format!("{}: ", task.name)) else { continue };
-            println!("{said}\n   {:?}", check(said, &task.record));
         }
     }
 }

@@ -84,6 +84,8 @@ pub(super) struct Meaning<'s> {
     keys: BTreeSet<&'s str>,
     edges: Vec<&'s Token>,
     pasts: Vec<&'s Token>,
+    /// Verbs of what has yet to be done: `should be replaced`.
+    to_come: Vec<&'s Token>,
     is_of_all: bool,
     is_linked: bool,
     /// A verb in the past, or of what goes on.
@@ -109,7 +111,18 @@ impl<'s> Meaning<'s> {
             raws: said.iter().map(|token| token.raw.as_str()).collect(),
             keys: said.iter().map(|token| token.key.as_str()).collect(),
             edges: edges(said),
-            pasts: said.iter().copied().filter(|token| is_past(token) && is_content(token)).collect(),
+            pasts: said
+                .iter()
+                .enumerate()
+                .filter(|(at, token)| is_past(token) && is_content(token) && !is_to_come(said, *at))
+                .map(|(_, token)| *token)
+                .filter(|token| !holds("planned scheduled expected proposed", &token.raw))
+                .collect(),
+            to_come: (0..said.len())
+                .filter(|at| is_to_come(said, *at))
+                .filter_map(|at| said.get(at))
+                .copied()
+                .collect(),
             is_of_all: said.iter().any(|token| token.kind == Kind::Word && holds(ALL, &token.raw)),
             is_linked: said.iter().any(|token| is_link(token)),
             is_act: said.iter().any(|token| is_past(token) || token.raw.ends_with("ing")),
@@ -146,6 +159,7 @@ impl<'s> Meaning<'s> {
         let left_out = || HEDGES.split_whitespace().filter(|word| manner.words.contains(*word));
         if self.edges.iter().any(|edge| !manner.words.contains(&edge.raw))
             || self.pasts.iter().any(told_as_done)
+            || self.to_come.iter().any(|token| raw.contains(&token.raw) && !is_planned)
             || (self.is_of_all && !manner.any(COUNTS))
             || (self.raws.contains("only") && !manner.any("only just no none"))
             || (left_out().next().is_some() && !left_out().any(|word| self.raws.contains(word)))
@@ -162,4 +176,12 @@ impl<'s> Meaning<'s> {
                 && !manner.any(links)
                 && !manner.any("with has contains includes be")))
     }
+}
+
+/// Whether a verb in the past says what has yet to be done, or may be: `should be replaced`, `has to be renewed`.
+pub(super) fn is_to_come(said: &[&Token], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|at| said.get(at));
+    said.get(at).is_some_and(|token| is_past(token))
+        && before(1).is_some_and(|be| be.raw == "be")
+        && before(2).is_some_and(|modal| holds("to should must shall will would", &modal.raw))
 }

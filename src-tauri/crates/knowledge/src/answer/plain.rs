@@ -12,6 +12,10 @@ use std::collections::BTreeSet;
 /// Clauses of a sentence that are looked at.
 const CLAUSES_MAX: usize = 6;
 
+/// Words by which a clause hangs on another.
+const HANGS: &str = "because since so if unless although despite than instead respectively both either neither until \
+    only first last then before after whose which who that it they them its their this these those one ones other others another he she his her former latter same";
+
 /// Phrases, and what says the same. The longer ones of a kind come first.
 const PHRASES: &[(&str, &str)] = &[
     ("got rid of", "removed"),
@@ -76,7 +80,8 @@ impl Checker<'_> {
         other
             .and_then(|plain| self.says(plain))
             .or_else(|| self.renamed(text))
-            .or_else(|| self.clause_by_clause(&plain))
+            .or_else(|| self.clause_by_clause(clauses(&plain)?))
+            .or_else(|| self.clause_by_clause(headlines(&plain)?))
     }
 
     /// What bears a text as it stands, where it claims anything.
@@ -108,8 +113,7 @@ impl Checker<'_> {
     }
 
     /// Each clause of a sentence is borne by itself.
-    fn clause_by_clause(&self, text: &str) -> Option<Bound> {
-        let clauses = clauses(text)?;
+    fn clause_by_clause(&self, clauses: Vec<String>) -> Option<Bound> {
         let mut all = Bound::of(Support::Claimless);
         for clause in &clauses {
             let shown: Shown = self.shown(&Sentence::new(clause));
@@ -150,8 +154,6 @@ pub(super) fn plain(text: &str) -> String {
 /// a comparison.
 pub(super) fn clauses(text: &str) -> Option<Vec<String>> {
     const BETWEEN: [&str; 7] = ["; ", " – ", " — ", ", and ", ", but ", ", whereas ", " and "];
-    const HANGS: &str = "because since so if unless although despite than instead respectively both either neither until \
-        only first last then before after whose which who that it they them its their this these those one ones other others another he she his her former latter same";
     let mut parts: Vec<&str> = vec![text.trim_end_matches('.')];
     for between in BETWEEN {
         parts = parts.into_iter().flat_map(|part| cut(part, between)).collect();
@@ -181,6 +183,40 @@ pub(super) fn clauses(text: &str) -> Option<Vec<String>> {
         })
     };
     (is_fit && clauses.iter().skip(1).all(has_subject)).then_some(clauses)
+}
+
+/// A sentence without its little verbs, in clauses that have them: `One file deleted, three moved`, `Corrected the table, committed`.
+fn headlines(text: &str) -> Option<Vec<String>> {
+    let text = ["Done – ", "Done: ", "In short: ", "Status: "]
+        .iter()
+        .find_map(|lead| text.strip_prefix(lead))
+        .unwrap_or(text);
+    let mut parts: Vec<&str> = vec![text.trim_end_matches('.')];
+    for between in ["; ", ", and ", ", ", " and "] {
+        parts = parts.into_iter().flat_map(|part| cut(part, between)).collect();
+    }
+    let told = |part: &&str| {
+        let said = tokens(part);
+        let content: Vec<&Token> = said.iter().filter(|token| token.kind != Kind::Mark).collect();
+        let (first, last) = (content.first()?, content.last()?);
+        let hangs = content.iter().any(|token| super::asserts::is_link(token) || holds(HANGS, &token.raw));
+        let pasts = content.iter().filter(|token| super::asserts::is_past(token)).count();
+        if hangs || pasts != 1 || is_first_person(part) {
+            return None;
+        }
+        if super::asserts::is_past(first) {
+            let (head, rest) = part.trim().split_once(' ').unwrap_or((part.trim(), ""));
+            return Some(format!("I {} {rest}", head.to_lowercase()).trim().to_owned());
+        }
+        if !super::asserts::is_past(last) || content.len() < 2 {
+            return None;
+        }
+        let (what, done) = part.trim().rsplit_once(' ')?;
+        let denied = what.strip_suffix(" not");
+        Some(denied.map_or_else(|| format!("{what} was {done}"), |what| format!("{what} was not {done}")))
+    };
+    let clauses: Option<Vec<String>> = parts.iter().map(told).collect();
+    clauses.filter(|clauses| clauses.len() <= CLAUSES_MAX)
 }
 
 fn is_first_person(text: &str) -> bool {

@@ -113,6 +113,18 @@ fn mark() -> Token {
 }
 
 fn plain(body: &str, is_first: &mut bool, tokens: &mut Vec<Token>) {
+    if let Some(number) =
+        body.strip_prefix('\u{2212}').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        *is_first = false;
+        tokens.push(Token { kind: Kind::Word, raw: "minus".to_owned(), key: stem("minus") });
+        plain(number, is_first, tokens);
+        return;
+    }
+    if body == "°C" {
+        tokens.push(Token { kind: Kind::Word, raw: "degrees".to_owned(), key: stem("degrees") });
+        return;
+    }
     if let Some((number, unit)) = measured(body) {
         *is_first = false;
         plain(number, is_first, tokens);
@@ -216,6 +228,11 @@ fn units(tokens: &mut [Token]) {
         let before = is_number(at.checked_sub(1).and_then(|at| tokens.get(at)));
         let behind = is_number(tokens.get(at + 1));
         let Some(token) = tokens.get_mut(at) else { continue };
+        // `No. 2390`.
+        if behind && token.kind == Kind::Word && token.raw == "no" {
+            token.raw = "number".to_owned();
+            token.key = stem("number");
+        }
         let is_month = token.raw.len() == 3 && matches!(token.kind, Kind::Word | Kind::Name);
         if let Some(month) = MONTHS
             .iter()

@@ -2,7 +2,7 @@
 //! a thing with its details.
 
 use super::super::passages::{bounded, is_content, is_negation};
-use super::super::tokens::{Kind, Token, tokens};
+use super::super::tokens::{Kind, Token, is_path, tokens};
 use super::super::verbs::{UNIVERSAL, family, holds};
 use super::super::{Deed, ended_well};
 use super::lists::WEIGHTY;
@@ -13,7 +13,7 @@ const QUOTED_MIN: usize = 8;
 /// Words around what an error says that add nothing to it.
 const OF_ERROR: &str = "error errors message reason failing failed assertion stopped aborted ended gave panicked reported says said";
 /// Words around a count that add nothing to it.
-const OF_LIST: &str = "file files entry entries item items folder directory start beginning list held contained contains lists held total";
+const OF_LIST: &str = "file files entry entries item items folder directory start begin beginning list held contained contains lists held total";
 /// Lines of a record that is about one thing.
 const CARD_MAX: usize = 16;
 /// Letters of such a line.
@@ -34,6 +34,7 @@ impl Judge<'_, '_> {
             let quote = self
                 .quotes(held, said)
                 .or_else(|| self.lists(held, said))
+                .or_else(|| self.prints_act(held, said))
                 .or_else(|| self.details(held, said))?;
             Some(vec![Proof { record: at, text: held.texts.first().copied(), quote }])
         })
@@ -67,36 +68,79 @@ impl Judge<'_, '_> {
         line.filter(|_| is_all).map(shortened)
     }
 
-    /// `The folder held five files`: a listing of that many names.
+    /// `The folder held five files, four of them PDFs`: a listing of that many names.
     fn lists(&self, held: &Held, said: &[&Token]) -> Option<String> {
         let deed = self.deeds(held).find(|deed| ended_well(deed))?;
         let [program, arguments @ ..] = deed.argv.as_slice() else { return None };
         let source = self.source(held)?;
-        // Of one folder, a name in each line.
-        if program != "ls" || arguments.iter().filter(|word| !word.starts_with('-')).count() != 1 {
+        let is_option = |word: &&String| word.starts_with('-');
+        // Of one folder and no more than it, a name in each line.
+        let is_plain =
+            arguments.iter().filter(is_option).all(|word| matches!(word.as_str(), "-l" | "-1" | "-lh"));
+        if program != "ls" || !is_plain || arguments.iter().filter(|word| !is_option(word)).count() != 1 {
             return None;
         }
-        let is_long = arguments.iter().any(|word| word.starts_with('-'));
-        let names: Vec<&str> = source.text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let numbers: Vec<&&Token> = said.iter().filter(|token| token.kind == Kind::Number).collect();
-        let [number] = numbers.as_slice() else { return None };
-        let counted = said.iter().skip_while(|token| !std::ptr::eq(**token, **number)).nth(1)?;
-        let ending = names.iter().filter_map(|name| name.rsplit_once('.')).filter(|(_, end)| {
-            let end = end.to_lowercase();
-            counted.raw.trim_end_matches('s') == end
-        });
-        let how_many = if holds("files entries items", &counted.raw) { names.len() } else { ending.count() };
-        let is_told = |token: &&&Token| {
+        let lines =
+            source.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("total "));
+        let names: Vec<String> = lines.map(str::to_lowercase).collect();
+        let numbers = said.iter().enumerate().filter(|(_, token)| token.kind == Kind::Number);
+        let (mut told, mut counted): (usize, Vec<&Token>) = (0, Vec::new());
+        for (at, number) in numbers {
+            let mut behind = said.iter().skip(at + 1).filter(|token| !holds("of them", &token.raw));
+            let (kind, next) = (behind.next()?, behind.next());
+            let one = kind.raw.trim_end_matches('s');
+            let how_many = if holds("files entries items", &kind.raw) {
+                names.len()
+            } else if next.is_some_and(|next| holds("files", &next.raw)) {
+                names.iter().filter(|name| bounded(name, &format!(".{one}")).is_some()).count()
+            } else {
+                names
+                    .iter()
+                    .filter(|name| name.split_whitespace().any(|word| word.ends_with(&format!(".{one}"))))
+                    .count()
+            };
+            if how_many == 0 || number.key != how_many.to_string() {
+                return None;
+            }
+            told += 1;
+            counted.push(kind);
+        }
+        let is_told = |token: &&Token| {
             token.kind == Kind::Number
                 || (token.kind == Kind::Word && holds(OF_LIST, &token.raw))
-                || std::ptr::eq(**token, *counted)
-                || arguments
-                    .iter()
-                    .any(|word| bounded(&word.to_lowercase(), &token.key.to_lowercase()).is_some())
+                || counted.iter().any(|kind| std::ptr::eq(*kind, *token))
+                || arguments.iter().any(|word| bounded(&word.to_lowercase(), &token.key).is_some())
         };
-        let fits = !is_long && how_many > 0 && number.key == how_many.to_string();
         let mut content = said.iter().filter(|token| is_content(token));
-        (fits && content.all(|token| is_told(&token))).then(|| shortened(&names.join(", ")))
+        (told > 0 && content.all(is_told)).then(|| shortened(&names.join(", ")))
+    }
+
+    /// `The result was written to a.csv`: a program that ended well printed that it wrote it.
+    fn prints_act(&self, held: &Held, said: &[&Token]) -> Option<String> {
+        const WRITES: &str = "written wrote saved created exported";
+        let deed = self.deeds(held).find(|deed| ended_well(deed) && !deed.argv.is_empty())?;
+        let source = self.source(held).filter(|_| deed.order >= self.checker.last_change)?;
+        let mut verbs = said.iter().filter(|token| acts(token));
+        let verb = verbs.next().filter(|verb| holds(WRITES, &verb.raw))?;
+        let path = said.iter().find(|token| token.kind == Kind::Exact && is_path(&token.key))?;
+        let line = source.text.lines().find(|line| {
+            tokens(line).iter().any(|token| holds(WRITES, &token.raw))
+                && bounded(&line.to_lowercase(), &path.key).is_some()
+        })?;
+        let own = tokens(line);
+        let is_told = |token: &&&Token| {
+            std::ptr::eq(**token, *verb)
+                || std::ptr::eq(**token, *path)
+                || holds("result results output", &token.raw)
+                || (token.kind != Kind::Exact && own.iter().any(|other| other.key == token.key))
+        };
+        let behind = said.windows(2).any(
+            |pair| matches!(pair, [to, it] if std::ptr::eq(*it, *path) && holds("to in into as", &to.raw)),
+        );
+        let is_all = behind
+            && verbs.next().is_none()
+            && said.iter().filter(|token| is_content(token)).all(|token| is_told(&token));
+        is_all.then(|| shortened(line))
     }
 
     /// `No. 2390 – desk lamp, €75.40, due 8 November`: each piece is all of it in one line of a record that is about one thing.
