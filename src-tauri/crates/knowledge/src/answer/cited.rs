@@ -27,12 +27,16 @@ use super::tokens::{Kind, Token, tokens};
 use super::verbs::holds;
 use super::{Bound, Checker, Source};
 use model::answer::{AnswerCite, AnswerSupport as Support};
+use std::collections::BTreeSet;
 use told::told_of;
 
 /// Letters of a record's own words that are shown beside a sentence.
 const QUOTE_MAX: usize = 240;
 /// Records that one sentence is compared with.
 const RECORDS_MAX: usize = 4;
+
+/// Passages that looking for the words to compare with counts as.
+const NEAREST_COST: usize = 400;
 
 /// What a number names: acts and texts of one result, by their places in the record.
 #[derive(Debug, Clone, Default)]
@@ -114,7 +118,14 @@ impl Checker<'_> {
                 bears: own.is_some(),
                 source: held.and_then(|held| self.source_of(held)),
                 receipts: held.map(|held| self.receipts_of(held)).unwrap_or_default(),
-                quote: own.map(|held| proof.map_or_else(|| self.words_of(held), |proof| proof.quote.clone())),
+                quote: match own {
+                    Some(held) => {
+                        Some(proof.map_or_else(|| self.words_of(held), |proof| proof.quote.clone()))
+                    }
+                    None => held
+                        .filter(|_| bound.support == Support::Unverified)
+                        .map(|held| self.nearest(held, words)),
+                },
             }
         };
         let cites = marks.iter().map(cite).collect();
@@ -175,6 +186,27 @@ impl Checker<'_> {
         let title = || held.texts.first().and_then(|text| self.record.sources.get(*text));
         let words = deed.map(told_of).or_else(|| title().map(|source| source.title.clone()));
         shortened(&words.unwrap_or_default())
+    }
+
+    /// The words of a record that are nearest to a sentence that it does not bear, for a person to compare.
+    fn nearest(&self, held: &Held, words: &str) -> String {
+        let said = tokens(words);
+        let keys =
+            said.iter().filter(|token| super::passages::is_content(token)).flat_map(said::keys).collect();
+        let has = |raw: &str| -> usize {
+            let own: BTreeSet<String> = tokens(raw).iter().flat_map(said::keys).collect();
+            own.intersection(&keys).count()
+        };
+        let nearest = held.texts.first().and_then(|text| {
+            let near = self.seen.near(*text, &keys);
+            let found = near
+                .into_iter()
+                .filter(|passage| !passage.is_joined)
+                .max_by_key(|passage| has(&passage.raw))?;
+            let source = self.record.sources.get(*text).filter(|_| self.spends(NEAREST_COST))?;
+            Some(facts::quoted(&source.text, &found.raw))
+        });
+        nearest.unwrap_or_else(|| self.words_of(held))
     }
 
     fn bound_by(&self, proofs: &[Proof], records: &[Held]) -> Bound {

@@ -1,6 +1,7 @@
 //! What is on record, as passages that a sentence can be compared with: a line, or a line of a list with what stands above
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
+use super::asserts::is_past;
 use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
 use super::sentences::bounds;
@@ -200,6 +201,8 @@ impl Passages {
     fn is_borne(&self, content: &[&Token], passage: &Passage) -> bool {
         let Some((title, title_words, called)) = self.titles.get(passage.text) else { return false };
         let (mut own, mut free, mut last) = (0, 0, 0);
+        let is_command = title.starts_with("command: ");
+        let is_done = |token: &Token| token.kind == Kind::Word && token.raw.ends_with("ed") && is_past(token);
         // Where two are named, who is what is a matter of order.
         let names = content.iter().filter(|token| token.kind == Kind::Name).count();
         for token in content {
@@ -218,6 +221,8 @@ impl Passages {
                     }
                 }
                 None if called.contains(&token.key) => free += 1,
+                // What a title asks for was not done by that, as long as it is no command: `Renew it`.
+                None if is_done(token) && !is_command && !title.contains(&token.raw) => return false,
                 None if title_words.contains(&token.key) => {}
                 None if token.kind == Kind::Exact && title.contains(&token.key.to_lowercase()) => {}
                 None => return false,

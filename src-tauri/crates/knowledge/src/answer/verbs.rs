@@ -119,6 +119,7 @@ pub(super) fn program_words(raw: &str) -> Vec<String> {
         }
         "updated" | "changed" | "set" | "edited" => &["update", "set", "edit", "patch", "put"],
         "assigned" => &["assign", "assignee"],
+        "filed" => &["file", "create"],
         "deleted" | "removed" => &["delete", "remove", "rm"],
         "backed" => &["backup", "copy"],
         "posted" | "uploaded" | "submitted" | "published" => &["post", "put", "upload", "submit", "publish"],

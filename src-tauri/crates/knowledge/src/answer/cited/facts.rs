@@ -356,6 +356,11 @@ impl Place<'_> {
     }
 
     fn is_titled(&self, token: &Token) -> bool {
+        // What a title asks for was not done by that, as long as it is no command: `Renew it`.
+        let is_done = token.kind == Kind::Word && token.raw.ends_with("ed") && is_past(token);
+        if is_done && !self.of_program && !self.title.contains(&token.raw) {
+            return false;
+        }
         self.about.is_some_and(|about| about.contains(&token.key))
             || (token.kind == Kind::Exact && bounded(self.title, &token.key).is_some())
     }
@@ -432,7 +437,7 @@ fn denied(content: &[&Token], own: &[Token]) -> bool {
 }
 
 /// The line of a text that a passage is of, as it is written.
-fn quoted(text: &str, raw: &str) -> String {
+pub(super) fn quoted(text: &str, raw: &str) -> String {
     shortened(line_of(text, raw).unwrap_or(raw))
 }
 
