@@ -201,7 +201,6 @@ impl Passages {
     fn is_borne(&self, content: &[&Token], passage: &Passage) -> bool {
         let Some((title, title_words, called)) = self.titles.get(passage.text) else { return false };
         let (mut own, mut free, mut last) = (0, 0, 0);
-        let is_command = title.starts_with("command: ");
         let is_done = |token: &Token| token.kind == Kind::Word && token.raw.ends_with("ed") && is_past(token);
         // Where two are named, who is what is a matter of order.
         let names = content.iter().filter(|token| token.kind == Kind::Name).count();
@@ -221,8 +220,8 @@ impl Passages {
                     }
                 }
                 None if called.contains(&token.key) => free += 1,
-                // What a title asks for was not done by that, as long as it is no command: `Renew it`.
-                None if is_done(token) && !is_command && !title.contains(&token.raw) => return false,
+                // What a tool is asked for was not done by that: `create title="Renew it"`.
+                None if is_done(token) && asks(title) && !title.contains(&token.raw) => return false,
                 None if title_words.contains(&token.key) => {}
                 None if token.kind == Kind::Exact && title.contains(&token.key.to_lowercase()) => {}
                 None => return false,
@@ -313,6 +312,11 @@ fn heading(text: &str) -> Option<&str> {
     let is_short = first.chars().count() <= 60 && !first.contains([':', ';', '=', '{', '}']);
     let is_sentence = first.contains(". ") || first.ends_with('.');
     (is_short && !is_sentence && lines.next().is_some()).then_some(first)
+}
+
+/// Whether a title is of a tool that is asked for something by its arguments.
+pub(super) fn asks(title: &str) -> bool {
+    title.contains(['"', '{', '=']) && !title.starts_with("command: ")
 }
 
 /// Whether all lines of a text are about one thing: a title, and short lines with a name and a value.
