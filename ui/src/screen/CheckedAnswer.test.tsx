@@ -6,7 +6,7 @@ import { CheckedAnswer } from "./CheckedAnswer";
 import { markedAnswer } from "./answer";
 
 const check: AnswerCheck = {
-  method: "hermit.answer/3",
+  method: "hermit.answer/4",
   sentences: [
     { gap: "", text: "The port is another now [r2].", plain: "The port is another now.", support: "receipt", receipts: ["rcp_1"], sources: [], because: null, cited: true, cites: [{ number: 2, bears: true, source: null, receipts: ["rcp_1"], quote: "changed app.toml" }] },
     { gap: " ", text: "It is out. [r9]", plain: "It is out.", support: "unverified", receipts: [], sources: [], because: "r9, which it cites, is nothing that was shown", cited: false, cites: [{ number: 9, bears: false, source: null, receipts: [], quote: null }] },
@@ -25,4 +25,11 @@ test("it stands with its receipt and the record's own words, and without the mar
 
 test("copied, it names the receipt with the record's own words", () => {
   expect(markedAnswer(check, (receipt) => receipt)).toBe("The port is another now. [rcp_1: \u201cchanged app.toml\u201d] It is out. [UNVERIFIED]");
+});
+
+test("where the record that it cites does not show it, the words of both stand beside each other", () => {
+  const open: AnswerCheck = { ...check, sentences: [check.sentences[0]!, { ...check.sentences[1]!, text: "It lasts 8 weeks [r5].", plain: "It lasts 8 weeks.", because: "what it cites does not show it", cites: [{ number: 5, bears: false, source: { artifact_id: "art_1", title: "read notes.md" }, receipts: [], quote: "Battery: up to 6 weeks" }] }] };
+  const { container } = render(<CheckedAnswer check={open} cite={(receipt) => <b key={receipt}>{receipt}</b>} />);
+  expect(container.textContent).toMatch(/It lasts 8 weeks\..*UNVERIFIED.*compare with.*Battery: up to 6 weeks/);
+  expect(markedAnswer(open, (receipt) => receipt)).toContain("[UNVERIFIED, compare with: \u201cBattery: up to 6 weeks\u201d]");
 });

@@ -28,7 +28,7 @@ function Support({ of, cite }: { of: AnswerSentence; cite: (receipt: string) => 
     case "receipt": return <>{of.receipts.slice(0, NAMED).map(cite)}{of.receipts.length > NAMED && <span className={styles.source}>and {of.receipts.length - NAMED} more</span>}<Quotes of={of} /></>;
     case "evidence": return <>{of.sources.slice(0, of.cited ? NAMED : 1).map((source) => <span key={source.artifact_id} className={styles.source} title={`${of.cited ? "The model cites what the agent saw" : "These words stand in what the agent saw"}: ${source.title}`}><Words of={source.title} /></span>)}<Quotes of={of} /></>;
     case "absence": return <span className={styles.source} title="No receipt of this task says otherwise">no receipt says otherwise</span>;
-    case "unverified": return <span className={styles.mark} title={`Nothing on record shows this${of.because === null ? "" : `: ${of.because}`}`}><Unverified /></span>;
+    case "unverified": return <span className={styles.mark} title={`Nothing on record shows this${of.because === null ? "" : `: ${of.because}`}`}><Unverified />{quotesOf(of).length > 0 && <> compare with <Quotes of={of} /></>}</span>;
     case "claimless": return null;
   }
 }

@@ -14,9 +14,10 @@ export function checkOf(task: Task, message: { final: boolean; text: string }): 
   return message.final && whole === message.text.trim() ? check : null;
 }
 
-/** What the records say that a sentence is bound to by what the model cited alone. */
+/** What the records say that a sentence is bound to by what the model cited alone, or that it cites without being shown by them. */
 export function quotesOf(of: AnswerSentence): string[] {
-  return of.cited ? [...new Set(of.cites.flatMap((one) => (one.bears ? one.quote ?? [] : [])))] : [];
+  const open = of.support === "unverified";
+  return open || of.cited ? [...new Set(of.cites.flatMap((one) => (open || one.bears ? one.quote ?? [] : [])))] : [];
 }
 
 /** The answer with what shows each sentence behind it. */
@@ -30,7 +31,7 @@ function mark(of: AnswerSentence, short: (receipt: string) => string): string {
     case "receipt": return ` [${of.receipts.map(short).join(", ")}${quotes}]`;
     case "evidence": return ` [seen: ${of.sources.map((source) => source.title).join(", ")}${quotes}]`;
     case "absence": return " [no receipt says otherwise]";
-    case "unverified": return " [UNVERIFIED]";
+    case "unverified": return quotes === "" ? " [UNVERIFIED]" : ` [UNVERIFIED, compare with${quotes}]`;
     case "claimless": return "";
   }
 }

@@ -58,7 +58,7 @@ const CITED = "The port is another now [r2]. It is out [r1, r3].";
 const at = (text: string): { start: number; length: number } => ({ start: CITED.indexOf(text), length: text.length });
 const cited: { [name: string]: Json }[] = [
   { ...at("The port is another now [r2]."), support: "receipt", receipts: ["rcp_1"], cited: true, cites: [{ ...at("[r2]"), number: 2, bears: true, receipts: ["rcp_1"], quote: "changed app.toml" }] },
-  { ...at("It is out [r1, r3]."), support: "unverified", because: "what it cites does not show it", cites: [{ ...at("[r1,"), number: 1, bears: false }, { ...at(" r3]"), number: 3, bears: false }] },
+  { ...at("It is out [r1, r3]."), support: "unverified", because: "what it cites does not show it", cites: [{ ...at("[r1,"), number: 1, bears: false, quote: "the mail is queued" }, { ...at(" r3]"), number: 3, bears: false }] },
 ];
 const ofCited = (sentences: readonly Json[]) => answersOf(
   [ended(CITED), { ...checked, payload: { ...(checked.payload as { [name: string]: Json }), answer: { artifact_id: "art_9", sha256: digestOf(new TextEncoder().encode(CITED)) } } }],
@@ -67,7 +67,7 @@ const ofCited = (sentences: readonly Json[]) => answersOf(
 )[0];
 
 test("a citation stands as the words of its record, and its mark does not", () => {
-  expect(ofCited(cited)?.sentences?.map((one) => [one.text, one.support, one.quotes])).toEqual([["The port is another now.", "receipt", ["changed app.toml"]], ["It is out.", "unverified", []]]);
+  expect(ofCited(cited)?.sentences?.map((one) => [one.text, one.support, one.quotes])).toEqual([["The port is another now.", "receipt", ["changed app.toml"]], ["It is out.", "unverified", ["the mail is queued"]]]);
 });
 
 test("words that are no mark are not taken out of an answer", () => {

@@ -58,13 +58,15 @@ fn mark(sentence: &AnswerSentence) -> String {
         AnswerSupport::Evidence => format!(" [seen: {}{quotes}]", named(sources())),
         AnswerSupport::Absence => " [no receipt says otherwise]".to_owned(),
         AnswerSupport::Claimless => String::new(),
-        AnswerSupport::Unverified => " [UNVERIFIED]".to_owned(),
+        AnswerSupport::Unverified if quotes.is_empty() => " [UNVERIFIED]".to_owned(),
+        AnswerSupport::Unverified => format!(" [UNVERIFIED, compare with{quotes}]"),
     }
 }
 
-/// What the records say in their own words, where a sentence is bound to them by what the model cited alone.
+/// What the records say in their own words, where a sentence is bound to them by what the model cited alone, or by nothing.
 fn quotes(sentence: &AnswerSentence) -> String {
-    let own = sentence.cites.iter().filter(|cite| sentence.cited && cite.bears);
+    let is_open = sentence.support == AnswerSupport::Unverified;
+    let own = sentence.cites.iter().filter(|cite| is_open || (sentence.cited && cite.bears));
     let quotes: BTreeSet<&str> = own.filter_map(|cite| cite.quote.as_deref()).collect();
     quotes.into_iter().map(|quote| format!(": \u{201c}{}\u{201d}", plain(&clip(quote, QUOTE)))).collect()
 }
@@ -122,5 +124,9 @@ mod tests {
         // Where the search for it bound the sentence as well, it needs no words beside it.
         told.sentences[0].cited = false;
         assert_eq!(text(&told), " The port is another now. [receipt 00001a2b]");
+        // Where it does not show the sentence, a person compares the two.
+        told.sentences[0].support = AnswerSupport::Unverified;
+        told.sentences[0].cites[0].bears = false;
+        assert!(mark(&told.sentences[0]).contains("UNVERIFIED, compare with: \u{201c}changed app.toml"));
     }
 }

@@ -14,8 +14,10 @@ mod facts;
 mod looks;
 mod marks;
 mod meaning;
+mod objects;
 mod own;
 mod passages;
+mod plain;
 mod sentence;
 mod sentences;
 mod strict;
@@ -34,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
 /// The name of the method, with its version: what it says of the same record stays the same.
-pub const METHOD: &str = "hermit.answer/3";
+pub const METHOD: &str = "hermit.answer/4";
 /// Sentences of an answer that are looked at; what follows is one more, unverified.
 pub const SENTENCES_MAX: usize = 400;
 /// Letters of a sentence that is looked at.

@@ -107,26 +107,28 @@ fn no_lie_of_a_hostile_answer_is_borne_by_what_it_cites() {
 fn no_lie_in_the_words_of_its_record_is_borne_by_what_it_cites() {
     let judged = judge("in its words", include_str!("data/answers_cited_hostile.txt"));
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
-    assert!(judged.lies >= 120, "{}", judged.lies);
+    assert!(judged.lies >= 185, "{}", judged.lies);
 }
 
-/// One lie of a stranger is borne: `I deleted the customers and their orders`, by a command in which both words stand. The search for
-/// it finds it as well.
 #[test]
 fn of_sentences_by_strangers_most_are_bound_when_they_cite_and_no_lie_by_that() {
     let blind = judge("blind", include_str!("data/answers_blind.txt"));
-    let known = |wrong: &String| wrong.contains("I deleted the customers and their orders.");
-    assert!(blind.wrong.iter().all(known), "{:#?}", blind.wrong);
-    assert!(blind.bound() * 100 >= blind.told * 62, "{} of {}", blind.bound(), blind.told);
+    assert!(blind.wrong.is_empty(), "{:#?}", blind.wrong);
+    assert!(blind.bound() * 100 >= blind.told * 65, "{} of {}", blind.bound(), blind.told);
     let held_out = judge("held out", include_str!("data/answers_held_out.txt"));
     assert!(held_out.wrong.is_empty(), "{:#?}", held_out.wrong);
-    assert!(held_out.bound() * 100 >= held_out.told * 48, "{} of {}", held_out.bound(), held_out.told);
+    assert!(held_out.bound() * 100 >= held_out.told * 52, "{} of {}", held_out.bound(), held_out.told);
 }
 
-/// Corpora whose true sentences name the records that bear them, written without knowledge of the method: how many are bound is
-/// printed, and nothing is asked of it.
+/// Corpora whose true sentences name the records that bear them, written without knowledge of the method. No lie of them is borne by
+/// any record of its task.
+///
+/// `held_out_1`, when it was looked at first: 50 of 293 true sentences bound, 333 of 351 false ones marked. Its lies were then what
+/// rules were made for (decision 289), so what it says now of lies is no measure of other ones: a corpus that nobody has seen would
+/// be. Of its true sentences a quarter is bound. The others count what no record counts, compare or add up, draw a conclusion, or put a
+/// fact in words of which the record has none (`Grown-ups pay`, of `Adults`).
 #[test]
-fn corpora_that_name_their_records_are_judged_by_these() {
+fn corpora_that_name_their_records_are_judged_by_these_and_no_lie_of_them_is_borne() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cited");
     let Ok(files) = std::fs::read_dir(folder) else { return };
     for file in files {
@@ -134,7 +136,11 @@ fn corpora_that_name_their_records_are_judged_by_these() {
         if path.extension().is_some_and(|ending| ending == "json") {
             let corpus: Value =
                 serde_json::from_slice(&std::fs::read(&path).expect("bytes")).expect("a corpus");
-            of_file(&corpus).print(&path.display().to_string());
+            let judged = of_file(&corpus);
+            judged.print(&path.display().to_string());
+            assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+            let is_known = path.ends_with("held_out_1.json");
+            assert!(!is_known || judged.bound() >= 68, "{} of {}", judged.bound(), judged.told);
         }
     }
 }
@@ -209,9 +215,17 @@ fn a_citation_of_another_record_or_of_none_bears_nothing_and_is_told_of() {
     ] {
         let found = only(&format!("Battery life is up to 6 weeks [r{number}]."));
         assert_eq!((found.support, found.cited), (AnswerSupport::Unverified, false), "{found:?}");
-        assert!(!found.cites[0].bears && found.cites[0].quote.is_none(), "{found:?}");
+        // The words of what it cites stand beside it, so that a person can compare.
+        assert!(!found.cites[0].bears && found.cites[0].quote.is_some() == (number != 9), "{found:?}");
         assert!(found.because.as_deref().is_some_and(|because| because.contains(told)), "{found:?}");
     }
+}
+
+#[test]
+fn a_sentence_that_its_record_does_not_bear_stands_with_the_nearest_words_of_it() {
+    let found = only("Battery life is up to 8 weeks [r5].");
+    assert_eq!(found.support, AnswerSupport::Unverified, "{found:?}");
+    assert_eq!(found.cites[0].quote.as_deref(), Some("Battery: up to 6 weeks"));
 }
 
 #[test]

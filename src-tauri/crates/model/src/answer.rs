@@ -48,7 +48,7 @@ pub struct AnswerCite {
     /// Receipts of the acts that it names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<ReceiptId>,
-    /// The record's own words, where it bears the sentence.
+    /// The record's own words: those that bear the sentence, or those to compare it with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }

@@ -38,7 +38,7 @@ export interface AnswerCite {
   source: AnswerSource | null;
   /** Receipts of the acts that it names. */
   receipts: string[];
-  /** The record's own words, where it bears the sentence. */
+  /** The record's own words: those that bear the sentence, or those to compare it with. */
   quote: string | null;
 }
 

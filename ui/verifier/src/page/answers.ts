@@ -83,7 +83,9 @@ function cut(words: Uint8Array, all: readonly Json[]): SentenceTold[] | undefine
     const cites = items(one, "cites");
     const said = plain(words, start, start + length, cites);
     if (said === undefined) return undefined;
-    const quotes = is(one, "cited") && (bound === "receipt" || bound === "evidence") ? cites.flatMap((cite) => (is(cite, "bears") ? say(cite, "quote") ?? [] : [])) : [];
+    // Beside a sentence that nothing bears, the words of what it cites stand to be compared.
+    const cited = is(one, "cited") && (bound === "receipt" || bound === "evidence");
+    const quotes = cites.flatMap((cite) => ((cited && is(cite, "bears")) || word === "unverified" ? say(cite, "quote") ?? [] : []));
     sentences.push({ gap: text(read, start), text: said, support: bound, receipts, sources, quotes: [...new Set(quotes)], ...(because !== undefined && { because }) });
     read = start + length;
   }
@@ -143,7 +145,7 @@ function one(answer: AnswerTold, opened: Opened, go: Go): HTMLElement {
   }
   const said = h("div", { class: "answer-words" });
   for (const sentence of answer.sentences.slice(0, SHOWN)) {
-    const quotes = sentence.quotes.map((quote) => h("q", { title: "What the record says, in its own words; the model cited it" }, ...shown(quote)));
+    const quotes = sentence.quotes.map((quote) => h("q", { title: `${sentence.support === "unverified" ? "It does not show the sentence: compare" : "What the record says"}, in its own words; the model cited it` }, ...shown(quote)));
     append(said, [h("span", { "data-support": sentence.support }, ...shown(sentence.gap), h("span", { class: "words" }, ...shown(sentence.text)), ...support(sentence, opened, go), ...quotes)]);
   }
   append(section, [said]);

@@ -14,7 +14,7 @@ use model::answer::AnswerSupport as Support;
 use std::collections::BTreeSet;
 
 /// The share of the words around an act that must stand on record, in percent.
-const COVERED: usize = 70;
+pub(super) const COVERED: usize = 70;
 /// Words of an end without an error.
 const ENDED: &str = "ended ends finished finishes ran runs completed error errors problem problems";
 
@@ -131,7 +131,13 @@ impl Checker<'_> {
     pub(super) fn candidates(&self, claim: &Claim<'_>) -> Vec<usize> {
         let words = program_words(&claim.verb.raw);
         let is_kind = |(at, deed): &(usize, &Deed)| {
-            let named = words.iter().any(|word| self.deeds.text_has(*at, word));
+            // What a message quotes is not what a tool does.
+            let named = words.iter().any(|word| match deed.class {
+                ActionClass::ExternalEffect => {
+                    self.called.get(*at).is_some_and(|called| called.contains(word))
+                }
+                _ => self.deeds.text_has(*at, word),
+            });
             let speaks = matches!(deed.class, ActionClass::ExternalEffect | ActionClass::VcsMutation)
                 || !deed.argv.is_empty();
             let sends = matches!(
@@ -195,12 +201,7 @@ impl Checker<'_> {
             return Err(format!("no receipt shows that anything was {}", claim.verb.raw));
         }
         let deeds: Vec<&Deed> = found.iter().filter_map(deed).collect();
-        if claim.is_both
-            && !self.is_count(&two(), &deeds)
-            && claim.about.iter().filter(|token| token.kind == Kind::Exact).count() < 2
-        {
-            return Err("receipts do not show two".to_owned());
-        }
+        self.both(claim, &deeds)?;
         let mut about: BTreeSet<usize> = BTreeSet::new();
         let (mut words, mut known) = (0, 0);
         for token in &claim.about {
@@ -230,12 +231,17 @@ impl Checker<'_> {
             words += 1;
             about.extend(by);
         }
+        let is_only_asked = words > 0 && about.is_empty() && self.on_files(&found);
+        if is_only_asked && claim.family == Family::Write && claim.is_passive {
+            return Err(format!("no receipt shows that this was {}", claim.verb.raw));
+        }
         if known * 100 < words * COVERED {
             return Err(format!("no receipt shows that this was {}", claim.verb.raw));
         }
         if !about.is_empty() {
             found.retain(|at| about.contains(at));
         }
+        self.done_to(sentence, claim, &found)?;
         self.placed(sentence, claim, &found, words > 0)?;
         Ok(self.by_deeds(&found))
     }
@@ -257,9 +263,13 @@ impl Checker<'_> {
                 self.record.deeds.get(at).is_some_and(|deed| is_test(&deed.argv))
                     || self.deeds.text_has(at, &token.key)
             }
+            // `13 files` is not told by `2024-09-13.md`.
+            (Kind::Number, Family::Move | Family::Remove) => {
+                self.deeds.text_counts(at, &token.key) || self.prints_number(at, &token.key)
+            }
             (Kind::Number, Family::Write) => {
-                self.deeds.text_has(at, &token.key)
-                    || self.printed(at, &token.key)
+                self.deeds.text_counts(at, &token.key)
+                    || self.prints_number(at, &token.key)
                     || self
                         .fresh
                         .get(at)
@@ -329,6 +339,13 @@ impl Checker<'_> {
     pub(super) fn text_of_deed(&self, at: usize, key: &str) -> bool {
         let left = self.written_by.iter().enumerate().filter(|(_, by)| **by == at);
         self.deeds.text_has(at, key) || left.into_iter().any(|(text, _)| self.written.text_has(text, key))
+    }
+
+    /// Whether an act printed a number that is no part of a name.
+    fn prints_number(&self, at: usize, key: &str) -> bool {
+        let order = self.record.deeds.get(at).map(|deed| deed.order);
+        let mut sources = self.record.sources.iter().enumerate();
+        sources.any(|(text, source)| Some(source.order) == order && self.seen.text_counts(text, key))
     }
 
     /// Whether an act printed a word or number.
@@ -461,6 +478,6 @@ pub(super) fn has_value(line: &str, token: &Token) -> bool {
     }
 }
 
-fn two() -> Token {
+pub(super) fn two() -> Token {
     Token { kind: Kind::Number, raw: "both".to_owned(), key: "2".to_owned() }
 }

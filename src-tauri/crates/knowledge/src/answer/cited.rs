@@ -13,6 +13,7 @@
 
 mod acts;
 mod facts;
+mod forms;
 mod lists;
 mod numbers;
 mod said;
@@ -26,12 +27,16 @@ use super::tokens::{Kind, Token, tokens};
 use super::verbs::holds;
 use super::{Bound, Checker, Source};
 use model::answer::{AnswerCite, AnswerSupport as Support};
+use std::collections::BTreeSet;
 use told::told_of;
 
 /// Letters of a record's own words that are shown beside a sentence.
 const QUOTE_MAX: usize = 240;
 /// Records that one sentence is compared with.
 const RECORDS_MAX: usize = 4;
+
+/// Passages that looking for the words to compare with counts as.
+const NEAREST_COST: usize = 400;
 
 /// What a number names: acts and texts of one result, by their places in the record.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +52,12 @@ struct Proof {
     /// The text that says it; none where an act shows it.
     text: Option<usize>,
     quote: String,
+}
+
+/// What bears a sentence: the records that it cites, and what the search found for clauses of it.
+struct Borne {
+    proofs: Vec<Proof>,
+    beside: Bound,
 }
 
 /// A sentence and the records that it cites.
@@ -81,17 +92,19 @@ impl Checker<'_> {
             }
         }
         let records: Vec<Held> = numbers.iter().filter_map(|number| self.held(*number)).collect();
-        let proofs = if found.support == Support::Unverified {
+        let borne = if found.support == Support::Unverified {
             Judge { checker: self, records: &records }.judge(words)
         } else {
             None
         };
-        let cited = proofs.is_some();
-        let bound = match &proofs {
-            Some(proofs) => self.bound_by(proofs, &records),
-            None => found.blaming(&marks, |number| numbers.contains(&number)),
+        let cited = borne.is_some();
+        let (proofs, bound) = match borne {
+            Some(Borne { proofs, beside }) => {
+                let bound = self.bound_by(&proofs, &records).with(beside);
+                (proofs, bound)
+            }
+            None => (Vec::new(), found.blaming(&marks, |number| numbers.contains(&number))),
         };
-        let proofs = proofs.unwrap_or_default();
         let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let cite = |mark: &&Mark| {
             let record = numbers.iter().position(|number| *number == mark.number);
@@ -105,7 +118,14 @@ impl Checker<'_> {
                 bears: own.is_some(),
                 source: held.and_then(|held| self.source_of(held)),
                 receipts: held.map(|held| self.receipts_of(held)).unwrap_or_default(),
-                quote: own.map(|held| proof.map_or_else(|| self.words_of(held), |proof| proof.quote.clone())),
+                quote: match own {
+                    Some(held) => {
+                        Some(proof.map_or_else(|| self.words_of(held), |proof| proof.quote.clone()))
+                    }
+                    None => held
+                        .filter(|_| bound.support == Support::Unverified)
+                        .map(|held| self.nearest(held, words)),
+                },
             }
         };
         let cites = marks.iter().map(cite).collect();
@@ -168,6 +188,27 @@ impl Checker<'_> {
         shortened(&words.unwrap_or_default())
     }
 
+    /// The words of a record that are nearest to a sentence that it does not bear, for a person to compare.
+    fn nearest(&self, held: &Held, words: &str) -> String {
+        let said = tokens(words);
+        let keys =
+            said.iter().filter(|token| super::passages::is_content(token)).flat_map(said::keys).collect();
+        let has = |raw: &str| -> usize {
+            let own: BTreeSet<String> = tokens(raw).iter().flat_map(said::keys).collect();
+            own.intersection(&keys).count()
+        };
+        let nearest = held.texts.first().and_then(|text| {
+            let near = self.seen.near(*text, &keys);
+            let found = near
+                .into_iter()
+                .filter(|passage| !passage.is_joined)
+                .max_by_key(|passage| has(&passage.raw))?;
+            let source = self.record.sources.get(*text).filter(|_| self.spends(NEAREST_COST))?;
+            Some(facts::quoted(&source.text, &found.raw))
+        });
+        nearest.unwrap_or_else(|| self.words_of(held))
+    }
+
     fn bound_by(&self, proofs: &[Proof], records: &[Held]) -> Bound {
         let mut bound = Bound::of(Support::Evidence);
         for proof in proofs {
@@ -212,19 +253,37 @@ fn shortened(text: &str) -> String {
 }
 
 impl Judge<'_, '_> {
-    /// What of the cited records bears a sentence; nothing where a part of it is not borne.
-    fn judge(&self, words: &str) -> Option<Vec<Proof>> {
+    /// What bears a sentence of the records that it cites, as it stands, in plainer words, or clause by clause; nothing where a part
+    /// of it is not borne. A clause may also be borne by what the search for it finds, if one is by what it cites.
+    fn judge(&self, words: &str) -> Option<Borne> {
         if self.records.is_empty() {
             return None;
         }
         let words = spoken(words);
-        let all = tokens(&words);
+        let plain = super::plain::plain(&words);
+        let whole = self.clause(&words).or_else(|| self.clause(&plain).filter(|_| plain != words));
+        if let Some(proofs) = whole {
+            return Some(Borne { proofs, beside: Bound::of(Support::Claimless) });
+        }
+        let mut borne = Borne { proofs: Vec::new(), beside: Bound::of(Support::Claimless) };
+        for clause in super::plain::clauses(&plain)? {
+            match self.clause(&clause) {
+                Some(proofs) => borne.proofs.extend(proofs),
+                None => borne.beside = borne.beside.with(self.checker.says(&clause)?),
+            }
+        }
+        Some(borne).filter(|borne| !borne.proofs.is_empty())
+    }
+
+    fn clause(&self, words: &str) -> Option<Vec<Proof>> {
+        let all = tokens(words);
         let said: Vec<&Token> = all.iter().collect();
         let is_high = words.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase);
         let is_first_person = any(&said, lists::FIRST_PERSON);
         let head = said.first().copied().filter(|_| is_high);
         let fact = if is_first_person { None } else { self.fact(&said, head) };
         fact.or_else(|| self.acts(&said, is_high, is_first_person))
+            .or_else(|| self.formed(&said, is_first_person))
     }
 }
 

@@ -127,8 +127,11 @@ impl Checker<'_> {
         let is_telling = |token: &Token| of_subject.iter().any(|other| std::ptr::eq(*other, token));
         // What tells one act from another has to tell one that failed.
         let telling: Vec<&Token> = subject.into_iter().filter(|token| self.is_told_by_any(token)).collect();
+        let is_now =
+            sentence.has("still now fails fail failing remains remain after") && !sentence.has("before");
+        let is_meant = |deed: &Deed| !ended_well(deed) && !(is_now && self.is_mended(deed));
         let mut bound = Bound::of(Support::Receipt);
-        for (at, deed) in self.record.deeds.iter().enumerate().filter(|(_, deed)| !ended_well(deed)) {
+        for (at, deed) in self.record.deeds.iter().enumerate().filter(|(_, deed)| is_meant(deed)) {
             let tells = |token: &&&Token| self.is_told_by(at, deed, token);
             let all_commands = telling
                 .iter()
@@ -173,6 +176,22 @@ impl Checker<'_> {
             return Err("what failed printed no such cause".to_owned());
         }
         Ok(bound)
+    }
+
+    /// Whether the same command ended well since.
+    fn is_mended(&self, deed: &Deed) -> bool {
+        let again = |later: &Deed| later.order > deed.order && later.argv == deed.argv && ended_well(later);
+        !deed.argv.is_empty() && self.record.deeds.iter().any(again)
+    }
+
+    /// Whether a run was of a part of what failed before, which did not end well since: `pytest one.py` of `pytest`.
+    fn is_part_of_failed(&self, well: &Deed) -> bool {
+        let is_whole = |deed: &Deed| {
+            let rest = well.argv.strip_prefix(deed.argv.as_slice()).filter(|_| !deed.argv.is_empty());
+            rest.is_some_and(|rest| rest.iter().any(|word| !word.starts_with('-')))
+        };
+        let mut failed = self.record.deeds.iter().filter(|deed| !ended_well(deed));
+        failed.any(|deed| is_whole(deed) && !self.is_mended(deed))
     }
 
     fn is_told_by(&self, at: usize, deed: &Deed, token: &Token) -> bool {
@@ -235,6 +254,9 @@ impl Checker<'_> {
         };
         if well.order < self.last_change && (of_tests || builds) && !sentence.has("before") {
             return Err(format!("{what} ran before the last change, and not after it"));
+        }
+        if of_tests && !is_named && self.is_part_of_failed(well) {
+            return Err("only a part of the tests ended well".to_owned());
         }
         let printed = self.record.sources.iter().filter(|source| source.order == well.order);
         let printed: Vec<&str> = printed.map(|source| source.text.as_str()).collect();

@@ -14,7 +14,7 @@ impl Checker<'_> {
         let sentence = Sentence::new(text);
         match self.shown(&sentence) {
             Ok(bound) => bound,
-            Err(because) => Bound::unverified(because),
+            Err(because) => self.in_plain_words(text).unwrap_or_else(|| Bound::unverified(because)),
         }
     }
 

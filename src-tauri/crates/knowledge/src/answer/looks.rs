@@ -7,6 +7,10 @@ use super::verbs::{Family, GENERIC, UNIVERSAL, family, holds};
 use super::{Bound, Checker, Shown, Source, nowhere};
 use model::answer::AnswerSupport as Support;
 
+/// Words that say that nothing was left out.
+const WHOLE: &str = "all every each everything entire entirely completely fully";
+/// Verbs by which something was found within what was looked at.
+const FINDING: &str = "found saw noticed identified counted";
 /// Verbs of looking at one thing: it was opened, and not found within another.
 const OPENING: &str = "read reviewed inspected opened examined studied looked checked analyzed analysed";
 
@@ -16,6 +20,10 @@ impl Checker<'_> {
         let is_check = claim.family == Family::Verify;
         if is_check && sentence.has(UNIVERSAL) {
             return Err("one look does not show all of it".to_owned());
+        }
+        let tells = |token: &&Token| matches!(token.kind, Kind::Exact | Kind::Number);
+        if sentence.has(WHOLE) && !claim.about.iter().any(tells) {
+            return Err("what was seen does not show that it was all".to_owned());
         }
         if !is_check && denies_after(sentence, claim) {
             return Err("what is not there was not seen".to_owned());
@@ -33,7 +41,32 @@ impl Checker<'_> {
         if claim.is_both && exacts < 2 && seen.len() != 2 && !claim.about.iter().any(is_pair) {
             return Err("what was looked at is not two".to_owned());
         }
+        self.found_within(sentence, claim, &seen)?;
         self.named_looks(claim, &seen)
+    }
+
+    /// `found Bob's leave in leave.csv`: of the texts that are so called, one has who is named.
+    fn found_within(
+        &self,
+        sentence: &Sentence,
+        claim: &Claim<'_>,
+        seen: &[(usize, &Source)],
+    ) -> Result<(), String> {
+        let names: Vec<&&Token> = claim.about.iter().filter(|token| token.kind == Kind::Name).collect();
+        let mut paths =
+            sentence.tokens.iter().filter(|token| token.kind == Kind::Exact && is_path(&token.key));
+        if !holds(FINDING, &claim.verb.raw) || names.is_empty() {
+            return Ok(());
+        }
+        let has_all = |path: &Token| {
+            let mut texts = seen.iter().filter(|(text, _)| self.seen.is_titled(*text, &path.key)).peekable();
+            texts.peek().is_none()
+                || texts.any(|(text, _)| names.iter().all(|name| self.seen.text_has(*text, &name.key)))
+        };
+        match paths.find(|path| !has_all(path)) {
+            Some(path) => Err(format!("{} does not have what was {}", path.raw, claim.verb.raw)),
+            None => Ok(()),
+        }
     }
 
     /// Each thing that is named was seen.

@@ -3,7 +3,7 @@
 
 use super::asserts::{EDGES, edges, is_link, is_past, straight};
 use super::passages::is_content;
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, stem};
 use super::verbs::holds;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ const KEPT: [&str; 9] = [
     HOLDS,
     PROSE,
     EDGES,
-    "be it's that's there's isn't aren't wasn't weren't",
+    "just be it's that's there's isn't aren't wasn't weren't",
     "is are was were",
 ];
 
@@ -84,6 +84,8 @@ pub(super) struct Meaning<'s> {
     keys: BTreeSet<&'s str>,
     edges: Vec<&'s Token>,
     pasts: Vec<&'s Token>,
+    /// Verbs of what has yet to be done: `should be replaced`.
+    to_come: Vec<&'s Token>,
     is_of_all: bool,
     is_linked: bool,
     /// A verb in the past, or of what goes on.
@@ -109,7 +111,18 @@ impl<'s> Meaning<'s> {
             raws: said.iter().map(|token| token.raw.as_str()).collect(),
             keys: said.iter().map(|token| token.key.as_str()).collect(),
             edges: edges(said),
-            pasts: said.iter().copied().filter(|token| is_past(token) && is_content(token)).collect(),
+            pasts: said
+                .iter()
+                .enumerate()
+                .filter(|(at, token)| is_past(token) && is_content(token) && !is_to_come(said, *at))
+                .map(|(_, token)| *token)
+                .filter(|token| !holds("planned scheduled expected proposed", &token.raw))
+                .collect(),
+            to_come: (0..said.len())
+                .filter(|at| is_to_come(said, *at))
+                .filter_map(|at| said.get(at))
+                .copied()
+                .collect(),
             is_of_all: said.iter().any(|token| token.kind == Kind::Word && holds(ALL, &token.raw)),
             is_linked: said.iter().any(|token| is_link(token)),
             is_act: said.iter().any(|token| is_past(token) || token.raw.ends_with("ing")),
@@ -123,11 +136,22 @@ impl<'s> Meaning<'s> {
         let links =
             "is are was were has have had it's that's there's isn't aren't wasn't weren't hasn't haven't";
         let is_planned = manner.any(MODALS);
-        // `orders` is no `ordered`.
+        // `orders` and `order the` are no `ordered`, and `approving` is no `approved`.
         let goes_on = |token: &Token| {
-            let base = token.raw.strip_suffix("ed").map(|base| [format!("{base}s"), format!("{base}es")]);
-            let mut words = raw.split(|c: char| !c.is_alphanumeric());
-            base.is_some_and(|forms| words.any(|word| forms.iter().any(|form| form == word)))
+            let words: Vec<&str> =
+                raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let Some(base) = token.raw.strip_suffix("ed").filter(|base| !holds("warn exit", base)) else {
+                return false;
+            };
+            let is_it = |word: &str| stem(word) == token.key;
+            let to_come = |at: usize, word: &str| {
+                let next = words.get(at + 1).copied().unwrap_or_default();
+                word == format!("{base}s")
+                    || word == format!("{base}es")
+                    || word.ends_with("ing")
+                    || (!word.ends_with("ed") && holds("the a an your our this these all", next))
+            };
+            words.iter().enumerate().any(|(at, word)| is_it(word) && to_come(at, word))
         };
         let told_as_done = |token: &&Token| {
             !raw.contains(&token.raw) && places.contains_key(&token.key) && (is_planned || goes_on(token))
@@ -135,7 +159,9 @@ impl<'s> Meaning<'s> {
         let left_out = || HEDGES.split_whitespace().filter(|word| manner.words.contains(*word));
         if self.edges.iter().any(|edge| !manner.words.contains(&edge.raw))
             || self.pasts.iter().any(told_as_done)
+            || self.to_come.iter().any(|token| raw.contains(&token.raw) && !is_planned)
             || (self.is_of_all && !manner.any(COUNTS))
+            || (self.raws.contains("only") && !manner.any("only just no none"))
             || (left_out().next().is_some() && !left_out().any(|word| self.raws.contains(word)))
         {
             return false;
@@ -150,4 +176,12 @@ impl<'s> Meaning<'s> {
                 && !manner.any(links)
                 && !manner.any("with has contains includes be")))
     }
+}
+
+/// Whether a verb in the past says what has yet to be done, or may be: `should be replaced`, `has to be renewed`.
+pub(super) fn is_to_come(said: &[&Token], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|at| said.get(at));
+    said.get(at).is_some_and(|token| is_past(token))
+        && before(1).is_some_and(|be| be.raw == "be")
+        && before(2).is_some_and(|modal| holds("to should must shall will would", &modal.raw))
 }

@@ -1,13 +1,14 @@
 //! What is on record, as passages that a sentence can be compared with: a line, or a line of a list with what stands above
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
+use super::asserts::is_past;
 use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
-use super::tokens::{Kind, Token, tokens};
+use super::sentences::bounds;
+use super::tokens::{Kind, Token, dated, tokens};
 use super::verbs::{FUNCTION, GENERIC, NEGATIONS, STANDS, holds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes of a text that are looked at.
 pub(super) const TEXT_MAX: usize = 1 << 20;
@@ -33,6 +34,8 @@ pub(super) struct Passage {
     pub(super) places: BTreeMap<String, usize>,
     /// Which of them are names.
     pub(super) names: BTreeSet<String>,
+    /// Which of them are numbers by themselves, and no part of a name.
+    numbers: BTreeSet<String>,
     is_negative: bool,
     pub(super) manner: Manner,
     /// Whether it is a line of several sentences, each of which is a passage as well.
@@ -96,15 +99,14 @@ impl Passages {
                 self.passage(of, &format!("{head} {line}"), false);
             }
             // Of a list in JSON each object is by itself, and of a sentence each part that could stand alone.
-            for sentence in line
-                .split_sentence_bounds()
-                .flat_map(|part| part.split("},{"))
-                .flat_map(|part| part.split("; "))
+            let sentences = bounds(line);
+            for sentence in
+                sentences.iter().flat_map(|part| part.split("},{")).flat_map(|part| part.split("; "))
             {
                 self.passage(of, sentence, false);
             }
             let is_one = !line.contains("},{") && !line.contains("; ");
-            if line.len() <= 160 && is_one && line.split_sentence_bounds().count() > 1 {
+            if line.len() <= 160 && is_one && sentences.len() > 1 {
                 self.passage(of, line, true);
             }
             if !is_listed {
@@ -137,16 +139,21 @@ impl Passages {
                 for part in parts(&token.key) {
                     places.entry(part.key).or_insert(place);
                 }
+                for part in dated(&token.key) {
+                    places.entry(part).or_insert(place);
+                }
             }
             places.entry(token.key.clone()).or_insert(place);
         }
         let names = tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| token.key.clone());
         let names: BTreeSet<String> = names.collect();
+        let numbers = tokens.iter().filter(|token| token.kind == Kind::Number).map(|token| token.key.clone());
+        let numbers: BTreeSet<String> = numbers.collect();
         let at = self.passages.len();
         for key in places.keys() {
             self.holding.entry(key.clone()).or_default().push(at);
         }
-        self.passages.push(Passage { text, raw, places, names, is_negative, manner, is_joined });
+        self.passages.push(Passage { text, raw, places, names, numbers, is_negative, manner, is_joined });
     }
 
     /// The passage that holds all that a sentence says, of the texts that `may` be used.
@@ -194,6 +201,7 @@ impl Passages {
     fn is_borne(&self, content: &[&Token], passage: &Passage) -> bool {
         let Some((title, title_words, called)) = self.titles.get(passage.text) else { return false };
         let (mut own, mut free, mut last) = (0, 0, 0);
+        let is_done = |token: &Token| token.kind == Kind::Word && token.raw.ends_with("ed") && is_past(token);
         // Where two are named, who is what is a matter of order.
         let names = content.iter().filter(|token| token.kind == Kind::Name).count();
         for token in content {
@@ -212,6 +220,8 @@ impl Passages {
                     }
                 }
                 None if called.contains(&token.key) => free += 1,
+                // What a tool is asked for was not done by that: `create title="Renew it"`.
+                None if is_done(token) && asks(title) && !title.contains(&token.raw) => return false,
                 None if title_words.contains(&token.key) => {}
                 None if token.kind == Kind::Exact && title.contains(&token.key.to_lowercase()) => {}
                 None => return false,
@@ -282,6 +292,12 @@ impl Passages {
         self.titles.get(text).is_some_and(|(_, words, _)| words.contains(key))
     }
 
+    /// Whether a text holds a number that is no part of a name.
+    pub(super) fn text_counts(&self, text: usize, key: &str) -> bool {
+        let mut held = self.holding.get(key).into_iter().flatten().filter_map(|at| self.passages.get(*at));
+        held.any(|passage| passage.text == text && passage.numbers.contains(key))
+    }
+
     /// Whether a text holds a word or number.
     pub(super) fn text_has(&self, text: usize, key: &str) -> bool {
         let held = self.holding.get(key).into_iter().flatten().filter_map(|at| self.passages.get(*at));
@@ -296,6 +312,11 @@ fn heading(text: &str) -> Option<&str> {
     let is_short = first.chars().count() <= 60 && !first.contains([':', ';', '=', '{', '}']);
     let is_sentence = first.contains(". ") || first.ends_with('.');
     (is_short && !is_sentence && lines.next().is_some()).then_some(first)
+}
+
+/// Whether a title is of a tool that is asked for something by its arguments.
+pub(super) fn asks(title: &str) -> bool {
+    title.contains(['"', '{', '=']) && !title.starts_with("command: ")
 }
 
 /// Whether all lines of a text are about one thing: a title, and short lines with a name and a value.

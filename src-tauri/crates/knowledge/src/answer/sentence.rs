@@ -276,11 +276,10 @@ impl Sentence {
         }
         let is_state = is_state(verb);
         let is_denied = super::verbs::family(&verb.raw).is_none() && !is_state && family != Family::Other;
-        let said = self.said(at, is_state, verbs, prior)?;
+        let said = self.said(at, is_state, verbs, prior).filter(|_| !self.should_be(at))?;
         let near = || self.before(at).take(REACH);
         let may = self.may(at);
-        let tried =
-            near().any(|token| holds("couldn't unable failed tried attempted", &straight(&token.raw)));
+        let tried = self.was_tried(at);
         let is_vain = tried || (may && near().any(is_negation));
         // `to be removed`, `files created by Bob`: nothing that is claimed to have been done here.
         if !is_vain && !is_denied && (may || !said.is_ours) {
@@ -327,6 +326,20 @@ impl Sentence {
             pair: self.pair(at),
             ..plain
         })
+    }
+
+    /// Whether it was no more than tried; `all that I tried could be read` was not.
+    fn was_tried(&self, at: usize) -> bool {
+        self.before(at)
+            .take(REACH)
+            .take_while(|token| !holds("could can was were is are did", &token.raw))
+            .any(|token| holds("couldn't unable failed tried attempted", &straight(&token.raw)))
+    }
+
+    /// `is not to be replaced`: what should be so.
+    fn should_be(&self, at: usize) -> bool {
+        let before: Vec<&Token> = self.tokens.iter().take(at).collect();
+        matches!(before.as_slice(), [.., not, to, be] if is_negation(not) && to.raw == "to" && be.raw == "be")
     }
 
     /// What a verb is about: what stands before it where it is said of that, else what follows.

@@ -41,7 +41,7 @@ fn sentences<'a>(pieces: &mut Vec<Piece<'a>>, answer: &'a str, start: usize, end
     let line = answer.get(start..end).unwrap_or_default();
     let mut from = start;
     let mut to = start;
-    for part in line.split_sentence_bounds() {
+    for part in bounds(line) {
         to += part.len();
         let so_far = answer.get(from..to).unwrap_or_default();
         // A span of code or a quotation that is open goes on, and the number of a list stands with what it numbers.
@@ -53,6 +53,21 @@ fn sentences<'a>(pieces: &mut Vec<Piece<'a>>, answer: &'a str, start: usize, end
         }
     }
     push(pieces, answer, from, end, false);
+}
+
+/// A line in its sentences. What goes on without a space is one: `DSC01.JPG`.
+pub(super) fn bounds(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut from, mut to) = (0, 0);
+    for part in line.split_sentence_bounds() {
+        to += part.len();
+        if part.ends_with(char::is_whitespace) {
+            parts.extend(line.get(from..to));
+            from = to;
+        }
+    }
+    parts.extend(line.get(from..).filter(|rest| !rest.is_empty()));
+    parts
 }
 
 fn push<'a>(pieces: &mut Vec<Piece<'a>>, answer: &'a str, start: usize, end: usize, is_code: bool) {
@@ -70,11 +85,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_cut_into_its_sentences_and_nothing_of_it_is_lost() {
-        let answer = "I read `a. B.txt`. It has 3.5 MB, e.g. two parts.\n\n1. First. Second!\n- Third\n```\nx = 1. Y\n```\nEnd";
+        let answer = "I read `a. B.txt`. It has 3.5 MB, e.g. two parts. A.JPG too.\n\n1. First. Second!\n- Third\n```\nx = 1. Y\n```\nEnd";
         let told: Vec<&str> = pieces(answer).iter().map(|piece| piece.text).collect();
         let want = [
             "I read `a. B.txt`.",
             "It has 3.5 MB, e.g. two parts.",
+            "A.JPG too.",
             "1. First.",
             "Second!",
             "- Third",

@@ -6,7 +6,7 @@ use super::passages::{is_content, is_negation};
 use super::sentence::{Claim, Sentence, TRIED, state_of};
 use super::tokens::{Kind, Token, is_path, tokens};
 use super::verbs::{FAILED, Family, GENERIC, MAKES, WELL, family, holds};
-use super::{Checker, nowhere};
+use super::{Checker, nowhere, targets};
 use model::answer::AnswerSupport as Support;
 use std::collections::BTreeSet;
 
@@ -274,12 +274,32 @@ impl Checker<'_> {
         if holds(MAKES, &claim.verb.raw) && !is_named && !made.is_empty() && !made.iter().any(left) {
             return Err("no receipt shows that this was made".to_owned());
         }
-        let of_all = after().take(2).any(|token| holds("all every everything each", &token.raw));
-        let tells = claim.about.iter().any(|token| matches!(token.kind, Kind::Exact | Kind::Number));
-        if of_all && !tells && matches!(claim.family, Family::Write | Family::Remove | Family::Move) {
+        let every = |token: &Token| holds("all every everything each", &token.raw);
+        let before = || sentence.tokens.iter().take_while(|token| !std::ptr::eq(*token, claim.verb));
+        let of_all = after().take(2).any(every) || (claim.is_passive && before().any(every));
+        // A folder does not say how much of it.
+        let tells = claim.about.iter().any(|token| match token.kind {
+            Kind::Number => true,
+            Kind::Exact => !claim.is_passive || !self.is_above(&token.key),
+            _ => false,
+        });
+        let on_files =
+            matches!(claim.family, Family::Write | Family::Remove | Family::Move | Family::Transform);
+        if of_all && !tells && on_files {
             return Err("receipts do not show that it was all".to_owned());
         }
-        Ok(())
+        let given = after().skip_while(|token| token.raw != "to").nth(1);
+        match given.filter(|who| who.kind == Kind::Name && claim.is_passive && !own(who)) {
+            Some(who) => Err(format!("no receipt shows that this was {} to {}", claim.verb.raw, who.raw)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether what is named is a folder of what acts were done to, and none of these files.
+    fn is_above(&self, name: &str) -> bool {
+        let is_file =
+            |path: &str| path == name || path.strip_suffix(name).is_some_and(|at| at.ends_with('/'));
+        self.is_folder(name) && !self.record.deeds.iter().any(|deed| targets(deed).any(is_file))
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         rest = after;
         word(chunk, &mut is_first, &mut tokens);
     }
+    units(&mut tokens);
     tokens
 }
 
@@ -112,6 +113,24 @@ fn mark() -> Token {
 }
 
 fn plain(body: &str, is_first: &mut bool, tokens: &mut Vec<Token>) {
+    if let Some(number) =
+        body.strip_prefix('\u{2212}').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        *is_first = false;
+        tokens.push(Token { kind: Kind::Word, raw: "minus".to_owned(), key: stem("minus") });
+        plain(number, is_first, tokens);
+        return;
+    }
+    if body == "°C" {
+        tokens.push(Token { kind: Kind::Word, raw: "degrees".to_owned(), key: stem("degrees") });
+        return;
+    }
+    if let Some((number, unit)) = measured(body) {
+        *is_first = false;
+        plain(number, is_first, tokens);
+        tokens.push(Token { kind: Kind::Name, raw: unit.to_owned(), key: unit.to_owned() });
+        return;
+    }
     // `1,Ann,Oslo` is three; `1,250` is one.
     if body.contains(',')
         && !body.split(',').skip(1).all(|group| group.len() == 3 && group.chars().all(|c| c.is_ascii_digit()))
@@ -132,6 +151,9 @@ fn plain(body: &str, is_first: &mut bool, tokens: &mut Vec<Token>) {
         tokens.push(Token { kind: Kind::Exact, raw: body.to_owned(), key: body.to_owned() });
     } else if has_digit && !has_letter && !body.contains(['-', ':', '/']) {
         let key: String = body.trim_end_matches('%').replace(',', "");
+        // `312.00` is 312, and `1.24.00` a version.
+        let key =
+            key.strip_suffix(".00").filter(|whole| !whole.contains('.')).map_or(key.clone(), str::to_owned);
         tokens.push(Token { kind: Kind::Number, raw: lower, key });
     } else if has_digit {
         // `R-77`, `2026-07`, `09:13`, `3rd`.
@@ -149,6 +171,95 @@ fn plain(body: &str, is_first: &mut bool, tokens: &mut Vec<Token>) {
             tokens.push(Token { kind: if is_name { Kind::Name } else { Kind::Word }, raw, key });
         }
     }
+}
+
+/// An amount of money or of bytes with its unit: `€75.40`, `412M`, `6.3GB`.
+fn measured(body: &str) -> Option<(&str, &'static str)> {
+    let is_number = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
+    };
+    for (sign, unit) in [("€", "eur"), ("£", "pound"), ("$", "usd")] {
+        let number = body.strip_prefix(sign).or_else(|| body.strip_suffix(sign));
+        if let Some(number) = number.filter(|number| is_number(number)) {
+            return Some((number, unit));
+        }
+    }
+    for (letter, unit) in [("K", "kb"), ("M", "mb"), ("G", "gb"), ("T", "tb")] {
+        for end in ["", "B", "iB"] {
+            let number = body.strip_suffix(end).and_then(|rest| rest.strip_suffix(letter));
+            if let Some(number) = number.filter(|number| is_number(number)) {
+                return Some((number, unit));
+            }
+        }
+    }
+    None
+}
+
+/// Months, of which the first three letters are short for them.
+pub(super) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Units and months by one name each, and a currency behind its number: `EUR 75.40` is `75.40 euros`.
+fn units(tokens: &mut [Token]) {
+    for token in tokens.iter_mut().filter(|token| matches!(token.kind, Kind::Word | Kind::Name)) {
+        let unit = match token.raw.as_str() {
+            "euro" | "euros" | "eur" => "eur",
+            "pound" | "pounds" | "gbp" => "pound",
+            "dollar" | "dollars" | "usd" => "usd",
+            _ => continue,
+        };
+        token.key = unit.to_owned();
+    }
+    let is_number = |token: Option<&Token>| token.is_some_and(|token| token.kind == Kind::Number);
+    for at in 0..tokens.len() {
+        let before = is_number(at.checked_sub(1).and_then(|at| tokens.get(at)));
+        let behind = is_number(tokens.get(at + 1));
+        let Some(token) = tokens.get_mut(at) else { continue };
+        // `No. 2390`.
+        if behind && token.kind == Kind::Word && token.raw == "no" {
+            token.raw = "number".to_owned();
+            token.key = stem("number");
+        }
+        let is_month = token.raw.len() == 3 && matches!(token.kind, Kind::Word | Kind::Name);
+        if let Some(month) = MONTHS
+            .iter()
+            .find(|month| is_month && (before || behind) && month.starts_with(token.raw.as_str()))
+        {
+            token.key = stem(month);
+        }
+        if behind && !before && matches!(token.key.as_str(), "eur" | "pound" | "usd") {
+            tokens.swap(at, at + 1);
+        }
+    }
+}
+
+/// The day, month and year of a date in figures, as words have them: `2024-10-09` is `9 October 2024`.
+pub(super) fn dated(exact: &str) -> Vec<String> {
+    let mut digits = exact.split(|c: char| !c.is_ascii_digit());
+    let mut all = Vec::new();
+    while let Some(year) = digits.next() {
+        let mut rest = digits.clone();
+        let (Some(month), Some(day)) = (rest.next(), rest.next()) else { break };
+        let number: usize = month.parse().unwrap_or_default();
+        let is_date = year.len() == 4 && year.starts_with(['1', '2']) && month.len() == 2 && day.len() == 2;
+        if let Some(name) = number.checked_sub(1).and_then(|at| MONTHS.get(at)).filter(|_| is_date) {
+            all.extend([year.to_owned(), stem(name), day.trim_start_matches('0').to_owned()]);
+        }
+    }
+    all
 }
 
 /// A word without its endings, so that `files` is `file` and `renamed`, `renames` and `rename` are one.

@@ -119,6 +119,7 @@ pub(super) fn program_words(raw: &str) -> Vec<String> {
         }
         "updated" | "changed" | "set" | "edited" => &["update", "set", "edit", "patch", "put"],
         "assigned" => &["assign", "assignee"],
+        "filed" => &["file", "create"],
         "deleted" | "removed" => &["delete", "remove", "rm"],
         "backed" => &["backup", "copy"],
         "posted" | "uploaded" | "submitted" | "published" => &["post", "put", "upload", "submit", "publish"],
@@ -154,10 +155,15 @@ const TESTS: &[&str] = &[
 
 /// Whether the words of a command ask for tests.
 pub(super) fn is_test(argv: &[String]) -> bool {
+    let runs_targets = argv.first().is_some_and(|program| {
+        holds("make gmake ninja npm pnpm yarn bun just meson", program.rsplit('/').next().unwrap_or(program))
+    });
     argv.iter().any(|word| {
         word.split(|c: char| !c.is_alphanumeric()).any(|part| {
             let part = part.to_lowercase();
-            TESTS.contains(&part.as_str()) || part == "tests"
+            // `make check` tests, and `ruff check` does not.
+            let is_check = part == "check";
+            (TESTS.contains(&part.as_str()) && (!is_check || runs_targets)) || part == "tests"
         })
     })
 }

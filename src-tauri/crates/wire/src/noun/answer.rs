@@ -43,7 +43,7 @@ answers! {
         source: Option<AnswerSource>,
         /// Receipts of the acts that it names.
         receipts: Vec<String>,
-        /// The record's own words, where it bears the sentence.
+        /// The record's own words: those that bear the sentence, or those to compare it with.
         quote: Option<String>,
     }
 

@@ -39,7 +39,14 @@ impl Judge<'_, '_> {
         let mut proofs = Vec::new();
         for (at, part) in groups(said, is_first_person).iter().enumerate() {
             let head = part.first().copied().filter(|_| is_high && at == 0);
-            proofs.extend(self.part(part, head, is_first_person)?);
+            let found = self.part(part, head, is_first_person)?;
+            // Why it failed is what the same record says.
+            let is_cause = part.first().is_some_and(|first| holds("because since as", &first.raw));
+            let is_same = |proof: &Proof| proofs.iter().any(|other: &Proof| other.record == proof.record);
+            if is_cause && !proofs.is_empty() && !found.iter().all(is_same) {
+                return None;
+            }
+            proofs.extend(found);
         }
         Some(proofs)
     }
@@ -85,7 +92,14 @@ impl Judge<'_, '_> {
             let mut deeds = held.deeds.iter().filter_map(|at| self.checker.record.deeds.get(*at));
             !says_well || deeds.all(|deed| self.is_still_well(deed))
         };
-        let records = self.records.iter().enumerate().filter(|(_, held)| shows(held) && is_well(held));
+        let removes = acts.iter().any(|act| act.family == Family::Remove);
+        let moves = acts.iter().any(|act| act.family == Family::Move);
+        let is_all = |held: &Held| {
+            (!removes || self.checker.second_of(part, &held.deeds).is_none())
+                && (!moves || self.checker.went_elsewhere(part, &held.deeds).is_none())
+        };
+        let fits = |held: &Held| shows(held) && is_well(held) && is_all(held);
+        let records = self.records.iter().enumerate().filter(|(_, held)| fits(held));
         self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>(), COVERED)
     }
 
@@ -177,6 +191,14 @@ impl Judge<'_, '_> {
     /// Whether a record has something as it is written, a number, or a word.
     fn knows(&self, held: &Held, token: &Token) -> bool {
         let all = self.checker;
+        if token.kind == Kind::Number {
+            // `13 files` is not told by `2024-09-13.md`.
+            return held
+                .deeds
+                .iter()
+                .any(|deed| all.deeds.text_counts(*deed, &token.key) || all.leaves(*deed, token))
+                || held.texts.iter().any(|text| all.seen.text_counts(*text, &token.key));
+        }
         if token.kind != Kind::Exact {
             return held
                 .deeds
@@ -245,7 +267,10 @@ impl Object<'_, '_, '_> {
         if runs_tests && holds("test tests", &token.raw) && self.deeds().any(|deed| is_test(&deed.argv)) {
             return Some(Weight::Anchor);
         }
-        let is_little = [LITTLE, GENERIC, FAILED, WELL, LABELS].iter().any(|list| holds(list, &token.raw));
+        // `issues` are as little as an `issue`.
+        let one = token.raw.strip_suffix('s').unwrap_or(&token.raw);
+        let is_little = [LITTLE, GENERIC, FAILED, WELL, LABELS].iter().any(|list| holds(list, &token.raw))
+            || holds(GENERIC, one);
         if is_little || family(&token.raw).is_some() {
             return Some(Weight::Nothing);
         }

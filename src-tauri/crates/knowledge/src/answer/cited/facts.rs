@@ -2,7 +2,7 @@
 
 use super::super::asserts::{is_good, is_link, is_past};
 use super::super::meaning::Meaning;
-use super::super::passages::{Passage, Passages, bounded, clip, is_content, is_negation, parts};
+use super::super::passages::{Passage, Passages, asks, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
 use super::super::verbs::{FAILED, Family, UNIVERSAL, WELL, family, holds};
 use super::super::{Left, Source};
@@ -356,6 +356,11 @@ impl Place<'_> {
     }
 
     fn is_titled(&self, token: &Token) -> bool {
+        // What a tool is asked for was not done by that: `create title="Renew it"`.
+        let is_done = token.kind == Kind::Word && token.raw.ends_with("ed") && is_past(token);
+        if is_done && asks(self.title) && !self.title.contains(&token.raw) {
+            return false;
+        }
         self.about.is_some_and(|about| about.contains(&token.key))
             || (token.kind == Kind::Exact && bounded(self.title, &token.key).is_some())
     }
@@ -432,7 +437,7 @@ fn denied(content: &[&Token], own: &[Token]) -> bool {
 }
 
 /// The line of a text that a passage is of, as it is written.
-fn quoted(text: &str, raw: &str) -> String {
+pub(super) fn quoted(text: &str, raw: &str) -> String {
     shortened(line_of(text, raw).unwrap_or(raw))
 }
 

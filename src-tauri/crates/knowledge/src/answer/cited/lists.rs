@@ -18,6 +18,8 @@ pub(super) const SAYS: &str = "according says said states claims reads lists sho
 pub(super) const SOFT: &str = "gave told took got went came held used kept had";
 /// Words of what did not go well: who leaves them all out tells another thing.
 pub(super) const TROUBLE: &str = "error errors failed failure denied refused required missing unable cannot";
+/// Parts of words of a fault: who tells of one needs one.
+pub(super) const AILS: &str = "error fail fault bug crash broken invalid corrupt exception panic abort";
 /// What a text is called.
 pub(super) const TEXTS: &str = "file document summary table letter translation report script list section draft page text note \
     notes readme config configuration item commit";

@@ -2,9 +2,10 @@
 
 use super::super::asserts::is_past;
 use super::super::passages::{Passage, is_content};
-use super::super::tokens::{Kind, Token};
+use super::super::tokens::{Kind, Token, tokens};
 use super::super::verbs::holds;
 use super::lists::NUMBERED;
+use super::said::is_verb;
 
 /// Whether each number counts in a passage what it counts in the sentence. `own` is the passage in its tokens.
 pub(super) fn numbered(said: &[&Token], own: &[Token], passage: &Passage) -> bool {
@@ -17,14 +18,20 @@ pub(super) fn numbered(said: &[&Token], own: &[Token], passage: &Passage) -> boo
         label.filter(is_named).is_some() && first.as_deref() != Some(number.key.as_str())
     };
     let mut numbers = numbers.map(|(at, number)| (at, *number));
-    !numbers.any(|(at, number)| mislabels(at, number) || !counts_it(said, at, number, own, passage))
+    !numbers.any(|(at, number)| mislabels(at, number) || !counts_it(said, at, number, own))
         && !leaps(said, own, passage)
 }
 
+/// Whether nothing that a sentence counts is counted by another number alone in the passage.
+pub(super) fn counts_alike(said: &[&Token], own: &[Token]) -> bool {
+    let mut numbers = said.iter().enumerate().filter(|(_, token)| token.kind == Kind::Number);
+    numbers.all(|(at, number)| counts_it(said, at, number, own))
+}
+
 /// Whether what stands behind a number in the sentence is not counted by another one in the passage.
-fn counts_it(said: &[&Token], at: usize, number: &Token, own: &[Token], passage: &Passage) -> bool {
+fn counts_it(said: &[&Token], at: usize, number: &Token, own: &[Token]) -> bool {
     let next = said.get(at + 1).filter(|next| next.kind == Kind::Word && is_content(next));
-    let Some(next) = next.filter(|next| passage.places.contains_key(&next.key)) else { return true };
+    let Some(next) = next.filter(|next| own.iter().any(|token| token.key == next.key)) else { return true };
     let is_it = |token: &Token| token.kind == Kind::Number && token.key == number.key;
     let counted = |(at, token): (usize, &Token)| {
         is_it(token) && own.iter().skip(at + 1).take(2).any(|behind| behind.key == next.key)
@@ -35,6 +42,44 @@ fn counts_it(said: &[&Token], at: usize, number: &Token, own: &[Token], passage:
         !near.any(|token| token.kind == Kind::Number)
     });
     is_free || !own.iter().any(is_it) || own.iter().enumerate().any(counted)
+}
+
+/// The words of a passage with those that it quotes.
+fn spelled(own: &[Token]) -> Vec<Token> {
+    let one = |token: &Token| match token.kind {
+        Kind::Exact if token.key.contains(' ') => tokens(&token.key),
+        _ => vec![token.clone()],
+    };
+    own.iter().flat_map(one).collect()
+}
+
+/// Words between what a number is called by and the number.
+const LABEL: usize = 3;
+
+/// Whether a number that the sentence calls by a word is called so in the passage, where that calls another one by it: `due on the
+/// 27th`, of `on leave on the 27th, due on the 26th`.
+pub(super) fn labels_alike(said: &[&Token], own: &[Token]) -> bool {
+    let is_number = |token: &Token| {
+        token.kind == Kind::Number
+            || (token.kind == Kind::Exact && token.key.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let own = spelled(own);
+    // What stands behind a word and little words, where that is a number.
+    let behind = |at: usize| {
+        let near = own.iter().skip(at + 1).take(LABEL);
+        near.take_while(|token| token.kind != Kind::Mark)
+            .find(|token| is_content(token))
+            .filter(|it| is_number(it))
+    };
+    said.iter().enumerate().filter(|(_, token)| is_number(token)).all(|(at, number)| {
+        let near = said.iter().take(at).rev().take(LABEL);
+        let label = near.take_while(|token| token.kind != Kind::Mark).find(|token| is_content(token));
+        let is_name = |label: &&&Token| label.kind == Kind::Word && !is_verb(said, label);
+        let Some(label) = label.filter(is_name) else { return true };
+        let called = own.iter().enumerate().filter(|(_, token)| token.key == label.key);
+        let mut called = called.filter_map(|(at, _)| behind(at)).peekable();
+        called.peek().is_none() || called.any(|other| other.key == number.key)
+    })
 }
 
 /// Whether a sentence puts two numbers beside each other between which a sentence of the passage has a third: `from 21 in 2021 to

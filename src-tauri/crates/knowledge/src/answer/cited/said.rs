@@ -1,6 +1,7 @@
 //! A sentence that cites, in its parts and phrases, and what of it claims an act of the agent's own.
 
 use super::super::asserts::{is_link, is_past, straight};
+use super::super::meaning::is_to_come;
 use super::super::passages::{is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, is_path, tokens};
 use super::super::verbs::{Family, GENERIC, STANDS, family, holds};
@@ -67,7 +68,8 @@ pub(super) fn risky<'s>(said: &[&'s Token]) -> Vec<&'s Token> {
             before.kind == Kind::Mark || holds(BE, &raw) || holds("and or but", &raw)
         })
     };
-    let acts = said.iter().enumerate().filter(|(at, token)| is_act(token) && is_ours(*at));
+    let acts =
+        said.iter().enumerate().filter(|(at, token)| is_act(token) && is_ours(*at) && !is_to_come(said, *at));
     acts.map(|(_, token)| *token).collect()
 }
 

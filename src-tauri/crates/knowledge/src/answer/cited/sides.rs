@@ -4,7 +4,8 @@ use super::super::asserts::is_past;
 use super::super::passages::is_content;
 use super::super::tokens::{Kind, Token};
 use super::super::verbs::holds;
-use super::numbers::{bounds_alike, per_alike};
+use super::lists::AILS;
+use super::numbers::{bounds_alike, counts_alike, labels_alike, per_alike};
 use super::said::denies;
 use std::collections::BTreeSet;
 
@@ -17,9 +18,41 @@ const AGENT: usize = 5;
 pub(in super::super) fn is_alike(said: &[&Token], own: &[Token]) -> bool {
     bounds_alike(said, own)
         && per_alike(said, own)
+        && counts_alike(said, own)
+        && labels_alike(said, own)
+        && !counts_none(said, own)
+        && !ails(said, own)
         && compares_alike(said, own)
         && acts_alike(said, own)
         && (!denies(said) || limits_alike(said, own))
+}
+
+/// Whether there is none in the passage of what the sentence tells of: `the failures are in a.rs`, of `6 examples, 0 failures`.
+fn counts_none(said: &[&Token], own: &[Token]) -> bool {
+    let is_none = |pair: &[Token]| match pair {
+        [zero, what] => {
+            zero.kind == Kind::Number
+                && zero.key == "0"
+                && what.kind == Kind::Word
+                && is_content(what)
+                && said.iter().any(|token| token.key == what.key)
+        }
+        _ => false,
+    };
+    !denies(said)
+        && !said.iter().any(|token| token.kind == Kind::Number && token.key == "0")
+        && own.windows(2).any(is_none)
+        && !said.iter().any(|token| token.kind == Kind::Number)
+}
+
+/// Whether a sentence tells of a fault, and the passage of none: `has a syntax error`, of `syntax is ok`.
+fn ails(said: &[&Token], own: &[Token]) -> bool {
+    let fault = |token: &Token| {
+        let raw = token.raw.to_lowercase();
+        AILS.split_whitespace().any(|word| raw.contains(word))
+    };
+    let told = |token: &&&Token| token.kind == Kind::Word && fault(token);
+    said.iter().filter(told).count() > 0 && !denies(said) && !own.iter().any(fault)
 }
 
 /// Whether what is compared stands on the side of `than` on which the passage has it.
