@@ -120,6 +120,11 @@ impl ApprovalWindow {
         (state.card, state.offered, state.drafted) = (None, None, None);
     }
 
+    /// Whether this card is on the screen.
+    pub(crate) fn shows(&self, about: &About) -> bool {
+        self.state().card.as_ref().is_some_and(|card| card.about == *about)
+    }
+
     /// The window is gone. An open key stays open only as long as governance lets it.
     pub fn leave(&self) {
         let mut state = self.state();
@@ -436,7 +441,10 @@ mod tests {
     fn another_subject_forgets_what_was_begun() {
         let long = Duration::from_secs(9);
         let approval_window = approval_window(long, Some(long));
+        assert!(approval_window.shows(&about("apr_1", "sha", false)));
+        assert!(!approval_window.shows(&about("apr_2", "sha", false)), "a key that is asked stops");
         approval_window.take(Subject::Approval { id: "apr_1".to_owned() });
+        assert!(!approval_window.shows(&about("apr_1", "sha", false)));
         assert!(held(&approval_window, &about("apr_1", "sha", false)).is_err());
     }
 }

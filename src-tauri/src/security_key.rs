@@ -99,7 +99,8 @@ pub async fn grant_by_key(
         let (window, asked) = (webview.state::<ApprovalWindow>(), webview.state::<AskedKey>());
         let _asking = asked.begin()?;
         let (id, shown) = (approval.clone(), packet_sha256.clone());
-        held(&window, &About::Approval { id, packet_sha256: shown, lasting: false })?;
+        let about = About::Approval { id, packet_sha256: shown, lasting: false };
+        held(&window, &about)?;
         let of = waiting(&store, &approval, &packet_sha256)?;
         let bytes = packet(&store, &of)?;
         let pin = security_key::pin(&pin)?;
@@ -109,7 +110,7 @@ pub async fn grant_by_key(
         // A window that was closed, or shows something else by now, has left the card.
         let mut watch = |moment: Moment| {
             asked.wants_touch.store(moment == Moment::Touch, Ordering::SeqCst);
-            !asked.is_left.load(Ordering::SeqCst) && window.state().card.is_some()
+            !asked.is_left.load(Ordering::SeqCst) && window.shows(&about)
         };
         let session = store.session()?;
         let question = (bytes.as_slice(), of.person_id.as_str());

@@ -23,6 +23,10 @@ pub trait Front {
     /// A word about what was typed.
     fn remark(&mut self, words: &str);
 
+    /// Whether the person wants to wait no longer, while something else than they is waited for. Where the terminal itself hears
+    /// Ctrl-C there is nobody left to say so.
+    fn has_left(&mut self) -> bool;
+
     /// Waits until the person has had time to see what is shown, and throws away what was typed before.
     fn arm(&mut self);
 
@@ -70,6 +74,10 @@ impl Front for Plain<'_> {
 
     fn remark(&mut self, words: &str) {
         self.terminal.print(&format!("{}\r\n", plain(words)));
+    }
+
+    fn has_left(&mut self) -> bool {
+        false
     }
 
     fn arm(&mut self) {

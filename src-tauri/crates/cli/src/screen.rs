@@ -20,7 +20,7 @@ use crate::terminal::{ARMING, Echo, Silence, Terminal, Typed};
 use crate::text::paragraph;
 use hold::Hold;
 use host::Session;
-use keys::Keys;
+use keys::{Key, Keys};
 use ratatui::backend::CrosstermBackend;
 use std::fs::File;
 use std::io::BufWriter;
@@ -128,6 +128,13 @@ impl Front for Screen {
 
     fn remark(&mut self, words: &str) {
         self.view.remark((Tone::Warn, words.to_owned()));
+        // What is waited for next may be no answer of the person, and nothing else draws meanwhile.
+        let _ = self.draw();
+    }
+
+    fn has_left(&mut self) -> bool {
+        // A terminal that is gone left, too.
+        self.keys.pressed().map_or(true, |pressed| pressed.contains(&Key::Interrupt))
     }
 
     fn arm(&mut self) {

@@ -23,7 +23,11 @@ pub fn chosen(front: &mut dyn Front) -> Result<Option<Found>, Error> {
         let mut found = plugged_in()?;
         let question = match found.as_slice() {
             [] => NONE,
-            [_] => return Ok(found.pop()),
+            [only] => {
+                // Whatever is plugged in is told the PIN, so it is said what that is.
+                front.remark(&format!("Security key: {} ({})", plain(&only.name), only.place.display()));
+                return Ok(found.pop());
+            }
             several => {
                 let row = |(number, one): (usize, &Found)| {
                     (Tone::Plain, format!("  {number}  {} ({})", plain(&one.name), one.place.display()))
@@ -73,7 +77,7 @@ pub fn used<T>(
                 drop(silence.take());
                 front.remark("Touch your security key now.");
             }
-            true
+            !front.has_left()
         };
         match pin(&typed).and_then(|pin| act(&pin, &mut watch)) {
             Ok(came) => return Ok(Some(came)),

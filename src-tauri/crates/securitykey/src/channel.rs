@@ -27,10 +27,20 @@ const CHANNEL_BUSY: u8 = 0x06;
 const LOOK: Duration = Duration::from_millis(100);
 /// A key that works says so every tenth of a second; one that says nothing for so long is gone.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How long a touch is waited for.
+/// How long a touch is waited for, and what needs none, however often the key says that it works.
 const TOUCH: Duration = Duration::from_secs(60);
+const WORK: Duration = Duration::from_secs(10);
 /// How long a key may take to say that it has stopped.
 const STOPS: Duration = Duration::from_secs(1);
+
+/// What a command waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// Somebody who touches the key.
+    Touch,
+    /// The key alone.
+    Work,
+}
 
 /// A channel of one's own to a key.
 pub(crate) struct Channel<'d> {
@@ -60,7 +70,7 @@ impl<'d> Channel<'d> {
     }
 
     /// One command of CTAP2 and its answer, without the status. Whoever watches is told what the key is at, and may end it.
-    pub(crate) fn ask(&mut self, request: &[u8], watch: Watch<'_>) -> Result<Vec<u8>, Error> {
+    pub(crate) fn ask(&mut self, request: &[u8], what: For, watch: Watch<'_>) -> Result<Vec<u8>, Error> {
         self.send(CBOR, request)?;
         let begun = Instant::now();
         let (mut heard, mut moment) = (begun, Moment::Working);
@@ -91,8 +101,10 @@ impl<'d> Channel<'d> {
                 Some((why, since)) if since.elapsed() > STOPS => return Err(why.clone()),
                 Some(_) => {}
                 None => {
-                    let why = if begun.elapsed() > TOUCH {
+                    let why = if what == For::Touch && begun.elapsed() > TOUCH {
                         Error::TimedOut
+                    } else if what == For::Work && begun.elapsed() > WORK {
+                        Error::Gone
                     } else if watch(moment) {
                         continue;
                     } else {

@@ -1,7 +1,7 @@
 //! One security key: what it says of itself, a passkey made on it, and its signature (CTAP 2.1, 6).
 
 use crate::cbor::Value;
-use crate::channel::Channel;
+use crate::channel::{Channel, For};
 use crate::pin::{Agreed, Pin, Protocol, Token};
 use crate::{Device, Error, Moment, Watch};
 use seal::webauthn::cbor::Item;
@@ -75,7 +75,7 @@ impl<'d> SecurityKey<'d> {
     /// [`Error::Old`], [`Error::PinMissing`], and when it does not answer.
     pub fn open(device: &'d mut dyn Device) -> Result<Self, Error> {
         let mut channel = Channel::open(device)?;
-        let answer = channel.ask(&[INFO], &mut |_| true)?;
+        let answer = channel.ask(&[INFO], For::Work, &mut |_| true)?;
         let info = read(&answer)?;
         let speaks = |item: &Item<'_>| matches!(item, Item::Text(word) if word.starts_with("FIDO_2"));
         if !listed(&info, 1).iter().any(speaks) {
@@ -162,7 +162,7 @@ impl<'d> SecurityKey<'d> {
         }
         parameters.push((8, Value::Bytes(&mark)));
         parameters.push((9, Value::Integer(token.protocol().number())));
-        let answer = self.channel.ask(&Value::request(MAKE, parameters), watch)?;
+        let answer = self.channel.ask(&Value::request(MAKE, parameters), For::Touch, watch)?;
         bytes(&read(&answer)?, 2, AUTHENTICATOR_DATA_MAX)
     }
 
@@ -185,7 +185,7 @@ impl<'d> SecurityKey<'d> {
             (6, Value::Bytes(&mark)),
             (7, Value::Integer(token.protocol().number())),
         ];
-        let answer = self.channel.ask(&Value::request(GET, parameters), watch)?;
+        let answer = self.channel.ask(&Value::request(GET, parameters), For::Touch, watch)?;
         let answer = read(&answer)?;
         let credential_id = which(&answer, &one)?;
         let authenticator_data = bytes(&answer, 2, AUTHENTICATOR_DATA_MAX)?;
@@ -223,7 +223,7 @@ impl<'d> SecurityKey<'d> {
             parameters.push((6, Value::Bytes(mark)));
             parameters.push((7, Value::Integer(token.protocol().number())));
         }
-        let answer = self.channel.ask(&Value::request(GET, parameters), watch)?;
+        let answer = self.channel.ask(&Value::request(GET, parameters), For::Work, watch)?;
         which(&read(&answer)?, of)
     }
 
@@ -276,7 +276,7 @@ impl<'d> SecurityKey<'d> {
     fn pin(&mut self, part: i64, more: Vec<(i64, Value<'_>)>) -> Result<Vec<u8>, Error> {
         let mut parameters = vec![(1, Value::Integer(self.protocol.number())), (2, Value::Integer(part))];
         parameters.extend(more);
-        self.channel.ask(&Value::request(PIN, parameters), &mut |_: Moment| true)
+        self.channel.ask(&Value::request(PIN, parameters), For::Work, &mut |_: Moment| true)
     }
 }
 

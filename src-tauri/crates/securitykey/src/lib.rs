@@ -13,7 +13,7 @@
 //! # Invariants (tests cite them by number)
 //!
 //! 1. A key has said everything within bounds and a time, or it is an [`Error`]: a message of 7609 bytes, CBOR eight deep, one
-//!    minute for a touch, three seconds without a word.
+//!    minute for a touch, ten seconds for what needs none, three without a word.
 //! 2. A PIN leaves as the encrypted half of its digest, and is wiped when dropped. Each wrong one says how many are left.
 //! 3. Nothing is asked of a key that has no PIN: it could not verify who touches it.
 //! 4. What a person leaves is cancelled at the key, too, which then stops blinking.

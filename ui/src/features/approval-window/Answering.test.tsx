@@ -210,14 +210,17 @@ test("a key that is asked says when to touch it, and can be left; a wrong PIN is
   expect(field.value).toBe("");
 });
 
-test("where one is enrolled and none is plugged in, it says so and looks again", async () => {
+test("where one is enrolled and none is plugged in, it says so and looks again; a PIN is not kept beside the passphrase", async () => {
   let plugged: { name: string; place: string }[] = [];
   const { user } = shown({ securityKeys: async () => ({ is_enrolled: true, plugged_in: plugged }) });
   await user.click(await screen.findByRole("button", { name: "Use security key" }));
   await screen.findByText(/No security key is plugged in/);
   plugged = [KEY];
   await user.click(screen.getByRole("button", { name: "Look again" }));
-  await screen.findByLabelText("PIN of your security key");
+  await user.type(await screen.findByLabelText("PIN of your security key"), "4711");
+  await user.click(screen.getByRole("button", { name: "Use the approval passphrase" }));
+  await user.click(screen.getByRole("button", { name: "Use security key" }));
+  expect(screen.getByLabelText<HTMLInputElement>("PIN of your security key").value).toBe("");
 });
 
 test("a reader of screens finds nothing serious", async () => {

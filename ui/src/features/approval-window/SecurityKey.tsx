@@ -28,9 +28,11 @@ export interface KeyInUse {
 /** `isOff` where no key may sign, as what lasts. */
 export function useSecurityKey(desk: Desk, isOff: boolean): KeyInUse {
   const [keys, setKeys] = useState<SecurityKeys | null>(null);
-  const [isTurned, turn] = useState(false);
+  const [isTurned, setTurned] = useState(false);
   const [chosen, choose] = useState<string | null>(null);
   const [pin, type] = useState("");
+  // Whoever turns to the passphrase leaves no PIN behind.
+  const turn = (on: boolean) => { setTurned(on); type(""); };
   const look = useCallback(() => { desk.securityKeys().then(setKeys, () => setKeys(null)); }, [desk]);
   useEffect(look, [look]);
   const plugged = keys?.plugged_in ?? [];

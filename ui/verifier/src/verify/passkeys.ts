@@ -9,7 +9,7 @@ import { at, Malformed, Stop } from "./read/stop.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
 import { base64urlDecode, checkSigned, follows, parseSigned, PasskeyKey, saidBy, type Said, type Signed } from "./webauthn.ts";
 
-/** The origin of a passkey on a security key, which Hermit itself asked. No page in a browser is ever at it. */
+/** The origin of a passkey on a security key, where no browser asked: none is ever at it. */
 const SECURITY_KEY_ORIGIN = "hermit:security-key";
 
 /** What is known of a passkey that said yes. */
@@ -49,7 +49,7 @@ export class Passkeys {
       const made = decisions === 1 ? "1 decision of a person is" : `${decisions} decisions of a person are`;
       const copied = said.isBackedUp ? "was copied to other devices of its owner" : "may be copied to other devices of its owner";
       const copies = said.isBackupEligible ? copied : "stays on its device";
-      const by = origin === SECURITY_KEY_ORIGIN ? "a security key that the approval key lets say yes, asked by Hermit" : `a passkey that the approval key lets say yes, at ${origin}`;
+      const by = origin === SECURITY_KEY_ORIGIN ? "a security key that the approval key lets say yes, asked by no page" : `a passkey that the approval key lets say yes, at ${origin}`;
       return `${made} signed by ${by}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey ${copies}`;
     });
   }

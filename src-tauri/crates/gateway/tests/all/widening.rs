@@ -78,6 +78,7 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("models.standard", Effect::Sets),
     ("models.stop_get", Effect::Narrows),
     ("models.test", Effect::Keeps),
+    ("passkeys.enrol", Effect::Signed),
     ("passkeys.revoke", Effect::Narrows),
     ("playbooks.adopt", Effect::Asks),
     ("playbooks.try_draft", Effect::Keeps),

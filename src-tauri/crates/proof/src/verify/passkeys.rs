@@ -32,7 +32,7 @@ impl Seen {
         };
         let by = match self.origin.as_str() {
             SECURITY_KEY_ORIGIN => {
-                "a security key that the approval key lets say yes, asked by Hermit".to_owned()
+                "a security key that the approval key lets say yes, asked by no page".to_owned()
             }
             origin => format!("a passkey that the approval key lets say yes, at {origin}"),
         };
