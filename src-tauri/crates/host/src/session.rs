@@ -75,10 +75,6 @@ fn fits(name: &str, told: &Value) -> Result<(), serde_json::Error> {
     of.map_or(Ok(()), |(_, reads)| reads(told))
 }
 
-fn unread(error: serde_json::Error) -> Error {
-    api::usage(error.to_string())
-}
-
 fn reads<T: DeserializeOwned>(told: &Value) -> Result<(), serde_json::Error> {
     <T as serde::Deserialize>::deserialize(told).map(drop)
 }
@@ -266,12 +262,12 @@ impl Session {
             .hint("stop that process first")),
             // Whoever has the files of this machine says what stands in them, also beside the process that owns the store.
             Some(Access::surface) if name == Standard::NAME => {
-                let asked: Standard = serde_json::from_value(params).map_err(unread)?;
+                let asked: Standard = serde_json::from_value(params).map_err(api::failed)?;
                 attached.reading.set_standard_model(asked.address.as_deref())?;
                 serde_json::to_value(Chosen { standard: asked.address }).map_err(api::failed)
             }
             Some(Access::surface) if name == Embed::NAME => {
-                let asked: Embed = serde_json::from_value(params).map_err(unread)?;
+                let asked: Embed = serde_json::from_value(params).map_err(api::failed)?;
                 let told = attached.reading.set_embeddings(asked.address.as_deref())?;
                 serde_json::to_value(told).map_err(api::failed)
             }
