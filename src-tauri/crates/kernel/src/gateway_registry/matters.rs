@@ -5,16 +5,18 @@ use super::{PAGE, Traffic};
 use crate::Error;
 use ledger::{Reader, Stored};
 use model::body::Body;
-use model::gateway::{MessageRefusal, MessageState};
+use model::gateway::{MessageAbout, MessageRefusal, MessageState};
 use model::{Digest, PrincipalId, TaskId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Messages that went out, or will never, of which something is known: the newest. A button of an older one orders nothing, and an
-/// answer to it is about no task.
+/// Messages that went out, or will never, of which something is known: the newest, and as many states of lines. A button of an
+/// older one orders nothing, and an answer to it is about no task.
 pub(super) const MESSAGES_MAX: usize = 400;
 /// Events behind the newest list of places before another is written.
 pub(crate) const LISTED_EVERY: u64 = 250;
 
+/// Places of one list at most: an event holds no more. Where so many wait to go out, the stream is read from an older list.
+pub(crate) const LISTED_MAX: usize = 10_000;
 /// Events that are read at once in search of it.
 const LOOK: usize = 300;
 
@@ -23,6 +25,7 @@ const LOOK: usize = 300;
 struct Message {
     places: Vec<u64>,
     waits: bool,
+    is_state: bool,
 }
 
 /// Places of events that still tell something.
@@ -74,6 +77,9 @@ impl Matters {
             Body::MessageQueued(b) => {
                 self.buttons.extend(b.button_sha256.map(|button| (button, b.repeat_key.clone())));
                 self.change(&b.repeat_key, place, Some(true));
+                if let Some(message) = self.messages.get_mut(&b.repeat_key) {
+                    message.is_state = b.about == MessageAbout::State;
+                }
             }
             Body::MessageSending(b) => self.change(&b.repeat_key, place, Some(true)),
             Body::MessageSettled(b) => {
@@ -90,11 +96,16 @@ impl Matters {
     }
 
     fn places(&self) -> BTreeSet<u64> {
-        let mut settled: Vec<&Message> = self.messages.values().filter(|one| !one.waits).collect();
-        settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last().copied()));
-        settled.truncate(MESSAGES_MAX);
+        let newest = |is_state: bool| {
+            let settled = self.messages.values().filter(|one| !one.waits && one.is_state == is_state);
+            let mut settled: Vec<&Message> = settled.collect();
+            settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last().copied()));
+            settled.truncate(MESSAGES_MAX);
+            settled
+        };
         let waiting = self.messages.values().filter(|one| one.waits);
-        let of_messages = waiting.chain(settled).flat_map(|one| &one.places).copied();
+        let messages = waiting.chain(newest(false)).chain(newest(true));
+        let of_messages = messages.flat_map(|one| &one.places).copied();
         let others = self.refused.values().chain(&self.silenced).chain(self.received.values());
         of_messages.chain(others.copied()).chain(self.read).chain(self.newest).collect()
     }
@@ -108,16 +119,18 @@ impl Traffic {
 
     /// Forgets the oldest of more messages than are known; what waits is none of them.
     pub(super) fn forget(&mut self) {
-        for _ in MESSAGES_MAX..self.order.len() {
-            let Some((key, button)) = self.order.pop_front() else { break };
-            if self.queue.iter().any(|message| message.repeat_key == key) {
-                self.order.push_back((key, button));
-                continue;
-            }
-            self.told.remove(&key);
-            // All states of a line have the same button.
-            if let Some(button) = button.filter(|one| self.order.iter().all(|(_, of)| *of != Some(*one))) {
-                self.buttons.remove(&button);
+        for order in [&mut self.order, &mut self.states] {
+            for _ in MESSAGES_MAX..order.len() {
+                let Some((key, button)) = order.pop_front() else { break };
+                if self.queue.iter().any(|message| message.repeat_key == key) {
+                    order.push_back((key, button));
+                    continue;
+                }
+                self.told.remove(&key);
+                // All states of a line have the same button.
+                if let Some(button) = button.filter(|one| order.iter().all(|(_, of)| *of != Some(*one))) {
+                    self.buttons.remove(&button);
+                }
             }
         }
         for _ in MESSAGES_MAX..self.sent.len() {

@@ -44,7 +44,7 @@ const fn is_made_of_parts(kind: ArtifactKind) -> bool {
     )
 }
 
-/// What came from elsewhere, or is a copy of a file: it is erased by itself, or not at all.
+/// What came from elsewhere, is a copy of a file, or is at work by a person's yes: it is erased by itself, or not at all.
 const fn is_source(kind: ArtifactKind) -> bool {
     matches!(
         kind,
@@ -61,6 +61,8 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::SkillText
             | ArtifactKind::Skin
             | ArtifactKind::PolicyRules
+            | ArtifactKind::Schedule
+            | ArtifactKind::Gateway
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )
