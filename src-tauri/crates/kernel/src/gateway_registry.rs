@@ -168,9 +168,7 @@ impl Traffic {
                 }
             }
             Body::MessageQueued(b) => {
-                let is_state = b.about == MessageAbout::State;
-                let order = if is_state { &mut self.states } else { &mut self.order };
-                order.push_back((b.repeat_key.clone(), b.button_sha256));
+                self.count_queued(b);
                 self.queued(b);
                 self.forget();
             }

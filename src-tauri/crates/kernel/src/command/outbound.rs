@@ -198,10 +198,10 @@ impl Kernel {
         origin: Option<&str>,
     ) -> Result<Vec<Telling>, Error> {
         let task = state.task.task_id;
-        let is_told = |key: &str| self.was_told(record, key);
+        let is_told = |key: &str| record.traffic.has_told(key);
         if state.task.status.is_terminal() {
             let key = format!("end:{task}");
-            if is_told(&key)? {
+            if is_told(&key) {
                 return Ok(Vec::new());
             }
             let words = self.outcome_in_words(state)?;
@@ -210,7 +210,7 @@ impl Kernel {
         let mut news = Vec::new();
         for one in state.clarifications.values().filter(|one| one.status == ClarificationStatus::Pending) {
             let key = format!("question:{}", one.clarification_id);
-            if !is_told(&key)? {
+            if !is_told(&key) {
                 let may_answer = super::inbound_use::question_of(state) == Some(one.clarification_id);
                 let words = words::question(state, one, may_answer);
                 news.push(Telling::words(key, MessageAbout::Question, words).about_task(Some(task)));
@@ -219,7 +219,7 @@ impl Kernel {
         for one in state.approvals.values().filter(|one| one.approval.status == ApprovalStatus::Pending) {
             let (id, at) = (one.approval.approval_id, one.approval.approval_packet_sha256);
             let key = format!("approval:{id}");
-            if is_told(&key)? {
+            if is_told(&key) {
                 continue;
             }
             let (button, sha256) = self.button(record, "Deny");

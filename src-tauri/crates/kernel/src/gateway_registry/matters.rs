@@ -4,7 +4,7 @@
 use super::{PAGE, Traffic};
 use crate::Error;
 use ledger::{Reader, Stored};
-use model::body::Body;
+use model::body::{Body, MessageQueued};
 use model::gateway::{MessageAbout, MessageRefusal, MessageState};
 use model::{Digest, PrincipalId, TaskId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,8 +15,8 @@ pub(super) const MESSAGES_MAX: usize = 400;
 /// Events behind the newest list of places before another is written.
 pub(crate) const LISTED_EVERY: u64 = 250;
 
-/// Places of one list at most: an event holds no more. Where so many wait to go out, the stream is read from an older list.
-pub(crate) const LISTED_MAX: usize = 10_000;
+/// Places of one list: as many as an event holds.
+pub(crate) const PLACES_MAX: usize = 20_000;
 /// Events that are read at once in search of it.
 const LOOK: usize = 300;
 
@@ -119,23 +119,41 @@ impl Traffic {
 
     /// Forgets the oldest of more messages than are known; what waits is none of them.
     pub(super) fn forget(&mut self) {
-        for order in [&mut self.order, &mut self.states] {
-            for _ in MESSAGES_MAX..order.len() {
-                let Some((key, button)) = order.pop_front() else { break };
-                if self.queue.iter().any(|message| message.repeat_key == key) {
-                    order.push_back((key, button));
-                    continue;
-                }
-                self.told.remove(&key);
-                // All states of a line have the same button.
-                if let Some(button) = button.filter(|one| order.iter().all(|(_, of)| *of != Some(*one))) {
-                    self.buttons.remove(&button);
-                }
+        for _ in MESSAGES_MAX..self.order.len() {
+            let Some((key, button)) = self.order.pop_front() else { break };
+            if self.queue.iter().any(|message| message.repeat_key == key) {
+                self.order.push_back((key, button));
+                continue;
+            }
+            self.told.remove(&key);
+            // All states of a line have the same button.
+            if let Some(button) = button.filter(|one| self.order.iter().all(|(_, of)| *of != Some(*one))) {
+                self.buttons.remove(&button);
             }
         }
         for _ in MESSAGES_MAX..self.sent.len() {
             if let Some(oldest) = self.sent.pop_front() {
                 self.about.remove(&oldest);
+            }
+        }
+    }
+
+    /// Counts a message that is to go out among those that are known. States of lines are counted apart, and the oldest of more than
+    /// are known forgotten, with the button that no other of them has.
+    pub(super) fn count_queued(&mut self, b: &MessageQueued) {
+        if b.about != MessageAbout::State {
+            self.order.push_back((b.repeat_key.clone(), b.button_sha256));
+            return;
+        }
+        self.states.push_back((b.repeat_key.clone(), b.button_sha256));
+        for _ in MESSAGES_MAX..self.states.len() {
+            let Some((key, button)) = self.states.pop_front() else { break };
+            if self.queue.iter().any(|message| message.repeat_key == key) {
+                self.states.push_back((key, button));
+                continue;
+            }
+            if let Some(button) = button.filter(|one| self.states.iter().all(|(_, of)| *of != Some(*one))) {
+                self.buttons.remove(&button);
             }
         }
     }
