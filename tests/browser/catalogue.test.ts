@@ -279,6 +279,10 @@ test("a run has the folder and the files of the conversation that it was begun i
   await world.page.getByLabel("Also at these ports of this machine").fill(port);
   await button("Look for models").click();
   await button("Use words by default").click();
+  // No terminal opened this page, so that a terminal says it.
+  await world.page.getByText(/only a person may ask/i).first().waitFor();
+  world.hermit("models", "use", second.name);
+  await button("Look for models").click();
   await world.page.getByText("The default model is").getByText(port, { exact: false }).waitFor({ timeout: 30_000 });
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Two models/ }).click();

@@ -7,6 +7,7 @@ read IMAP NAME              prints what stands in a mailbox, a JSON object for e
 Whoever writes from example.com is vouched for, as if the mail was signed there, and nobody else is.
 """
 
+import atexit
 import email
 import email.message
 import email.policy
@@ -118,6 +119,8 @@ def serve(folder, imap, smtp):
     if program is None:
         sys.exit("dovecot is not here")
     server = subprocess.Popen([program, "-F", "-c", place], stdout=sys.stderr)
+    # Whatever goes wrong from here on leaves no server behind.
+    atexit.register(server.terminate)
 
     def end(*_):
         server.terminate()

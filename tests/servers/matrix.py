@@ -4,6 +4,7 @@ serve FOLDER PORT NAME...   makes what is missing in the folder, serves, and pri
 call PORT TOKEN METHOD PATH asks the homeserver for somebody, with the JSON on standard input, and prints what it answers
 """
 
+import atexit
 import hashlib
 import hmac
 import json
@@ -86,6 +87,8 @@ def serve(folder, port, names):
     server = subprocess.Popen(
         [sys.executable, "-m", "synapse.app.homeserver", "-c", place], stdout=log, stderr=log, cwd=folder
     )
+    # Whatever goes wrong from here on leaves no server behind.
+    atexit.register(server.kill)
     signal.signal(signal.SIGTERM, lambda *_: server.kill() or os._exit(0))
     until = time.monotonic() + 120
     while True:

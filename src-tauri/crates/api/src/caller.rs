@@ -71,10 +71,17 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
             ));
         }
         Access::surface if !asker.has_person() && (caller == Caller::Page || !given("signed")) => {
-            return Err(forbidden(format!("only a person may ask `{name}`: something runs by itself again")).hint(
-                "a person says it in the process that holds the store, at a terminal with the approval passphrase, or on a \
-                 page that was opened from a terminal; another page asks for that passphrase",
-            ));
+            let how = match name {
+                "models.standard" | "models.embed" => {
+                    "a person says it in the app, at a terminal of this machine (`hermit models use`, `hermit models \
+                     embeddings`), or on a page that was opened from a terminal"
+                }
+                _ => {
+                    "a person says it in the process that holds the store, at a terminal with the approval passphrase, or on \
+                     a page that was opened from a terminal; another page asks for that passphrase"
+                }
+            };
+            return Err(forbidden(format!("only a person may ask `{name}`")).hint(how));
         }
         _ => {}
     }

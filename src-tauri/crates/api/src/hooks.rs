@@ -90,7 +90,8 @@ pub fn call(
         return Err(refused(host, name, CallRefused::Signature)?);
     };
     if !signature.is_of(host.now().0) {
-        return Err(refused(host, name, CallRefused::Time)?);
+        // Whoever has heard one can say it again without end.
+        return Err(if noted == Noted::Yes { refused(host, name, CallRefused::Time)? } else { refusal() });
     }
     let signed = signature.call(name, body);
     match kernel.call_hook(&signed) {

@@ -205,10 +205,12 @@ impl Local {
             Ok(())
         });
         set.map_err(Error::to_wire)?;
-        // Whoever named it sees at once whether it answers; vectors are made beside the work.
-        let kernel = self.owned_kernel().map_err(Error::to_wire)?;
-        kernel.try_embeddings().map_err(api::of_kernel)?;
-        self.notices.memories_changed();
+        // Whoever named it sees at once whether it answers; vectors are made beside the work. Beside another process that holds
+        // the store, that one looks at its settings when it makes the next.
+        if let Ok(kernel) = self.owned_kernel() {
+            kernel.try_embeddings().map_err(api::of_kernel)?;
+            self.notices.memories_changed();
+        }
         self.embeddings_now()
     }
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use wire::models::{Chosen, Embed, Standard};
 use wire::{Access, Code, Command, Error};
 use words::task::DriveState;
 
@@ -259,6 +260,17 @@ impl Session {
                 format!("`{name}` cannot run while another process has this store open"),
             )
             .hint("stop that process first")),
+            // Whoever has the files of this machine says what stands in them, also beside the process that owns the store.
+            Some(Access::surface) if name == Standard::NAME => {
+                let asked: Standard = serde_json::from_value(params).map_err(api::failed)?;
+                attached.reading.set_standard_model(asked.address.as_deref())?;
+                serde_json::to_value(Chosen { standard: asked.address }).map_err(api::failed)
+            }
+            Some(Access::surface) if name == Embed::NAME => {
+                let asked: Embed = serde_json::from_value(params).map_err(api::failed)?;
+                let told = attached.reading.set_embeddings(asked.address.as_deref())?;
+                serde_json::to_value(told).map_err(api::failed)
+            }
             Some(Access::write | Access::person | Access::surface) => {
                 match attached.client.ask(name, &params) {
                     // Nobody has heard it, so it can be said again to whoever owns the store now.

@@ -93,6 +93,8 @@ pub struct Traffic {
     told: BTreeSet<String>,
     /// The same in order, each with its button.
     order: VecDeque<(String, Option<Digest>)>,
+    /// States of lines likewise, counted apart: those of a few tasks push no question and no approval out.
+    states: VecDeque<(String, Option<Digest>)>,
     /// The newest messages of ours, by the service's own ids, in order.
     sent: VecDeque<(PrincipalId, String)>,
     /// Events behind the newest list of those that still tell something.
@@ -166,7 +168,7 @@ impl Traffic {
                 }
             }
             Body::MessageQueued(b) => {
-                self.order.push_back((b.repeat_key.clone(), b.button_sha256));
+                self.count_queued(b);
                 self.queued(b);
                 self.forget();
             }
@@ -184,8 +186,12 @@ impl Traffic {
                 message.not_before = b.settled_at.plus_ms(retry_ms(message.attempts));
                 let about = (message.principal_id, message.about_task_id);
                 if let ((of, Some(task)), Some(sent)) = (about, sent) {
-                    self.sent.push_back((of, sent.clone()));
-                    self.about.insert((of, sent), task);
+                    // A line is known by the name that it was sent under, and once, however often it is changed.
+                    let line = self.lines.of(task).filter(|_| message.about == MessageAbout::State);
+                    let is_edit = line.is_some_and(|line| line.message_id.as_ref() != Some(&sent));
+                    if !is_edit && self.about.insert((of, sent.clone()), task).is_none() {
+                        self.sent.push_back((of, sent));
+                    }
                 }
                 if b.state != MessageState::Queued {
                     self.queue.retain(|message| message.repeat_key != b.repeat_key);

@@ -20,7 +20,8 @@ pub enum Access {
     owner,
     /// As `owner`; or, from anywhere else, with what a person signed for exactly that, in `signed`.
     person,
-    /// As `person`; or from a page whose link a person read at a terminal: it lets something run by itself again.
+    /// As `person`; or from a page whose link a person read at a terminal: it lets something run by itself again, or says whom
+    /// what is said and remembered here is given to from now on.
     surface,
     /// No open store at all.
     free,
@@ -291,9 +292,9 @@ macro_rules! with_commands {
         "makes the task that asks a person whether to adopt a drafted playbook" playbooks.adopt(Adopt) -> Submitted, write [];
         "stops the use of an adopted playbook" playbooks.turn_off(TurnOff) -> TurnedOff, write [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
-        "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
+        "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, surface [];
         "tells which embedding model finds memory by meaning, and how far its vectors are made" models.embedded(Embedded) -> Embeddings, read [knowledge];
-        "names the embedding model by which memory is found by meaning" models.embed(Embed) -> Embeddings, write [];
+        "names the embedding model by which memory is found by meaning" models.embed(Embed) -> Embeddings, surface [];
         "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
         "tells what models have cost, by day and by model, and what they may cost in a day" models.costs(Costs) -> CostsBy, read [tasks];
         "sets what models may cost in a day" models.ceiling(Ceiling) -> CeilingSet, write [];

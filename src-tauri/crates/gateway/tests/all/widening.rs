@@ -70,12 +70,12 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("ledger.checkpoint", Effect::Keeps),
     ("ledger.rebuild", Effect::Person),
     ("models.ceiling", Effect::Sets),
-    ("models.embed", Effect::Sets),
+    ("models.embed", Effect::Person),
     ("models.get", Effect::Keeps),
     ("models.remove", Effect::Narrows),
     ("models.set", Effect::Sets),
     ("models.set_reads", Effect::Sets),
-    ("models.standard", Effect::Sets),
+    ("models.standard", Effect::Person),
     ("models.stop_get", Effect::Narrows),
     ("models.test", Effect::Keeps),
     ("passkeys.enrol", Effect::Signed),
@@ -185,4 +185,20 @@ fn a_token_resumes_nothing_and_a_persons_surface_and_signature_do() {
     refused(&yes, Code::Refused);
     home.must("schedules.resume", named.clone());
     assert!(is_active(), "at the process itself");
+}
+
+#[test]
+fn a_token_says_neither_who_answers_by_default_nor_where_memories_go() {
+    let open = with_a_hook(325);
+    let (program, person) = (Page::of(&open), Page::at_terminal(&open));
+    let asked = json!({ "address": null });
+    for name in ["models.standard", "models.embed"] {
+        let path = format!("/api/{name}");
+        assert_eq!(open.client().ask(name, &asked).unwrap_err().code, Code::Forbidden, "{name}");
+        // No signature stands for it.
+        let forged = json!({ "address": null, "signed": { "text": "{}", "signature": "00" } });
+        assert!(open.client().ask(name, &forged).is_err(), "{name}");
+        assert_eq!(program.post(&path, &asked).0, 403, "{name}");
+        assert_ne!(person.post(&path, &asked).0, 403, "{name}");
+    }
 }

@@ -1,5 +1,5 @@
-//! What schedule.md 5 asks of each gateway, through its adapter, the listener, the kernel and the outbox, against a double of its
-//! service: pairing, strangers, floods, repeats, another order, a host that dies in mid-answer, a service that is away for an hour.
+//! What schedule.md 5 asks of gateways, of each in [`services::EACH`], through its adapter, the listener, the kernel and the outbox,
+//! against a double of its service: pairing, strangers, floods, repeats, another order, a host that dies in mid-answer, a service that is away for an hour.
 //!
 //! A further adapter is one entry of [`services::EACH`].
 #![allow(

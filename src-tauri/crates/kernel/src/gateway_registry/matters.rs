@@ -4,17 +4,19 @@
 use super::{PAGE, Traffic};
 use crate::Error;
 use ledger::{Reader, Stored};
-use model::body::Body;
-use model::gateway::{MessageRefusal, MessageState};
+use model::body::{Body, MessageQueued};
+use model::gateway::{MessageAbout, MessageRefusal, MessageState};
 use model::{Digest, PrincipalId, TaskId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Messages that went out, or will never, of which something is known: the newest. A button of an older one orders nothing, and an
-/// answer to it is about no task.
+/// Messages that went out, or will never, of which something is known: the newest, and as many states of lines. A button of an
+/// older one orders nothing, and an answer to it is about no task.
 pub(super) const MESSAGES_MAX: usize = 400;
 /// Events behind the newest list of places before another is written.
 pub(crate) const LISTED_EVERY: u64 = 250;
 
+/// Places of one list: as many as an event holds.
+pub(crate) const PLACES_MAX: usize = 20_000;
 /// Events that are read at once in search of it.
 const LOOK: usize = 300;
 
@@ -23,6 +25,7 @@ const LOOK: usize = 300;
 struct Message {
     places: Vec<u64>,
     waits: bool,
+    is_state: bool,
 }
 
 /// Places of events that still tell something.
@@ -74,6 +77,9 @@ impl Matters {
             Body::MessageQueued(b) => {
                 self.buttons.extend(b.button_sha256.map(|button| (button, b.repeat_key.clone())));
                 self.change(&b.repeat_key, place, Some(true));
+                if let Some(message) = self.messages.get_mut(&b.repeat_key) {
+                    message.is_state = b.about == MessageAbout::State;
+                }
             }
             Body::MessageSending(b) => self.change(&b.repeat_key, place, Some(true)),
             Body::MessageSettled(b) => {
@@ -90,11 +96,16 @@ impl Matters {
     }
 
     fn places(&self) -> BTreeSet<u64> {
-        let mut settled: Vec<&Message> = self.messages.values().filter(|one| !one.waits).collect();
-        settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last().copied()));
-        settled.truncate(MESSAGES_MAX);
+        let newest = |is_state: bool| {
+            let settled = self.messages.values().filter(|one| !one.waits && one.is_state == is_state);
+            let mut settled: Vec<&Message> = settled.collect();
+            settled.sort_unstable_by_key(|one| std::cmp::Reverse(one.places.last().copied()));
+            settled.truncate(MESSAGES_MAX);
+            settled
+        };
         let waiting = self.messages.values().filter(|one| one.waits);
-        let of_messages = waiting.chain(settled).flat_map(|one| &one.places).copied();
+        let messages = waiting.chain(newest(false)).chain(newest(true));
+        let of_messages = messages.flat_map(|one| &one.places).copied();
         let others = self.refused.values().chain(&self.silenced).chain(self.received.values());
         of_messages.chain(others.copied()).chain(self.read).chain(self.newest).collect()
     }
@@ -123,6 +134,26 @@ impl Traffic {
         for _ in MESSAGES_MAX..self.sent.len() {
             if let Some(oldest) = self.sent.pop_front() {
                 self.about.remove(&oldest);
+            }
+        }
+    }
+
+    /// Counts a message that is to go out among those that are known. States of lines are counted apart, and the oldest of more than
+    /// are known forgotten, with the button that no other of them has.
+    pub(super) fn count_queued(&mut self, b: &MessageQueued) {
+        if b.about != MessageAbout::State {
+            self.order.push_back((b.repeat_key.clone(), b.button_sha256));
+            return;
+        }
+        self.states.push_back((b.repeat_key.clone(), b.button_sha256));
+        for _ in MESSAGES_MAX..self.states.len() {
+            let Some((key, button)) = self.states.pop_front() else { break };
+            if self.queue.iter().any(|message| message.repeat_key == key) {
+                self.states.push_back((key, button));
+                continue;
+            }
+            if let Some(button) = button.filter(|one| self.states.iter().all(|(_, of)| *of != Some(*one))) {
+                self.buttons.remove(&button);
             }
         }
     }

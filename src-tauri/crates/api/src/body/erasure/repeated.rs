@@ -4,7 +4,7 @@
 use super::{HUNTED_CHARS_MIN, Search, is_record};
 use crate::convert::every;
 use crate::{Host, Wire as _, failed};
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ledger::Reader;
@@ -21,6 +21,8 @@ const PIECE_CHARS: usize = 60;
 const PIECE_CHARS_MIN: usize = 16;
 /// Pieces of one content that are hunted.
 const PIECES_MAX: usize = 20_000;
+/// Letters of a long content by which the whole of it is hunted: of more than its beginning no finder fits into memory.
+const WHOLE_CHARS_MAX: usize = 50_000;
 /// Bytes of content that is no text, of which pieces are made as requests hold it.
 const BYTES_MAX: usize = 48_000;
 
@@ -42,7 +44,7 @@ const fn is_made_of_parts(kind: ArtifactKind) -> bool {
     )
 }
 
-/// What came from elsewhere, or is a copy of a file: it is erased by itself, or not at all.
+/// What came from elsewhere, is a copy of a file, or is at work by a person's yes: it is erased by itself, or not at all.
 const fn is_source(kind: ArtifactKind) -> bool {
     matches!(
         kind,
@@ -59,6 +61,8 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::SkillText
             | ArtifactKind::Skin
             | ArtifactKind::PolicyRules
+            | ArtifactKind::Schedule
+            | ArtifactKind::Gateway
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )
@@ -129,7 +133,8 @@ fn given(reader: &Reader, ids: &[String]) -> Result<BTreeSet<TaskId>, Error> {
 }
 
 fn finder(words: &BTreeSet<Vec<u8>>) -> Result<AhoCorasick, Error> {
-    AhoCorasick::new(words).map_err(failed)
+    // The fast kind that few words would get takes a kibibyte for each of their bytes.
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(words).map_err(failed)
 }
 
 /// The whole of a content as it may stand in other bytes, and pieces of it.
@@ -142,11 +147,12 @@ fn pieces_of(bytes: &[u8], whole: &mut BTreeSet<Vec<u8>>, parts: &mut BTreeSet<V
     };
     let text = text.trim();
     let letters = text.chars().take(PIECE_CHARS_MIN).count();
+    let beginning: String = text.chars().take(WHOLE_CHARS_MAX).collect();
     if letters >= HUNTED_CHARS_MIN {
-        parts.extend(spelled(text));
+        parts.extend(spelled(&beginning));
     }
     if letters >= PIECE_CHARS_MIN {
-        whole.extend(spelled(text));
+        whole.extend(spelled(&beginning));
     }
     for piece in text.lines().flat_map(|line| chunks(line.trim())).take(PIECES_MAX) {
         parts.extend(spelled(&piece));
@@ -206,5 +212,11 @@ mod tests {
         pieces_of(b"kiwi\n", &mut whole, &mut parts);
         assert!(whole.is_empty() && finder(&parts).unwrap().is_match("a kiwi fell"));
         assert!(!finder(&whole).unwrap().is_match("anything"));
+        let (mut whole, mut parts) = (BTreeSet::new(), BTreeSet::new());
+        let long = "so it goes on \n".repeat(WHOLE_CHARS_MAX);
+        pieces_of(long.as_bytes(), &mut whole, &mut parts);
+        let bytes: usize = whole.iter().chain(&parts).map(Vec::len).sum();
+        assert!(bytes < 16 * WHOLE_CHARS_MAX, "it is hunted by its beginning: {bytes}");
+        assert!(finder(&whole).unwrap().is_match(&long));
     }
 }
