@@ -149,7 +149,7 @@ pub fn allow_messages(world: &World, sender: &str) {
 pub fn deliver(world: &World) {
     for _ in 0..20 {
         world.kernel().queue_news(NAME, Some("https://home.example")).unwrap();
-        let sending = world.kernel().send_due(NAME).unwrap();
+        let sending = world.kernel().send_due(NAME, None).unwrap();
         sending.iter().for_each(|task| drop(world.drive(*task)));
         world.kernel().settle_sent(NAME).unwrap();
         if sending.is_empty() {
