@@ -109,6 +109,14 @@ fn a_service_that_is_away_for_hours_keeps_its_messages_queued_and_gets_each_once
         why.iter().all(|why| why.contains("the service cannot be reached")),
         "the outbox says why: {why:?}"
     );
+    // Where its listener is answered again it is tried at once, and once each time that this is so.
+    assert!(world.kernel().send_due(NAME, None).unwrap().is_empty(), "its time has not come");
+    let back = Some(world.kernel().ports().clock.now());
+    let again = world.kernel().send_due(NAME, back).unwrap();
+    assert_eq!(again.len(), 1);
+    world.drive(again[0]);
+    world.kernel().settle_sent(NAME).unwrap();
+    assert!(world.kernel().send_due(NAME, back).unwrap().is_empty());
     service.becomes(ChatMood::Takes);
     world.clock.advance(2 * HOUR);
     deliver(&world);

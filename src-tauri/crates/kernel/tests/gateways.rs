@@ -168,6 +168,17 @@ fn in_gateway(world: &World, event: &str) -> usize {
 }
 
 #[test]
+fn who_has_no_name_is_named_on_the_card_by_their_address() {
+    let (world, service) = connected(7_160, true, Vec::new());
+    let (mary, code) = ("mary@example.org", code(&world, SenderProfile::Goals));
+    let nameless = Heard { sender_name: " ".to_owned(), ..from(&world, mary, "pair", &code) };
+    assert_eq!(hear(&world, nameless), Received::Used(MessageUse::Pairing, Vec::new()));
+    allow_messages(&world, mary);
+    deliver(&world);
+    assert_eq!(service.shown()[0].to, mary);
+}
+
+#[test]
 fn a_sender_is_nobody_until_a_person_paired_them_and_then_gives_goals_that_are_data() {
     let (world, service) = connected(7_101, true, vec![done("The boiler was serviced in May.")]);
     let before = log(world.kernel()).len();

@@ -269,11 +269,11 @@ impl Kernel {
     }
 
     /// Begins to send what waits and is due, one message of each sender at a time, so that they come in order. Answers with the
-    /// tasks that are to be driven.
+    /// tasks that are to be driven. `back`: when the service answered its listener again that had not: what was tried before is due.
     ///
     /// # Errors
     /// [`Error::NotFound`] without the gateway, [`Error::Halted`] while nothing may begin, and when the store fails.
-    pub fn send_due(&self, gateway: &str) -> Result<Vec<TaskId>, Error> {
+    pub fn send_due(&self, gateway: &str, back: Option<UnixMs>) -> Result<Vec<TaskId>, Error> {
         if self.halted().is_some() {
             return Err(Error::Halted);
         }
@@ -285,7 +285,7 @@ impl Kernel {
         for message in &record.traffic.queue {
             // How a task stood is nothing that an answer waits for.
             let is_late_line = message.about == MessageAbout::State && message.sending.is_none();
-            let is_late_line = is_late_line && message.not_before > now;
+            let is_late_line = is_late_line && !message.is_due(now, back);
             if is_late_line || seen.contains(&message.principal_id) {
                 continue;
             }
@@ -299,7 +299,7 @@ impl Kernel {
                     let why = "its sender is not paired any more";
                     self.settle_message(&record, message, (MessageState::Unsent, why), None)?;
                 }
-                Some(_) if message.not_before > now => {}
+                Some(_) if !message.is_due(now, back) => {}
                 // What cannot be begun stands in the way of nobody else's.
                 Some(sender) => match self.begin_sending(&record, sender, message) {
                     Ok(task) => begun.push(task),
@@ -383,13 +383,15 @@ impl Kernel {
         let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
         let line = line.and_then(|task| record.traffic.lines.of(task));
         let erased = || Error::Conflict("the chat was erased".to_owned());
+        let name = sender.sender_name.clone().filter(|name| !name.trim().is_empty());
         Ok(Message {
             gateway: record.name.clone(),
             version: record.version,
             service: record.service,
             hosts,
             chat: sender.chat.clone().ok_or_else(erased)?,
-            to: sender.sender_name.clone().unwrap_or_default(),
+            // Some have no name, as many who write mails: they are told by their address.
+            to: name.or_else(|| sender.sender.clone()).unwrap_or_default(),
             text: body.text,
             buttons: body.buttons,
             reply_to: body.reply_to,
