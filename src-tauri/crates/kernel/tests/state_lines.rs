@@ -152,7 +152,10 @@ fn a_line_that_somebody_deleted_is_told_anew_and_one_that_was_interrupted_says_t
     world.clock.advance(PACE);
     deliver(&world);
     for minutes in [2, 3] {
-        assert!(line(&service, "write a.txt").unwrap().text.starts_with("Working"), "it could not be changed");
+        assert!(
+            line(&service, "write a.txt").unwrap().text.starts_with("Working"),
+            "it could not be changed"
+        );
         world.clock.advance(minutes * 60_000);
         deliver(&world);
     }
