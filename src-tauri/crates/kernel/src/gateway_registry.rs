@@ -49,6 +49,14 @@ pub struct PairedSender {
     pub seq: u64,
 }
 
+impl PairedSender {
+    /// What they call themselves, or their address where they have no name; none once that was erased.
+    pub fn called(&self) -> Option<&str> {
+        let name = self.sender_name.as_deref()?;
+        if name.trim().is_empty() { self.sender.as_deref() } else { Some(name) }
+    }
+}
+
 /// A code that can be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenCode {

@@ -262,6 +262,9 @@ impl Kernel {
         sender: &PairedSender,
         telling: Telling,
     ) -> Result<(), Error> {
+        if self.was_told(record, &telling.repeat_key)? {
+            return Ok(());
+        }
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.heard_writeup(record, actor)?;
         in_messages(&mut w, record, |w| queue(w, record, sender.principal_id, telling))?;
@@ -383,15 +386,13 @@ impl Kernel {
         let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
         let line = line.and_then(|task| record.traffic.lines.of(task));
         let erased = || Error::Conflict("the chat was erased".to_owned());
-        let name = sender.sender_name.clone().filter(|name| !name.trim().is_empty());
         Ok(Message {
             gateway: record.name.clone(),
             version: record.version,
             service: record.service,
             hosts,
             chat: sender.chat.clone().ok_or_else(erased)?,
-            // Some have no name, as many who write mails: they are told by their address.
-            to: name.or_else(|| sender.sender.clone()).unwrap_or_default(),
+            to: sender.called().unwrap_or_default().to_owned(),
             text: body.text,
             buttons: body.buttons,
             reply_to: body.reply_to,
