@@ -385,6 +385,10 @@ impl Kernel {
         let body = self.object_at::<MessageText>(&message.body)?;
         let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
         let line = line.and_then(|task| record.traffic.lines.of(task));
+        let edits = line.and_then(|line| line.message_id.clone());
+        // A message of its own is no repeat of a change that did not come about.
+        let key = edits.as_ref().map(|edits| format!("{}:{edits}", message.repeat_key));
+        let key = key.as_ref().unwrap_or(&message.repeat_key);
         let erased = || Error::Conflict("the chat was erased".to_owned());
         Ok(Message {
             gateway: record.name.clone(),
@@ -396,9 +400,9 @@ impl Kernel {
             text: body.text,
             buttons: body.buttons,
             reply_to: body.reply_to,
-            edits: line.and_then(|line| line.message_id.clone()),
+            edits,
             file: body.whole,
-            repeat_key: format!("hermit-{}", Digest::of(message.repeat_key.as_bytes())),
+            repeat_key: format!("hermit-{}", Digest::of(key.as_bytes())),
         })
     }
 
