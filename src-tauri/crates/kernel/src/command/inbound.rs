@@ -8,7 +8,7 @@ use super::gateways::{heard_as, in_messages};
 use super::inbound_use::Came;
 use super::outbound::{Telling, queue};
 use crate::Error;
-use crate::gateway_registry::matters::Matters;
+use crate::gateway_registry::matters::{Matters, PLACES_MAX};
 use crate::gateway_registry::{GatewayRecord, PairedSender};
 use crate::kernel::{Kernel, lock};
 use crate::sender::Sender;
@@ -274,10 +274,12 @@ impl Kernel {
         let is_due = |read_at: UnixMs| now.0.saturating_sub(read_at.0) >= limits::GATEWAY_READ_MS;
         let is_due = record.traffic.read_at.is_none_or(is_due);
         let wants_list = record.traffic.wants_list();
-        if !wants_list && (record.traffic.cursor == cursor || !(is_news || is_due)) {
+        let matters = wants_list.then(|| Matters::of(&self.reader, record.messages_task_id)).transpose()?;
+        // One that no event can hold is not written: a service that takes nothing may not keep itself from being heard.
+        let matters = matters.filter(|places| places.len() <= PLACES_MAX);
+        if matters.is_none() && (record.traffic.cursor == cursor || !(is_news || is_due)) {
             return Ok(());
         }
-        let matters = wants_list.then(|| Matters::of(&self.reader, record.messages_task_id)).transpose()?;
         let mut w = self.heard_writeup(&record, self.principal_of(Sender::from(Channel::System))?)?;
         let (name, cursor) = (record.name.clone(), Sensitive::from(cursor.to_owned()));
         let read = model::body::GatewayRead { name, cursor, read_at: now, matters };

@@ -15,6 +15,8 @@ pub(super) const MESSAGES_MAX: usize = 400;
 /// Events behind the newest list of places before another is written.
 pub(crate) const LISTED_EVERY: u64 = 250;
 
+/// Places of one list: as many as an event holds.
+pub(crate) const PLACES_MAX: usize = 20_000;
 /// Events that are read at once in search of it.
 const LOOK: usize = 300;
 
