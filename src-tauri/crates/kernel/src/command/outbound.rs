@@ -262,6 +262,9 @@ impl Kernel {
         sender: &PairedSender,
         telling: Telling,
     ) -> Result<(), Error> {
+        if self.was_told(record, &telling.repeat_key)? {
+            return Ok(());
+        }
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.heard_writeup(record, actor)?;
         in_messages(&mut w, record, |w| queue(w, record, sender.principal_id, telling))?;
