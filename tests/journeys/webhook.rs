@@ -114,6 +114,9 @@ fn a_gateway_keeps_nothing_that_a_killed_host_could_lose_and_says_and_hears_ever
     // Nobody is heard who has not signed, or was not paired; what is not signed is told nothing.
     let unsigned = says(&host, ("family", "m0", "whsec_AAAA"), &kim("hello"));
     assert_eq!((unsigned.0, &unsigned), (403, &says(&host, ("nobody", "m0", SECRET), &kim("hello"))));
+    // However many such calls come, what is signed is heard, and told why it is not.
+    let floods = |_| host.ask_with("", ("POST", "/v1/messages/family"), &kim("hello")).0;
+    assert_eq!((0..610).map(floods).last(), Some(429));
     let stranger = says(&host, right("m0"), &kim("hello"));
     assert_eq!(stranger.0, 403);
     assert!(stranger.1["message"].as_str().is_some_and(|why| why.contains("not_paired")), "{stranger:?}");

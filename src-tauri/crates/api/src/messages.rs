@@ -8,6 +8,7 @@ use crate::{Host, Wire as _};
 use kernel::command::inbound::Received;
 use model::gateway::{GatewayState, MessageRefusal, Service};
 use serde::Serialize;
+use std::sync::{Mutex, PoisonError};
 use wire::{Code, Error};
 
 /// Bytes of the body of a call.
@@ -33,12 +34,12 @@ pub struct Taken {
     pub duplicate: bool,
 }
 
-/// Takes a message for a gateway. Whoever calls takes one after another: each has the next number of its sender.
+/// Takes a message for a gateway. `turn`: one that is signed is heard after another, for each has the next number of its sender.
 ///
 /// # Errors
 /// [`Code::Forbidden`] for a call that is refused, whatever is wrong with it, and for a message that is not heard, with the reason;
 /// [`Code::Usage`] for what is signed and no message; [`Code::Halted`] while nothing may begin.
-pub fn take(host: &dyn Host, gateway: &str, call: Option<&Call>) -> Result<Taken, Error> {
+pub fn take(host: &dyn Host, gateway: &str, call: Option<&Call>, turn: &Mutex<()>) -> Result<Taken, Error> {
     let kernel = host.kernel()?;
     if kernel.halted().is_some() {
         return Err(Error::new(Code::Halted, "Hermit is halted, and takes no messages"));
@@ -54,6 +55,7 @@ pub fn take(host: &dyn Host, gateway: &str, call: Option<&Call>) -> Result<Taken
     if record.is_none() {
         return Err(refusal());
     }
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let envelope = kernel.wrap(gateway, heard).wire()?;
     match kernel.receive_message(gateway, &envelope).wire()? {
         Received::Used(_, tasks) => {

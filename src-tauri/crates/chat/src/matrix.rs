@@ -469,9 +469,12 @@ impl Adapter for Matrix {
             http::encoded(&out.chat),
             short_key(&out.repeat_key)
         ));
-        let said = self.call(Ask::json("PUT", url, &content, true))?;
+        // The same words twice are the same words.
+        let changes = out.edit_of.is_none();
+        let said = self.call(Ask::json("PUT", url, &content, changes))?;
         let id = said.get("event_id").and_then(Value::as_str).and_then(clean::id);
-        id.ok_or_else(|| Fault::unknown("the homeserver does not say what it sent"))
+        let unsaid = "the homeserver does not say what it sent";
+        id.ok_or_else(|| if changes { Fault::unknown(unsaid) } else { Fault::away(unsaid) })
     }
 
     fn fetch(&mut self, attachment: &Attachment, bytes_max: u64) -> Result<Vec<u8>, Fault> {

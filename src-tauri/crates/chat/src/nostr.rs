@@ -222,7 +222,7 @@ impl Nostr {
             }
             Said::Closed(..) => {}
             Said::End(of) if of == INBOX || of == PAST => {
-                let more = one.next_page(&self.keys, since);
+                let more = one.next_page(&of, &self.keys, since);
                 if more == Some(false) {
                     self.notes.push("A relay keeps more messages than are read.".to_owned());
                 }
@@ -231,9 +231,8 @@ impl Nostr {
             Said::Event(of, event) => {
                 // What was not asked for is not looked at.
                 if of == INBOX || of == PAST {
-                    one.came = one.came.saturating_add(1);
                     let made = event.get("created_at").and_then(Value::as_u64).unwrap_or(u64::MAX);
-                    one.oldest = one.oldest.min(made);
+                    one.counts(&of, made);
                     self.take(&event);
                 }
             }

@@ -416,8 +416,8 @@ impl Adapter for Slack {
             }
         }
         // The same words twice are the same words.
-        let said = match out.edit_of {
-            Some(_) => self.call("chat.update", &body, false)?,
+        let said = match &out.edit_of {
+            Some(ts) => return self.call("chat.update", &body, false).map(|_| ts.clone()),
             None => self.call("chat.postMessage", &body, true)?,
         };
         let ts = said.get("ts").and_then(Value::as_str).and_then(clean::id);

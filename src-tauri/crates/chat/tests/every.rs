@@ -1,7 +1,7 @@
 //! What holds of every adapter over HTTP, whatever its service.
 
 use crate::doubles::{Double, LONG, SHORT, Said, adapter, json, said, words};
-use chat::{Account, Fault, Service};
+use chat::{Account, Fault, Outgoing, Service};
 use serde_json::json;
 use std::net::TcpListener;
 use std::time::Instant;
@@ -73,6 +73,10 @@ fn what_may_have_been_sent_is_told_from_what_was_not() {
         each(&double.url(), |service, it| {
             let fault = it.send(&words(chat_of(service), "hello")).unwrap_err();
             assert!(matches!(fault, Fault::Unknown { .. }), "{service}: {fault:?}");
+            // New words of a message are said again.
+            let edit = Outgoing { edit_of: Some("12".to_owned()), ..words(chat_of(service), "hello") };
+            let fault = it.send(&edit).unwrap_err();
+            assert!(matches!(fault, Fault::Away { .. }), "{service}: {fault:?}");
             let fault = it.who().unwrap_err();
             assert!(matches!(fault, Fault::Away { .. }), "{service}: {fault:?}");
         });

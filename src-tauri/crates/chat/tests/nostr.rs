@@ -230,6 +230,38 @@ fn times_that_others_choose_keep_nothing_out_and_let_nothing_old_in() {
 }
 
 #[test]
+fn of_a_relay_that_gives_few_at_a_time_everything_is_read() {
+    let now = Timestamp::now();
+    let made = |n: u64| {
+        let (nobody, text) = (Keys::generate(), n.to_string());
+        let seal = json!(sealed(KIM, &rumour(KIM, &[OURS], &text, now), Kind::Seal)).to_string();
+        let content =
+            nip44::encrypt(nobody.secret_key(), &key(OURS), seal, nip44::Version::default()).unwrap();
+        let wrap = EventBuilder::new(Kind::GiftWrap, content).tag(Tag::public_key(key(OURS)));
+        let at = Timestamp::from_secs(now.as_secs() - 60 * n);
+        json!(wrap.custom_created_at(at).finalize(&nobody).unwrap())
+    };
+    let kept: Kept = Arc::new(Mutex::new((0..7).map(made).collect()));
+    let few = SocketDouble::new(move |_: usize, heard: Option<&Value>| {
+        let Some(mut heard) = heard.cloned() else { return Vec::new() };
+        if heard[0] == "REQ" {
+            heard[2]["limit"] = json!(2);
+        }
+        answer(&kept, &heard)
+    });
+    let (mut it, mut cursor, mut came) = (at(&[&few], &[]), String::new(), Vec::new());
+    for _ in 0..7 {
+        if came.len() < 7 {
+            let polled = it.poll(&cursor, WAIT).unwrap();
+            came.extend(polled.incoming.into_iter().map(|message| message.text));
+            cursor = polled.cursor;
+        }
+    }
+    came.sort();
+    assert_eq!(came, ["0", "1", "2", "3", "4", "5", "6"]);
+}
+
+#[test]
 fn one_relay_that_is_gone_is_nobodys_business_and_all_of_them_are() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (one, kept) = relay(vec![said(KIM, "here")]);

@@ -30,7 +30,7 @@ static GITHUB_ID: HeaderName = HeaderName::from_static("x-github-delivery");
 static GITHUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 static GITHUB_EVENT: HeaderName = HeaderName::from_static("x-github-event");
 
-/// How many calls were refused since a minute began.
+/// How many calls of one kind were refused since a minute began.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     refused: Mutex<(i64, u32)>,
@@ -48,15 +48,26 @@ impl Calls {
     }
 
     /// Whether so many were refused that a further one is not worth a look, unless it is signed.
-    fn is_flooded(&self, now: i64) -> bool {
+    pub(crate) fn is_flooded(&self, now: i64) -> bool {
         self.of(now).1 >= REFUSED_MAX
     }
 
-    /// One more was refused.
-    fn refused(&self, now: i64) {
+    /// One more was refused, which came over this connection. Whether so many were before it that nothing else is told of it.
+    pub(crate) fn refuses(&self, now: i64, visit: Option<&Visit>) -> bool {
+        let is_flooded = self.is_flooded(now);
         let mut of = self.of(now);
         of.1 = of.1.saturating_add(1);
+        drop(of);
+        visit.into_iter().for_each(|one| one.refuse(true));
+        is_flooded
     }
+}
+
+/// The connection that a call comes over: it may be a better one than the last.
+pub(crate) fn visit_of(request: &Request) -> Option<Arc<Visit>> {
+    let visit = request.extensions().get::<Arc<Visit>>().cloned();
+    visit.iter().for_each(|one| one.refuse(false));
+    visit
 }
 
 /// `POST /v1/hooks/{name}`.
@@ -70,20 +81,14 @@ pub(crate) async fn call(
     if place == Place::Elsewhere {
         return refusal(&api::hooks::refusal());
     }
-    let visit = request.extensions().get::<Arc<Visit>>().cloned();
-    let is_refused = |is_refused: bool| visit.as_ref().into_iter().for_each(|one| one.refuse(is_refused));
-    is_refused(false);
+    let visit = visit_of(&request);
     let came = called(&gateway, name, request).await;
     // What became of one that was refused is told of no other: a flood learns of no hook whether it is there.
-    let is_flooded = gateway.calls.is_flooded(gateway.now());
     if let Err(error) = &came
         && matches!(error.code, Code::Forbidden | Code::TooLarge | Code::Usage)
+        && gateway.calls.refuses(gateway.now(), visit.as_deref())
     {
-        gateway.calls.refused(gateway.now());
-        is_refused(true);
-        if is_flooded {
-            return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::hooks::too_many());
-        }
+        return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::hooks::too_many());
     }
     match came {
         Ok(taken) if !taken.duplicate => json(StatusCode::ACCEPTED, &taken),

@@ -3,46 +3,41 @@
 
 use crate::answer::{bytes_within, json, of, refusal, refusal_as};
 use crate::guard::one;
+use crate::hooks::{Calls, visit_of};
 use crate::server::{Gateway, Lane};
 use crate::sessions::Place;
-use api::messages::{BYTES_MAX, Call};
+use api::Host;
+use api::messages::{BYTES_MAX, Call, Taken};
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use wire::{Code, Error};
 
-/// Calls for all gateways together within a minute, of which nothing is looked at before.
-const PER_MINUTE_MAX: u32 = 600;
-/// A minute.
-const MINUTE_MS: i64 = 60_000;
 /// A body has this long to come.
 const BODY: Duration = Duration::from_secs(10);
+/// Seats of messages: hooks have their own, and neither holds up the other.
+const SEATS_MAX: usize = 2;
 
 static ID: HeaderName = HeaderName::from_static("webhook-id");
 static TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 static SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// How many calls came since a minute began, and whose turn it is.
-#[derive(Debug, Default)]
+/// How many calls were refused, of all gateways together, and whose turn it is.
+#[derive(Debug)]
 pub(crate) struct Messages {
-    came: Mutex<(i64, u32)>,
-    /// One message is heard after another: each has the next number of its sender.
+    calls: Calls,
+    pub(crate) seats: Semaphore,
+    /// One message is heard after another.
     turn: Mutex<()>,
 }
 
-impl Messages {
-    /// Whether one more is looked at.
-    fn takes(&self, now: i64) -> bool {
-        let mut of = self.came.lock().unwrap_or_else(PoisonError::into_inner);
-        // A clock that was set back begins another minute.
-        if !(0..MINUTE_MS).contains(&now.saturating_sub(of.0)) {
-            *of = (now, 0);
-        }
-        of.1 = of.1.saturating_add(1);
-        of.1 <= PER_MINUTE_MAX
+impl Default for Messages {
+    fn default() -> Self {
+        Self { calls: Calls::default(), seats: Semaphore::new(SEATS_MAX), turn: Mutex::default() }
     }
 }
 
@@ -57,25 +52,36 @@ pub(crate) async fn take(
     if place == Place::Elsewhere {
         return refusal(&api::messages::refusal());
     }
-    if !gateway.messages.takes(gateway.now()) {
+    let visit = visit_of(&request);
+    let came = taken(&gateway, name, request).await;
+    // As of hooks. Whoever has signed is told why, however many others were refused.
+    if let Err(error) = &came
+        && (*error == api::messages::refusal() || *error == late() || error.code == Code::TooLarge)
+        && gateway.messages.calls.refuses(gateway.now(), visit.as_deref())
+    {
         return refusal_as(StatusCode::TOO_MANY_REQUESTS, &api::messages::too_many());
     }
-    let signed = signed(request.headers());
-    let body = match tokio::time::timeout(BODY, bytes_within(request, BYTES_MAX)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(error)) => return refusal(&error),
-        Err(_) => return refusal(&Error::new(Code::Usage, "the body did not come in time")),
-    };
-    let call = signed.map(|(id, timestamp, signatures)| Call { id, timestamp, signatures, body });
-    let inside = Arc::clone(&gateway);
-    let taken = gateway.seated_at(Lane::Hook, move |host| {
-        let _turn = inside.messages.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        api::messages::take(host, &name, call.as_ref())
-    });
-    match taken.await {
+    match came {
         Ok(taken) if !taken.duplicate => json(StatusCode::ACCEPTED, &taken),
         came => of(came),
     }
+}
+
+/// What becomes of a call.
+async fn taken(gateway: &Arc<Gateway>, name: String, request: Request) -> Result<Taken, Error> {
+    let signed = signed(request.headers());
+    if signed.is_none() && gateway.messages.calls.is_flooded(gateway.now()) {
+        return Err(api::messages::refusal());
+    }
+    let body = tokio::time::timeout(BODY, bytes_within(request, BYTES_MAX)).await.map_err(|_| late())??;
+    let call = signed.map(|(id, timestamp, signatures)| Call { id, timestamp, signatures, body });
+    let inside = Arc::clone(gateway);
+    let take = move |host: &dyn Host| api::messages::take(host, &name, call.as_ref(), &inside.messages.turn);
+    gateway.seated_at(Lane::Message, take).await
+}
+
+fn late() -> Error {
+    Error::new(Code::Usage, "the body did not come in time")
 }
 
 /// How a call is signed; nothing where a header is missing, or there twice.

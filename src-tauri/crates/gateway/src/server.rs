@@ -40,7 +40,7 @@ use wire::Code;
 const COMMANDS_MAX: usize = 16;
 /// Seats that only what a person waits for takes, so that no other commands hold it up.
 const URGENT_MAX: usize = 4;
-/// Seats of calls of hooks and of messages: whoever calls has shown no token, and holds nobody up who has.
+/// Seats of calls of hooks: whoever calls has shown no token, and holds nobody up who has.
 const HOOKS_MAX: usize = 2;
 /// A client has this long to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
@@ -99,6 +99,7 @@ pub(crate) enum Lane {
     Usual,
     Urgent,
     Hook,
+    Message,
 }
 
 /// A link for a browser, which works once.
@@ -211,6 +212,7 @@ impl Gateway {
             Lane::Usual => &self.seats,
             Lane::Urgent => &self.urgent,
             Lane::Hook => &self.hooks,
+            Lane::Message => &self.messages.seats,
         };
         let _seat = seats.acquire().await.map_err(stopping)?;
         tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {

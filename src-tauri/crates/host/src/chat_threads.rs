@@ -83,6 +83,7 @@ impl ChatThreads {
         let (send, receive) = sync_channel(1);
         let over = Arc::new(Over::default());
         chats.of(kernel);
+        chats.tell_of_back(Some(send.clone()));
         let outbox = Outbox {
             kernel: Arc::clone(kernel),
             drives: Arc::clone(drives),
@@ -101,6 +102,7 @@ impl Drop for ChatThreads {
     fn drop(&mut self) {
         self.over.end();
         self.notices.tell_of_chats(None);
+        self.chats.tell_of_back(None);
         let _ = self.thread.take().map(JoinHandle::join);
         self.chats.end();
     }
@@ -170,7 +172,8 @@ impl Outbox {
         self.kernel.queue_news(name, self.chats.origin().as_deref())?;
         // A service that does not answer is asked by its listener, and not with each message.
         if !self.chats.is_away(name) {
-            self.kernel.send_due(name)?.into_iter().for_each(|task| self.drives.wake(task));
+            let back = self.chats.back_at(name);
+            self.kernel.send_due(name, back)?.into_iter().for_each(|task| self.drives.wake(task));
         }
         Ok(())
     }
@@ -229,7 +232,7 @@ impl Listener {
             }
             let heard = match polled {
                 Ok(polled) => {
-                    self.chats.answers(&self.name);
+                    self.answers();
                     let (to, is_empty) = (polled.cursor.clone(), polled.incoming.is_empty());
                     let heard = self.take(polled, &mut adapter);
                     if heard && is_empty && to == cursor {
@@ -242,7 +245,7 @@ impl Listener {
                 Err(fault) => {
                     adapter = None;
                     tracing::warn!(gateway = self.name, why = fault.why(), "a chat service does not answer");
-                    self.chats.failed(&self.name, &fault);
+                    self.failed(&fault);
                     if let Fault::Away { retry_after: Some(after), .. } = fault {
                         pause = pause.max(after.min(PAUSE_MOST));
                     }
@@ -256,6 +259,20 @@ impl Listener {
                 pause = pause.saturating_mul(2).min(PAUSE_MOST);
             }
         }
+    }
+
+    /// Its service answers. Where it did not before, what waits is due at once.
+    fn answers(&self) {
+        self.chats.answers(&self.name);
+        if let Some(kernel) = self.kernel.upgrade() {
+            self.chats.speaks(&self.name, kernel.ports().clock.now());
+        }
+    }
+
+    /// Its service does not answer.
+    fn failed(&self, fault: &Fault) {
+        self.chats.failed(&self.name, fault);
+        self.chats.falls_silent(&self.name);
     }
 
     /// The gateway and how far it was read, as long as it is to be listened to in this version.

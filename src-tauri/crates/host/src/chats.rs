@@ -10,6 +10,7 @@ use model::UnixMs;
 use model::envelope::EnvelopeAttachment;
 use model::gateway::{Gateway, Service};
 use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use zeroize::Zeroizing;
 
@@ -25,6 +26,10 @@ pub struct Chats {
     kernel: Mutex<Weak<Kernel>>,
     senders: Mutex<BTreeMap<String, Sends>>,
     away: Mutex<BTreeMap<String, String>>,
+    /// Gateways whose service did not answer their listener, and when it answered again, if it did.
+    looks: Mutex<BTreeMap<String, Option<UnixMs>>>,
+    /// Told of each that is back.
+    told: Mutex<Option<SyncSender<()>>>,
     origin: Mutex<Option<String>>,
 }
 
@@ -36,7 +41,8 @@ impl Chats {
     /// Of a process that has no store yet: nothing is sent.
     pub(crate) fn new(secrets: Arc<dyn Secrets>) -> Self {
         let (kernel, senders, away) = (Mutex::new(Weak::new()), Mutex::default(), Mutex::default());
-        Self { secrets, kernel, senders, away, origin: Mutex::default() }
+        let (looks, told) = (Mutex::default(), Mutex::default());
+        Self { secrets, kernel, senders, away, looks, told, origin: Mutex::default() }
     }
 
     /// Pages of this host are reached from elsewhere under this name from now on, if under any.
@@ -58,6 +64,34 @@ impl Chats {
     pub(crate) fn end(&self) {
         *lock(&self.kernel) = Weak::new();
         lock(&self.senders).clear();
+        lock(&self.looks).clear();
+    }
+
+    /// Tells of services that are back from now on, or no longer.
+    pub(crate) fn tell_of_back(&self, told: Option<SyncSender<()>>) {
+        *lock(&self.told) = told;
+    }
+
+    /// A service does not answer its listener.
+    pub(crate) fn falls_silent(&self, gateway: &str) {
+        lock(&self.looks).insert(gateway.to_owned(), None);
+    }
+
+    /// A service answers its listener; where it did not before, whoever sends is told.
+    pub(crate) fn speaks(&self, gateway: &str, now: UnixMs) {
+        let mut looks = lock(&self.looks);
+        let Some(back) = looks.get_mut(gateway).filter(|back| back.is_none()) else { return };
+        *back = Some(now);
+        drop(looks);
+        if let Some(told) = &*lock(&self.told) {
+            // A word that waits already says the same.
+            let _ = told.try_send(());
+        }
+    }
+
+    /// When a service answered its listener again that had not, the last time.
+    pub(crate) fn back_at(&self, gateway: &str) -> Option<UnixMs> {
+        lock(&self.looks).get(gateway).copied().flatten()
     }
 
     /// Opens an adapter as a person approved it. It has spoken with nobody yet, and does so with approved hosts alone.

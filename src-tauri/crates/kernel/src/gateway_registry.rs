@@ -1,11 +1,13 @@
 //! Gateways as events tell them: which there are, how each stands and who is paired, from the store's own stream; what came in
 //! and waits to go out, from a stream of each (schedule.md 2).
 
+mod due;
 pub(crate) mod lines;
 pub(crate) mod matters;
 
 use crate::Error;
 use crate::command::person::resume_subject;
+use due::retry_ms;
 use ledger::Reader;
 use lines::{ButtonOrder, StateLines};
 use model::artifact::ArtifactRef;
@@ -23,10 +25,6 @@ pub(crate) const CODES_MAX: usize = 8;
 /// Senders that are silenced at the same time; further ones are refused one by one, for each of them is an event, and who writes
 /// mails has as many names as they like.
 const SILENCED_MAX: usize = 100;
-/// How long a message waits after it was not sent for the first time, in milliseconds; twice as long each further time.
-const RETRY_MS: i64 = 60_000;
-/// And at most.
-const RETRY_MS_MAX: i64 = 3_600_000;
 
 /// A sender who is or was paired.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +47,14 @@ pub struct PairedSender {
     pub unpaired: Option<String>,
     /// The number of their last message.
     pub seq: u64,
+}
+
+impl PairedSender {
+    /// What they call themselves, or their address where they have no name; none once that was erased.
+    pub fn called(&self) -> Option<&str> {
+        let name = self.sender_name.as_deref()?;
+        if name.trim().is_empty() { self.sender.as_deref() } else { Some(name) }
+    }
 }
 
 /// A code that can be sent.
@@ -232,12 +238,6 @@ impl Traffic {
     fn waiting(&mut self, repeat_key: &str) -> Option<&mut QueuedMessage> {
         self.queue.iter_mut().find(|message| message.repeat_key == repeat_key)
     }
-}
-
-/// How long a message waits that was not sent so often.
-fn retry_ms(attempts: u32) -> i64 {
-    let doubled = 1_i64.checked_shl(attempts.saturating_sub(1)).unwrap_or(i64::MAX);
-    RETRY_MS.saturating_mul(doubled.max(1)).min(RETRY_MS_MAX)
 }
 
 /// A gateway that was connected.

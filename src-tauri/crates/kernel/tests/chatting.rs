@@ -26,7 +26,7 @@ use testkit::{ChatMood, Edge, World, done, say, write};
 fn the_first_message_to_a_chat_is_put_to_the_person_and_a_standing_grant_answers_for_further_ones() {
     let (world, service) = connected(7_105, true, vec![done("ok")]);
     pair(&world, "mary", SenderProfile::Goals);
-    let sending = world.kernel().send_due(NAME).unwrap()[0];
+    let sending = world.kernel().send_due(NAME, None).unwrap()[0];
     let approval = world.drive_to_approval(sending);
     world.kernel().settle_sent(NAME).unwrap();
     assert!(service.shown().is_empty(), "nothing leaves before a yes");
@@ -49,7 +49,7 @@ fn the_first_message_to_a_chat_is_put_to_the_person_and_a_standing_grant_answers
     );
     // It is for that chat: another one is asked about.
     pair(&world, "tom", SenderProfile::Ask);
-    let other = world.kernel().send_due(NAME).unwrap()[0];
+    let other = world.kernel().send_due(NAME, None).unwrap()[0];
     assert!(matches!(world.drive(other), DriveOutcome::Waiting(Waiting::Approval(_))));
     let sent = state(&world, sending);
     assert!(sent.receipts.iter().any(|one| one.result_code == ResultCode::Succeeded));
@@ -67,7 +67,7 @@ fn a_message_that_was_sent_when_its_host_died_is_sent_again_with_the_same_key() 
         let (mut world, service) = connected(7_120 + u64::from(knows_repeats), knows_repeats, Vec::new());
         pair(&world, "mary", SenderProfile::Goals);
         allow_messages(&world, "mary");
-        let sending = world.kernel().send_due(NAME).unwrap()[0];
+        let sending = world.kernel().send_due(NAME, None).unwrap()[0];
         die(&mut world, sending, Point::EffectObserve, Edge::Before);
         assert_eq!(service.shown().len(), 1, "it was sent, and nobody wrote that down");
         deliver(&world);
@@ -109,6 +109,14 @@ fn a_service_that_is_away_for_hours_keeps_its_messages_queued_and_gets_each_once
         why.iter().all(|why| why.contains("the service cannot be reached")),
         "the outbox says why: {why:?}"
     );
+    // Where its listener is answered again it is tried at once, and once each time that this is so.
+    assert!(world.kernel().send_due(NAME, None).unwrap().is_empty(), "its time has not come");
+    let back = Some(world.kernel().ports().clock.now());
+    let again = world.kernel().send_due(NAME, back).unwrap();
+    assert_eq!(again.len(), 1);
+    world.drive(again[0]);
+    world.kernel().settle_sent(NAME).unwrap();
+    assert!(world.kernel().send_due(NAME, back).unwrap().is_empty());
     service.becomes(ChatMood::Takes);
     world.clock.advance(2 * HOUR);
     deliver(&world);
@@ -127,7 +135,7 @@ fn a_service_that_is_away_for_hours_keeps_its_messages_queued_and_gets_each_once
 
 fn deliver_once(world: &World) {
     world.kernel().queue_news(NAME, None).unwrap();
-    for task in world.kernel().send_due(NAME).unwrap() {
+    for task in world.kernel().send_due(NAME, None).unwrap() {
         world.drive(task);
     }
     world.kernel().settle_sent(NAME).unwrap();
@@ -210,7 +218,7 @@ fn a_sender_answers_and_stops_their_own_tasks_and_reads_where_they_may_only_ask(
     // A gateway that is paused hears and sends nothing.
     world.kernel().pause_gateway(NAME, "quiet", Channel::App).unwrap();
     assert_eq!(said(&world, "tom", "5", "hello"), refused(MessageRefusal::NotActive));
-    assert!(world.kernel().send_due(NAME).unwrap().is_empty());
+    assert!(world.kernel().send_due(NAME, None).unwrap().is_empty());
     assert!(matches!(world.kernel().resume_gateway(NAME, Channel::Mcp), Err(Error::Refused(_))));
     let by_token = Sender::from(Channel::Cli).by_program();
     assert!(matches!(world.kernel().resume_gateway(NAME, by_token), Err(Error::Refused(_))));

@@ -149,7 +149,7 @@ pub fn allow_messages(world: &World, sender: &str) {
 pub fn deliver(world: &World) {
     for _ in 0..20 {
         world.kernel().queue_news(NAME, Some("https://home.example")).unwrap();
-        let sending = world.kernel().send_due(NAME).unwrap();
+        let sending = world.kernel().send_due(NAME, None).unwrap();
         sending.iter().for_each(|task| drop(world.drive(*task)));
         world.kernel().settle_sent(NAME).unwrap();
         if sending.is_empty() {
@@ -165,6 +165,17 @@ pub fn texts(service: &ChatService) -> Vec<String> {
 
 fn in_gateway(world: &World, event: &str) -> usize {
     count(world.kernel(), record(world).messages_task_id, event)
+}
+
+#[test]
+fn who_has_no_name_is_named_on_the_card_by_their_address() {
+    let (world, service) = connected(7_160, true, Vec::new());
+    let (mary, code) = ("mary@example.org", code(&world, SenderProfile::Goals));
+    let nameless = Heard { sender_name: " ".to_owned(), ..from(&world, mary, "pair", &code) };
+    assert_eq!(hear(&world, nameless), Received::Used(MessageUse::Pairing, Vec::new()));
+    allow_messages(&world, mary);
+    deliver(&world);
+    assert_eq!(service.shown()[0].to, mary);
 }
 
 #[test]

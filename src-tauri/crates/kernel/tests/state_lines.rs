@@ -104,7 +104,7 @@ fn one_message_says_how_a_task_stands_and_each_change_of_it_is_an_act_with_a_rec
 fn a_line_asks_nobody_and_of_a_task_that_is_over_soon_the_outcome_alone_tells() {
     let (world, service) = connected(7_202, true, vec![write("a.txt", "x"), done("ok"), done("ok")]);
     pair(&world, "mary", SenderProfile::Goals);
-    let greeting = world.kernel().send_due(NAME).unwrap()[0];
+    let greeting = world.kernel().send_due(NAME, None).unwrap()[0];
     assert!(matches!(world.drive(greeting), DriveOutcome::Waiting(Waiting::Approval(_))));
     let task = task_of(said(&world, "mary", "1", "write a.txt"));
     world.kernel().queue_news(NAME, None).unwrap();
@@ -151,21 +151,47 @@ fn a_line_that_somebody_deleted_is_told_anew_and_one_that_was_interrupted_says_t
     let approval = world.drive_to_approval(task);
     world.clock.advance(PACE);
     deliver(&world);
-    assert!(line(&service, "write a.txt").unwrap().text.starts_with("Working"), "it could not be changed");
-    world.clock.advance(2 * 60_000);
-    deliver(&world);
+    for minutes in [2, 3] {
+        assert!(
+            line(&service, "write a.txt").unwrap().text.starts_with("Working"),
+            "it could not be changed"
+        );
+        world.clock.advance(minutes * 60_000);
+        deliver(&world);
+    }
     let anew = service.shown().pop().unwrap();
     assert!(anew.text.starts_with("Waits for your yes") && anew.edits.is_none(), "{}", anew.text);
     let before = service.shown().len();
     world.person.allow(world.kernel(), task, approval).unwrap();
     assert_eq!(world.drive(task), completed());
     world.kernel().queue_news(NAME, None).unwrap();
-    let sending = world.kernel().send_due(NAME).unwrap()[0];
+    let sending = world.kernel().send_due(NAME, None).unwrap()[0];
     die(&mut world, sending, Point::EffectObserve, Edge::Before);
     deliver(&world);
     let said: Vec<_> = service.sent().into_iter().filter(|one| one.text.starts_with("Done in ")).collect();
     assert!(said.len() == 2 && said[0] == said[1], "the same words again: {said:?}");
     assert_eq!(service.shown().len(), before + 1, "the outcome, and no second line");
+}
+
+#[test]
+fn a_change_whose_answer_is_lost_is_made_again_in_the_same_words_and_in_place() {
+    let (world, service) = with_mary(7_208);
+    let task = task_of(said(&world, "mary", "1", "write a.txt"));
+    deliver(&world);
+    world.drive_to_approval(task);
+    world.clock.advance(PACE);
+    service.becomes(ChatMood::Silent);
+    world.kernel().queue_news(NAME, None).unwrap();
+    let sending = world.kernel().send_due(NAME, None).unwrap()[0];
+    world.drive(sending);
+    world.kernel().settle_sent(NAME).unwrap();
+    service.becomes(ChatMood::Takes);
+    world.clock.advance(2 * 60_000);
+    deliver(&world);
+    let said: Vec<_> =
+        service.sent().into_iter().filter(|one| one.text.starts_with("Waits for your yes")).collect();
+    assert!(said.len() == 2 && said[0] == said[1], "the same words again: {said:?}");
+    assert_eq!((said[0].edits.as_deref(), service.shown().len()), (Some("m1"), 3), "one line, and the card");
 }
 
 #[test]

@@ -85,6 +85,10 @@ impl Messenger for ChatService {
         };
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
         match mood {
+            // As of every adapter: new words are said again.
+            ChatMood::Silent if message.edits.is_some() => {
+                Err(Undelivered::NotSent("the service did not answer".to_owned()))
+            }
             ChatMood::Silent => Err(Undelivered::Unknown("the service did not answer".to_owned())),
             ChatMood::Takes | ChatMood::Away => {
                 Ok(Delivered { message_id: format!("m{place}"), is_repeat_safe: self.knows_repeats })

@@ -158,7 +158,7 @@ fn senders_of(host: &dyn Host, name: &str) -> Result<SenderList, Error> {
     let senders = record.senders.iter().map(|one| PairedSender {
         // An erased sender is still taken off by their principal.
         sender: one.sender.clone().unwrap_or_else(|| one.principal_id.to_string()),
-        sender_name: Text::Shown(one.sender_name.clone().unwrap_or_else(erased)),
+        sender_name: Text::Shown(one.called().map_or_else(erased, str::to_owned)),
         chat: one.chat.clone().unwrap_or_else(erased),
         profile: one.profile,
         conversation_id: one.conversation_id.to_string(),
@@ -380,7 +380,7 @@ pub(crate) fn chat_sender(host: &dyn Host, r: &TaskRow) -> Option<ChatSender> {
     }
     let registry = host.kernel().ok()?.gateway_registry();
     let (gateway, sender) = registry.whose(r.conversation_id)?;
-    let name = sender.sender_name.clone().unwrap_or_else(|| "(erased)".to_owned());
+    let name = sender.called().unwrap_or("(erased)").to_owned();
     Some(ChatSender {
         sender_name: Text::Shown(name),
         service: gateway.service,

@@ -11,6 +11,7 @@ use model::task::{Budget, ModelApi};
 use model::{Clock as _, TaskId};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use wire::Code;
 
 /// A gateway that a person connected.
@@ -168,7 +169,7 @@ fn a_message_for_a_gateway_that_takes_no_calls_is_refused_whoever_brings_it() {
     };
     // This process has no adapters, and the gateway is one of Matrix.
     for (gateway, call) in [("family", Some(&call)), ("family", None), ("nobody", Some(&call))] {
-        let refused = api::messages::take(&home, gateway, call).unwrap_err();
+        let refused = api::messages::take(&home, gateway, call, &Mutex::default()).unwrap_err();
         assert_eq!(refused, api::messages::refusal(), "{gateway}");
     }
 }

@@ -91,7 +91,9 @@ fn outcome(act: &Execution<'_>, message: &Message, came: Result<Delivered, Undel
             (ResultCode::Succeeded, vec![taken, said], None)
         }
         Err(Undelivered::NotSent(why)) => {
-            (ResultCode::Failed, vec!["nothing was sent".to_owned()], Some(why))
+            // New words whose answer was lost may be there, and are said again.
+            let nothing = if message.edits.is_some() { "nobody saw it change" } else { "nothing was sent" };
+            (ResultCode::Failed, vec![nothing.to_owned()], Some(why))
         }
         Err(Undelivered::Unknown(why)) => {
             let unseen = format!("{} did not answer: it may have been sent", message.service);

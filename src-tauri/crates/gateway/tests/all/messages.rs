@@ -47,13 +47,19 @@ fn what_is_refused_is_refused_in_the_same_words_and_the_path_opens_nothing_besid
 }
 
 #[test]
-fn more_messages_than_some_within_a_minute_are_not_looked_at_and_none_comes_by_the_name_for_other_devices() {
+fn of_more_than_some_that_are_refused_nothing_is_told_and_none_comes_by_the_name_for_other_devices() {
     let open = reached(331);
     assert_eq!(open.message("family", &[("host", NAME)], b"{}").status, 403);
     let statuses: Vec<u16> =
         (0..640).map(|_| open.ask("POST", "/v1/messages/nobody", &[], b"x").status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 403).count(), 600);
     assert_eq!((statuses[0], statuses[639]), (403, 429));
+    assert_eq!(open.message("family", &[], b"{}").status, 429, "nobody who may has signed it");
+    assert_eq!(
+        open.ask("POST", "/v1/hooks/nobody", &[], b"x").status,
+        403,
+        "hooks are counted by themselves"
+    );
     open.home.world.clock.advance(60_000);
     assert_eq!(open.message("family", &[], b"{}").status, 403);
 }

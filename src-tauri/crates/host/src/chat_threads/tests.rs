@@ -183,7 +183,7 @@ impl Story {
         let cursor = host.read.clone().unwrap_or(written);
         match host.listener.poll(&mut host.adapter, &gateway, &cursor) {
             Ok(polled) => {
-                host.outbox.chats.answers(NAME);
+                host.listener.answers();
                 self.given
                     .extend(polled.incoming.iter().map(|one| (one.chat.clone(), one.message_id.clone())));
                 let to = polled.cursor.clone();
@@ -193,7 +193,7 @@ impl Story {
             }
             Err(fault) => {
                 host.adapter = None;
-                host.outbox.chats.failed(NAME, &fault);
+                host.listener.failed(&fault);
                 false
             }
         }
@@ -423,6 +423,25 @@ fn a_host_that_dies_while_it_hears_or_answers_loses_nothing_and_what_nobody_saw_
         });
         assert_eq!(unknown.filter(|state| *state == MessageState::Unknown).count(), 1, "{service}");
     }
+}
+
+#[test]
+fn what_waits_goes_at_once_when_a_service_is_back_that_did_not_answer_its_listener() {
+    let mut story = Story::new(EACH[0](), 7_280, vec![done("The shelves are in order.")]);
+    story.pairs();
+    story.sends();
+    story.says(KIM, "tidy up");
+    let goal = story.goals()[0];
+    story.peer.becomes(ChatMood::Away);
+    story.kernel().drive(goal).unwrap();
+    story.sends();
+    assert!(!story.hears() && story.peer.shown().len() == 1);
+    story.world.clock.advance(1_000);
+    story.peer.becomes(ChatMood::Takes);
+    assert!((0..40).any(|_| story.hears()), "it is read again");
+    story.sends();
+    assert_eq!(story.peer.shown().len(), 2, "and nobody waits for a minute");
+    assert!(story.record().traffic.queue.is_empty());
 }
 
 #[test]

@@ -262,6 +262,9 @@ impl Kernel {
         sender: &PairedSender,
         telling: Telling,
     ) -> Result<(), Error> {
+        if self.was_told(record, &telling.repeat_key)? {
+            return Ok(());
+        }
         let actor = self.principal_of(Sender::from(Channel::System))?;
         let mut w = self.heard_writeup(record, actor)?;
         in_messages(&mut w, record, |w| queue(w, record, sender.principal_id, telling))?;
@@ -269,11 +272,11 @@ impl Kernel {
     }
 
     /// Begins to send what waits and is due, one message of each sender at a time, so that they come in order. Answers with the
-    /// tasks that are to be driven.
+    /// tasks that are to be driven. `back`: when the service answered its listener again that had not: what was tried before is due.
     ///
     /// # Errors
     /// [`Error::NotFound`] without the gateway, [`Error::Halted`] while nothing may begin, and when the store fails.
-    pub fn send_due(&self, gateway: &str) -> Result<Vec<TaskId>, Error> {
+    pub fn send_due(&self, gateway: &str, back: Option<UnixMs>) -> Result<Vec<TaskId>, Error> {
         if self.halted().is_some() {
             return Err(Error::Halted);
         }
@@ -285,7 +288,7 @@ impl Kernel {
         for message in &record.traffic.queue {
             // How a task stood is nothing that an answer waits for.
             let is_late_line = message.about == MessageAbout::State && message.sending.is_none();
-            let is_late_line = is_late_line && message.not_before > now;
+            let is_late_line = is_late_line && !message.is_due(now, back);
             if is_late_line || seen.contains(&message.principal_id) {
                 continue;
             }
@@ -299,7 +302,7 @@ impl Kernel {
                     let why = "its sender is not paired any more";
                     self.settle_message(&record, message, (MessageState::Unsent, why), None)?;
                 }
-                Some(_) if message.not_before > now => {}
+                Some(_) if !message.is_due(now, back) => {}
                 // What cannot be begun stands in the way of nobody else's.
                 Some(sender) => match self.begin_sending(&record, sender, message) {
                     Ok(task) => begun.push(task),
@@ -382,6 +385,10 @@ impl Kernel {
         let body = self.object_at::<MessageText>(&message.body)?;
         let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
         let line = line.and_then(|task| record.traffic.lines.of(task));
+        let edits = line.and_then(|line| line.message_id.clone());
+        // A message of its own is no repeat of a change that did not come about.
+        let key = edits.as_ref().map(|edits| format!("{}:{edits}", message.repeat_key));
+        let key = key.as_ref().unwrap_or(&message.repeat_key);
         let erased = || Error::Conflict("the chat was erased".to_owned());
         Ok(Message {
             gateway: record.name.clone(),
@@ -389,13 +396,13 @@ impl Kernel {
             service: record.service,
             hosts,
             chat: sender.chat.clone().ok_or_else(erased)?,
-            to: sender.sender_name.clone().unwrap_or_default(),
+            to: sender.called().unwrap_or_default().to_owned(),
             text: body.text,
             buttons: body.buttons,
             reply_to: body.reply_to,
-            edits: line.and_then(|line| line.message_id.clone()),
+            edits,
             file: body.whole,
-            repeat_key: format!("hermit-{}", Digest::of(message.repeat_key.as_bytes())),
+            repeat_key: format!("hermit-{}", Digest::of(key.as_bytes())),
         })
     }
 

@@ -19,6 +19,8 @@ pub(crate) enum ButtonOrder {
 
 /// The time between two states of a line, in milliseconds.
 pub(crate) const PACE_MS: i64 = 10_000;
+/// How often in a row a line could not be changed before it counts as gone.
+const TRIES_MAX: u32 = 2;
 /// For how long after its last words a line is looked at again by itself, in milliseconds.
 const LOOKED_AT_MS: i64 = 24 * 3_600_000;
 /// What a line's mark begins with while its task is at work, and nobody is waited for.
@@ -46,6 +48,8 @@ pub(crate) struct StateLine {
     pub(crate) body: ArtifactRef,
     /// Its button.
     pub(crate) button: Option<Digest>,
+    /// How often in a row it could not be changed.
+    failed: u32,
 }
 
 /// The lines of a gateway, by their tasks; the line of a task that is over goes when that was said.
@@ -85,8 +89,9 @@ impl StateLines {
         let count = before.saturating_add(1);
         let (body, button) = (b.body.clone(), b.button_sha256);
         let line = self.0.remove(&task_id);
-        let (message_id, told_at) = line.map_or((None, None), |line| (line.message_id, line.told_at));
-        self.0.insert(task_id, StateLine { message_id, told_at, count, mark, body, button });
+        let (message_id, told_at, failed) =
+            line.map_or((None, None, 0), |line| (line.message_id, line.told_at, line.failed));
+        self.0.insert(task_id, StateLine { message_id, told_at, count, mark, body, button, failed });
         Some(task_id)
     }
 
@@ -96,12 +101,16 @@ impl StateLines {
         let Some(task_id) = task_id else { return };
         let Some(line) = self.0.get_mut(&task_id) else { return };
         if b.state == MessageState::Sent {
-            line.told_at = Some(b.settled_at);
+            (line.told_at, line.failed) = (Some(b.settled_at), 0);
             // An edit may have a name of its own; the message keeps its own.
             line.message_id = line.message_id.take().or_else(|| sent.map(str::to_owned));
-        } else if message.attempts > 0 {
-            // It was not changed, so it may be gone: the next state is a message of its own.
-            line.message_id = None;
+        } else if message.sending.is_some() {
+            line.failed = line.failed.saturating_add(1);
+            // An answer may be lost, and the same words are said again. What cannot be changed then may be gone: the next state
+            // is a message of its own.
+            if line.failed >= TRIES_MAX {
+                (line.message_id, line.failed) = (None, 0);
+            }
         }
         if line.mark == OVER && b.state != MessageState::Queued {
             self.0.remove(&task_id);

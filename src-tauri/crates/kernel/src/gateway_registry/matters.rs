@@ -119,7 +119,8 @@ impl Traffic {
 
     /// Forgets the oldest of more messages than are known; what waits is none of them.
     pub(super) fn forget(&mut self) {
-        for _ in MESSAGES_MAX..self.order.len() {
+        // Where more wait than are known, only those that do not are looked for.
+        for _ in MESSAGES_MAX.max(self.queue.len())..self.order.len() {
             let Some((key, button)) = self.order.pop_front() else { break };
             if self.queue.iter().any(|message| message.repeat_key == key) {
                 self.order.push_back((key, button));
