@@ -163,6 +163,17 @@ pub(crate) async fn stands(gateway: &Arc<Gateway>, headers: &HeaderMap) -> bool 
     gateway.seated_at(Lane::Urgent, look).await.unwrap_or(false)
 }
 
+/// Whether a page that listens goes on listening: it was not ended, and what signed it in may still do so.
+pub(crate) fn goes_on(gateway: &Gateway, session: &str) -> bool {
+    let now = gateway.now();
+    gateway.guard.sessions.is_open(session, now)
+        && gateway
+            .guard
+            .sessions
+            .passkey_of(session, now)
+            .is_none_or(|passkey| api::sign_in::holds(&*gateway.host, &passkey))
+}
+
 /// What such a page is told.
 pub(crate) fn ended() -> Error {
     Error::new(Code::Unauthorised, "the passkey that signed this page in was revoked")
