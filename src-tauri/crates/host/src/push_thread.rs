@@ -212,7 +212,10 @@ impl Pushing {
                 _ => {}
             },
             // What could not be told while the vault was locked waits still.
-            Notice::Keys { open: true } => self.look(Kind::Approval, None),
+            Notice::Keys { open: true } => {
+                self.look(Kind::Approval, None);
+                self.look(Kind::Schedule, None);
+            }
             _ => {}
         }
     }
