@@ -243,6 +243,12 @@ fn refused_sign_ins_make_those_wait_who_sign_in_and_no_yes() {
     let attested = phone.attested();
     assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 200);
     let (_, approval) = phone.open.home.with_a_question("delete held");
+    // A stranger's passkey is refused as often as it comes, and makes nobody wait.
+    let own = std::mem::replace(&mut phone.one, Authenticator::es256(8, AT));
+    for _ in 0..4 {
+        assert_eq!(phone.signed_in(None).0, 403);
+    }
+    phone.one = own;
     // Present, and not verified.
     phone.one.flags = 0x01;
     assert_eq!(phone.signed_in(None).0, 403);
