@@ -126,7 +126,8 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "footprint", "memory", "app", "grow", "goals", "cards", "schedule", "gateways"];
+        let long =
+            ["mutants", "footprint", "memory", "app", "grow", "goals", "cards", "schedule", "gateways"];
         let long = long.contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }

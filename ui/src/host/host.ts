@@ -100,6 +100,8 @@ export interface Person {
 export interface KeyState {
   /** Whether this page was opened with a link that a person read at a terminal: only then it makes and opens keys. */
   readonly at_terminal: boolean;
+  /** Whether a passkey signed this page in: it is a person's, and makes and opens no keys. */
+  readonly by_passkey?: boolean;
   /** Whether the keys that sign receipts and proofs were made; and the one that approves. */
   readonly made: boolean;
   readonly approval: boolean;

@@ -51,8 +51,12 @@ test("a passphrase goes as its bytes, so that no escape of it is needed", async 
 });
 
 test("without a session a person is told which link to open", async () => {
-  answers(() => new Response("{}", { status: 401 }));
+  answers(() => new Response(JSON.stringify({ code: "unauthorised", message: "the token is missing or wrong", hint: "" }), { status: 401 }));
   await expect(HttpHost.open(null)).rejects.toMatchObject({ code: "unauthorised", hint: expect.stringContaining("hermit serve") });
+  for (const login of ["<h1>Log in</h1>", "{}"]) {
+    answers(() => new Response(login, { status: 401 }));
+    await expect(HttpHost.open(null)).rejects.toMatchObject({ code: "unavailable", hint: expect.stringContaining("log in") });
+  }
 });
 
 test("an error keeps its code, its words and its advice", async () => {

@@ -30,6 +30,13 @@ const NO_SESSION = {
   hint: "open a new link: on this machine `hermit serve` or `hermit open` prints one, for a phone `hermit open --phone`; each works once",
 } as const;
 
+/** What a proxy before the host answers where it knows nobody. */
+const NO_LOGIN = {
+  code: "unavailable",
+  message: "something between this page and the host asks who you are",
+  hint: "load this page anew, and log in where you are asked to",
+} as const;
+
 const KEPT = "hermit-session";
 /** How long another tab has to hand its session over. */
 const HANDED_MS = 300;
@@ -80,7 +87,8 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
       hint: "start it with `hermit serve`, then open the link that it prints",
     });
   }
-  if (answer.status === 401) throw new Refused(NO_SESSION);
+  // The host says each refusal in its own words; a login of a proxy does not.
+  if (answer.status === 401) throw new Refused(isWireError(await answer.json().catch(() => null)) ? NO_SESSION : NO_LOGIN);
   if (!answer.ok) throw await refused(answer);
   return answer;
 }

@@ -64,6 +64,13 @@ pub fn sign_in(host: &dyn Host, origin: &str, drawn: &[u8; 32], came: &SignIn) -
     Ok(kernel.sign_in_by_passkey(&signed, &payload, origin).wire()?.to_string())
 }
 
+/// Whether it is a passkey of this host at all that is said to have signed: nobody guesses at another.
+pub fn is_known(host: &dyn Host, came: &SignIn) -> bool {
+    let kernel = host.kernel().ok();
+    let id = bytes(&came.credential_id).ok().map(|id| base64url(&id));
+    kernel.zip(id).is_some_and(|(kernel, id)| kernel.knows_passkey(&id))
+}
+
 /// Whether a passkey, by its identifier, may still say yes: what it signed in lasts no longer.
 pub fn holds(host: &dyn Host, passkey: &str) -> bool {
     let kernel = host.kernel().ok();

@@ -34,7 +34,7 @@ pub fn squares(text: &str) -> Option<Vec<Vec<bool>>> {
     Some(margin.clone().chain(rows).chain(margin).collect())
 }
 
-/// Only a page that was opened with a link from a terminal.
+/// Only a page that was opened with a link from a terminal, or that a passkey signed in.
 fn by_person(who: Who) -> Result<(), Error> {
     who.by_person("sees and ends the others")
 }
@@ -74,7 +74,7 @@ pub(crate) async fn list(
 }
 
 /// `POST /api/session/devices/link`: a link for another device, or for this one under its own name. A page elsewhere makes
-/// none, so that one device does not bring the next.
+/// none, and one that a passkey signed in neither, so that one device does not bring the next.
 pub(crate) async fn link(
     State(gateway): State<Arc<Gateway>>,
     Extension(who): Extension<Who>,
@@ -82,7 +82,7 @@ pub(crate) async fn link(
     request: Request,
 ) -> Response {
     let here = match who {
-        Who::Browser { place: Place::Here, .. } => by_person(who),
+        Who::Browser { place: Place::Here, .. } => who.at_terminal("makes links"),
         _ => Err(Error::new(Code::Forbidden, "only a page on this machine makes links for other devices")),
     };
     let read = |given: &Value| {

@@ -50,25 +50,36 @@ impl Who {
     }
 
     /// Whether it is a page whose link a person read at a terminal.
-    /// Whether it is a page whose link a person read at a terminal, or one that a passkey signed in, which such a page had
-    /// added.
     pub(crate) const fn is_at_terminal(self) -> bool {
-        matches!(self, Self::Browser { given: Given::AtTerminal | Given::ByPasskey, .. })
+        matches!(self, Self::Browser { given: Given::AtTerminal, .. })
     }
 
-    /// Whether a passkey signed it in.
+    /// Whether a passkey signed it in, which a page of a terminal's link had added.
     pub(crate) const fn is_by_passkey(self) -> bool {
         matches!(self, Self::Browser { given: Given::ByPasskey, .. })
     }
 
-    /// Refuses whoever is not such a page; `does` says what only such a page does.
-    pub(crate) fn by_person(self, does: &str) -> Result<(), Error> {
+    /// The session of a page; none of a program.
+    pub(crate) fn session(self, headers: &HeaderMap) -> Option<String> {
+        match self {
+            Self::Program => None,
+            Self::Browser { .. } => one(headers, &SESSION).map(str::to_owned),
+        }
+    }
+
+    /// Refuses whoever is no page of a terminal's link; `does` says what only such a page does.
+    pub(crate) fn at_terminal(self, does: &str) -> Result<(), Error> {
         if self.is_at_terminal() {
             return Ok(());
         }
         let message = format!("only a page that was opened from a terminal {does}");
         Err(Error::new(Code::Forbidden, message)
             .hint("run `hermit open` in a terminal and open the link it prints"))
+    }
+
+    /// Refuses whoever is neither such a page nor one that a passkey signed in: no program has one of these.
+    pub(crate) fn by_person(self, does: &str) -> Result<(), Error> {
+        if self.is_by_passkey() { Ok(()) } else { self.at_terminal(does) }
     }
 }
 

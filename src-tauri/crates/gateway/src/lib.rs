@@ -33,8 +33,9 @@
 //! 14. A call of a hook comes in without token or session, by `POST` at that one path, and gains neither. It is refused in the same
 //!     words whether nobody waits for the hook or it is not signed with its secret; what it says is data. A message for a gateway
 //!     comes in the same way, and is on record before it is answered.
-//! 15. A passkey signs a page in for what was drawn at its origin, once and within five minutes; such a session ends with the passkey. Who has
-//!     shown nothing is not told which passkeys there are.
+//! 15. A passkey signs a page in for what was drawn at its origin, once and within five minutes; such a session ends with the passkey, and so
+//!     does what it listens to. It makes and opens no keys, adds no passkey, makes no link and resumes nothing without the passphrase. Who
+//!     has shown nothing is not told which passkeys there are.
 //! 16. A device is notified only where a page of a person asked for it, and until that page is ended or it is turned off.
 //!
 //! # The HTTP shape

@@ -7,7 +7,7 @@ use crate::sse;
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -17,12 +17,16 @@ use wire::{Code, Error};
 
 /// Notices that wait for a slow listener; beyond them its stream ends, and it asks again.
 const BEHIND_MAX: usize = 256;
-/// How long a stream takes to see that the gateway stops.
+/// How long a stream takes to see that the gateway stops, or that its page was ended.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// `GET /api/notices`.
-pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>, Extension(who): Extension<Who>) -> Response {
-    let place = match gateway.place() {
+pub(crate) async fn stream(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+) -> Response {
+    let place = match gateway.place(who.session(&headers)) {
         Ok(place) => place,
         Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
     };
@@ -53,7 +57,8 @@ pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>, Extension(who): 
                 Err(RecvTimeoutError::Timeout) => sse::alive(),
             };
             silent = Duration::ZERO;
-            if send.try_send(frame).is_err() {
+            // A page that was ended meanwhile is told nothing more.
+            if !place.is_open() || send.try_send(frame).is_err() {
                 return;
             }
         }

@@ -86,6 +86,8 @@ pub trait Keeper: Send + Sync {
 #[derive(Serialize)]
 struct Told {
     at_terminal: bool,
+    /// Whether a passkey signed this page in, which lets it see and end other pages, and notify its device.
+    by_passkey: bool,
     #[serde(flatten)]
     state: KeyState,
 }
@@ -105,14 +107,15 @@ struct Unlock {
 }
 
 /// Only a page that was opened with a link from a terminal.
-fn by_person(who: Who) -> Result<(), Error> {
-    who.by_person("makes or opens keys").map_err(|error| {
+fn at_terminal(who: Who) -> Result<(), Error> {
+    who.at_terminal("makes or opens keys").map_err(|error| {
         error.hint("run `hermit open` in a terminal and open the link it prints, or use `hermit keys init` and `hermit unlock`")
     })
 }
 
 fn told(gateway: &Gateway, who: Who) -> Result<Told, Error> {
-    Ok(Told { at_terminal: who.is_at_terminal(), state: gateway.keeper.state()? })
+    let (at_terminal, by_passkey) = (who.is_at_terminal(), who.is_by_passkey());
+    Ok(Told { at_terminal, by_passkey, state: gateway.keeper.state()? })
 }
 
 /// `POST /api/session/keys`: how the keys stand.
@@ -136,7 +139,7 @@ pub(crate) async fn make(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match by_person(who) {
+    let given = match at_terminal(who) {
         Ok(()) => signed::<Make>(who, &headers, "keys", request).await,
         Err(error) => Err(error),
     };
@@ -159,7 +162,7 @@ pub(crate) async fn unlock(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match by_person(who) {
+    let given = match at_terminal(who) {
         Ok(()) => signed::<Unlock>(who, &headers, "unlock", request).await,
         Err(error) => Err(error),
     };

@@ -76,8 +76,8 @@ impl Challenges {
 }
 
 /// Only a page that was opened with a link from a terminal.
-fn by_person(who: Who) -> Result<(), Error> {
-    who.by_person("adds a passkey")
+fn at_terminal(who: Who) -> Result<(), Error> {
+    who.at_terminal("adds a passkey")
 }
 
 /// `POST /api/session/passkey/options`: what a browser makes a passkey with.
@@ -87,7 +87,7 @@ pub(crate) async fn options(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match by_person(who) {
+    let given = match at_terminal(who) {
         Ok(()) => opened(who, &headers, request, |given| only(given, &[])).await,
         Err(error) => Err(error),
     };
@@ -121,7 +121,7 @@ pub(crate) async fn enrol(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match by_person(who) {
+    let given = match at_terminal(who) {
         Ok(()) => signed::<Enrolment>(who, &headers, "passkey", request).await,
         Err(error) => Err(error),
     };

@@ -241,7 +241,7 @@ async fn events(
     let position = position(&headers, &query);
     let accept = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     if accept.into_iter().any(|accept| accept.contains("text/event-stream")) {
-        return stream(gateway, who, run, position).await;
+        return stream(gateway, (who, who.session(&headers)), run, position).await;
     }
     let limit = query.get("limit").and_then(|text| text.parse().ok()).unwrap_or(PAGE_EVENTS);
     let page: Result<Value, wire::Error> =
@@ -249,9 +249,14 @@ async fn events(
     of(page)
 }
 
-/// Replays, then goes on live, until the run has ended, the client has gone, or the gateway stops.
-async fn stream(gateway: Arc<Gateway>, who: Who, run: String, position: Position) -> Response {
-    let place = match gateway.place() {
+/// Replays, then goes on live, until the run has ended, the client has gone or may not come in any more, or the gateway stops.
+async fn stream(
+    gateway: Arc<Gateway>,
+    (who, session): (Who, Option<String>),
+    run: String,
+    position: Position,
+) -> Response {
+    let place = match gateway.place(session) {
         Ok(place) => place,
         Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
     };

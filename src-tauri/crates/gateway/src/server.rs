@@ -12,7 +12,7 @@ use crate::sessions::{self, Given};
 use crate::sign_in::SignIns;
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
-    page_keys, passkeys, person_commands, pushes, runs, sign_in, standing_grants,
+    page_keys, passkeys, person_commands, pushes, runs, sign_in, sse, standing_grants,
 };
 use api::Host;
 use axum::Extension;
@@ -88,9 +88,9 @@ pub(crate) struct Gateway {
     seats: Semaphore,
     urgent: Semaphore,
     hooks: Semaphore,
-    streams: AtomicUsize,
+    pub(crate) streams: AtomicUsize,
     /// Streams end by themselves, or stopping would wait for them.
-    stopping: AtomicBool,
+    pub(crate) stopping: AtomicBool,
 }
 
 /// Which share of the workers a request takes.
@@ -111,21 +111,6 @@ pub struct Link {
     pub url: String,
     /// When it lapses, milliseconds since 1970.
     pub expires_at: i64,
-}
-
-/// A stream's place; it is given back however the stream ends.
-pub(crate) struct Place(Arc<Gateway>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Place {
-    pub(crate) fn is_open(&self) -> bool {
-        !self.0.stopping.load(Ordering::SeqCst)
-    }
 }
 
 impl Gateway {
@@ -180,15 +165,15 @@ impl Gateway {
         Link { token: token.reveal().to_owned(), url, expires_at }
     }
 
-    /// A place for one more stream, unless there are enough.
-    pub(crate) fn place(self: &Arc<Self>) -> Result<Place, wire::Error> {
+    /// A place for one more stream, unless there are enough. `session`: that of the page that listens.
+    pub(crate) fn place(self: &Arc<Self>, session: Option<String>) -> Result<sse::Place, wire::Error> {
         if self.streams.fetch_add(1, Ordering::SeqCst) >= STREAMS_MAX {
             self.streams.fetch_sub(1, Ordering::SeqCst);
             let error =
                 wire::Error::new(Code::Unavailable, format!("{STREAMS_MAX} streams are open already"));
             return Err(error.hint("close one, or ask again now and then"));
         }
-        Ok(Place(Arc::clone(self)))
+        Ok(sse::Place::new(Arc::clone(self), session))
     }
 
     /// Runs what may block for whoever asks, when a seat is free.

@@ -154,6 +154,11 @@ impl Sessions {
         self.known(now).sessions.iter().find(|kept| kept.token.is(session))?.passkey.clone()
     }
 
+    /// Whether this is a session still. That somebody listens is no use of it.
+    pub(crate) fn is_open(&self, session: &str, now: i64) -> bool {
+        self.known(now).sessions.iter().any(|kept| kept.token.is(session))
+    }
+
     /// Whether this is a session of that place; it goes on from now when it is. Answers when it ends, and to whom its link
     /// was given.
     pub(crate) fn used(&self, session: &str, place: Place, now: i64) -> Option<(i64, Given)> {

@@ -1,7 +1,7 @@
 //! A page whose session is gone, such as an installed one that was closed, is signed in again by a passkey of its person.
 //!
-//! Whoever asks has shown nothing: so what is drawn is bounded, good once, at one origin and for five minutes, and refused passkeys make
-//! everybody wait who signs in, and nobody else. What is signed is no decision and cannot be read as one.
+//! Whoever asks has shown nothing: so what is drawn is bounded, good once, at one origin and for five minutes, and refused passkeys of
+//! this host make everybody wait who signs in, and nobody else; any others make nobody wait. What is signed is no decision and cannot be read as one.
 
 use crate::Draw;
 use crate::answer::{json, params_within, refusal};
@@ -133,16 +133,17 @@ pub(crate) async fn sign_in(
     };
     let at = Arc::clone(&gateway);
     let open = move |host: &dyn api::Host| -> Result<Came<Value>, Error> {
-        Ok(at.sign_ins.tries.outright(
-            With::Passkey,
-            || at.now(),
-            || {
-                let drawn = at.sign_ins.take(&signed.challenge, &origin, at.now())?;
-                let passkey = api::sign_in::sign_in(host, &origin, &drawn, &signed)?;
-                let (session, ends_at) = at.guard.sessions.sign_in(passkey, place, at.now());
-                Ok(value!({ "kind": "browser", "session": session.reveal(), "expires_at": ends_at }))
-            },
-        ))
+        let once = || -> Result<Value, Error> {
+            let drawn = at.sign_ins.take(&signed.challenge, &origin, at.now())?;
+            let passkey = api::sign_in::sign_in(host, &origin, &drawn, &signed)?;
+            let (session, ends_at) = at.guard.sessions.sign_in(passkey, place, at.now());
+            Ok(value!({ "kind": "browser", "session": session.reveal(), "expires_at": ends_at }))
+        };
+        // What no passkey of this host can have said is refused, and keeps nobody waiting.
+        if !api::sign_in::is_known(host, &signed) {
+            return Ok(Came::To(once()));
+        }
+        Ok(at.sign_ins.tries.outright(With::Passkey, || at.now(), once))
     };
     answered(gateway.seated_at(Lane::Hook, open).await)
 }
@@ -161,6 +162,17 @@ pub(crate) async fn stands(gateway: &Arc<Gateway>, headers: &HeaderMap) -> bool 
         Ok(holds)
     };
     gateway.seated_at(Lane::Urgent, look).await.unwrap_or(false)
+}
+
+/// Whether a page that listens goes on listening: it was not ended, and what signed it in may still do so.
+pub(crate) fn goes_on(gateway: &Gateway, session: &str) -> bool {
+    let now = gateway.now();
+    gateway.guard.sessions.is_open(session, now)
+        && gateway
+            .guard
+            .sessions
+            .passkey_of(session, now)
+            .is_none_or(|passkey| api::sign_in::holds(&*gateway.host, &passkey))
 }
 
 /// What such a page is told.

@@ -1,5 +1,7 @@
 //! The form of server-sent events, written and read.
 
+use crate::server::Gateway;
+use crate::sign_in;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
@@ -7,6 +9,8 @@ use axum::response::Response;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 
@@ -14,6 +18,32 @@ use tokio::sync::mpsc::Receiver;
 pub(crate) const ALIVE: Duration = Duration::from_secs(10);
 /// Bytes of one line: the largest event, with room for its escapes.
 const LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// A stream's place; it is given back however the stream ends.
+pub(crate) struct Place {
+    gateway: Arc<Gateway>,
+    /// The session of the page that listens; none of a program.
+    session: Option<String>,
+}
+
+impl Place {
+    /// A place that is counted already.
+    pub(crate) const fn new(gateway: Arc<Gateway>, session: Option<String>) -> Self {
+        Self { gateway, session }
+    }
+
+    /// Whether the stream goes on: the gateway does, and whoever listens may still come in.
+    pub(crate) fn is_open(&self) -> bool {
+        let goes_on = |session: &String| sign_in::goes_on(&self.gateway, session);
+        !self.gateway.stopping.load(Ordering::SeqCst) && self.session.as_ref().is_none_or(goes_on)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.gateway.streams.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 /// One event. JSON holds no bare line break, so its data is one line.
 pub(crate) fn frame<T: Serialize>(id: Option<&str>, event: &str, data: &T) -> Bytes {

@@ -25,8 +25,6 @@ pub(crate) struct PushService {
     pub(crate) host: String,
     /// `scheme://host`, which a signature for it names.
     pub(crate) origin: String,
-    /// `host:port`.
-    pub(crate) place: String,
 }
 
 /// The service of an address, or why it is none.
@@ -48,7 +46,7 @@ fn service_within(endpoint: &str, here: bool) -> Result<PushService, String> {
     }
     if here && scheme == "http" && name == "127.0.0.1" {
         let host = format!("{name}:{}", port.unwrap_or(80));
-        return Ok(PushService { origin: format!("http://{host}"), place: host.clone(), host });
+        return Ok(PushService { origin: format!("http://{host}"), host });
     }
     if scheme != "https" || !matches!(port, None | Some(443)) {
         return Err(no("it is not reached by HTTPS"));
@@ -60,7 +58,7 @@ fn service_within(endpoint: &str, here: bool) -> Result<PushService, String> {
     if !SERVICES.iter().any(|service| is_one(&service)) {
         return Err(no(&format!("`{name}` is none that Hermit knows")));
     }
-    Ok(PushService { origin: format!("https://{name}"), place: format!("{name}:443"), host: name })
+    Ok(PushService { origin: format!("https://{name}"), host: name })
 }
 
 #[cfg(test)]
@@ -99,7 +97,7 @@ mod tests {
         ] {
             assert!(service_within(endpoint, false).is_err(), "{endpoint}");
         }
-        assert!(service_within("http://127.0.0.1:9/a", true).is_ok_and(|one| one.place == "127.0.0.1:9"));
+        assert!(service_within("http://127.0.0.1:9/a", true).is_ok_and(|one| one.host == "127.0.0.1:9"));
         assert!(service_within("http://10.0.0.1:9/a", true).is_err());
     }
 }

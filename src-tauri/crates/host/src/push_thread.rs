@@ -208,11 +208,14 @@ impl Pushing {
                 "schedule.paused" => self.look(Kind::Schedule, None),
                 "task.status_changed" => self.ended(task_id),
                 "push.subscribed" => self.begin_with(),
-                "passkey.revoked" | "key.rotated" => self.sweep(),
+                "passkey.revoked" | "key.rotated" | "key.revoked" => self.sweep(),
                 _ => {}
             },
             // What could not be told while the vault was locked waits still.
-            Notice::Keys { open: true } => self.look(Kind::Approval, None),
+            Notice::Keys { open: true } => {
+                self.look(Kind::Approval, None);
+                self.look(Kind::Schedule, None);
+            }
             _ => {}
         }
     }

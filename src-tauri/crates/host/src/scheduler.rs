@@ -4,6 +4,7 @@
 use crate::clock::{Bell, Due};
 use crate::task_drivers::TaskDrivers;
 use crate::watcher::Watcher;
+use kernel::command::looking::Among;
 use kernel::{Error, Kernel};
 use model::{TaskId, UnixMs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +19,7 @@ const RETRY_MS: i64 = 60_000;
 const REST: u32 = 9;
 
 /// The scheduler. Slots are taken up by the clock; what schedules wait for is looked at beside it, because a folder may be large,
-/// or on a disk that does not answer.
+/// or on a disk that does not answer; and servers of tools beside that, because one may take its time.
 pub struct Scheduler {
     kernel: Arc<Kernel>,
     drives: Arc<TaskDrivers>,
@@ -26,11 +27,17 @@ pub struct Scheduler {
     bell: Bell,
     /// What is due all the same is not looked at before this.
     not_before: Mutex<Option<UnixMs>>,
-    looks: Arc<Looks>,
-    looker: Mutex<Option<JoinHandle<()>>>,
+    lookers: [Looker; 2],
 }
 
-/// Looks at what schedules wait for, one round at a time.
+/// Who looks at what some schedules wait for.
+struct Looker {
+    among: Among,
+    looks: Arc<Looks>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Looks at what they wait for, one round at a time.
 #[derive(Default)]
 struct Looks {
     is_at_work: AtomicBool,
@@ -65,8 +72,9 @@ impl Scheduler {
     /// Has seen nothing yet. `bell`: rung when something that a schedule waits for may have changed.
     pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>, bell: Bell) -> Self {
         let watcher = Arc::new(Watcher::new(Arc::clone(&kernel), bell.clone()));
-        let (not_before, looks, looker) = (Mutex::default(), Arc::default(), Mutex::default());
-        Self { kernel, drives, watcher, bell, not_before, looks, looker }
+        let looker = |among| Looker { among, looks: Arc::default(), thread: Mutex::default() };
+        let lookers = [looker(Among::Others), looker(Among::Servers)];
+        Self { kernel, drives, watcher, bell, not_before: Mutex::default(), lookers }
     }
 
     fn now(&self) -> UnixMs {
@@ -75,34 +83,41 @@ impl Scheduler {
 
     /// When something is due first: a slot, or a look at what a schedule waits for.
     fn first(&self) -> Option<UnixMs> {
-        self.kernel.next_slot().into_iter().chain(self.next_look()).min()
+        let looks = self.lookers.iter().filter_map(|looker| self.next_look(looker));
+        self.kernel.next_slot().into_iter().chain(looks).min()
     }
 
     /// When a look begins next; none while one is under way, which says when it is over.
-    fn next_look(&self) -> Option<UnixMs> {
-        if self.looks.is_at_work.load(Ordering::SeqCst) {
+    fn next_look(&self, looker: &Looker) -> Option<UnixMs> {
+        if looker.looks.is_at_work.load(Ordering::SeqCst) {
             return None;
         }
         let now = self.now();
-        let at = if self.watcher.is_outdated() { Some(now) } else { self.kernel.next_look() };
+        let at = match looker.among == Among::Others && self.watcher.is_outdated() {
+            true => Some(now),
+            false => self.kernel.next_look_among(looker.among),
+        };
         // A clock that was set back does not hold it longer than that.
-        let rests = lock(&self.looks.rests_until).map(|until| until.min(now.plus_ms(RETRY_MS)));
+        let rests = lock(&looker.looks.rests_until).map(|until| until.min(now.plus_ms(RETRY_MS)));
         at.map(|at| rests.map_or(at, |until| at.max(until)))
     }
 
     /// Begins a look, which rings when it is over.
-    fn begin_look(&self) {
-        let mut looker = lock(&self.looker);
+    fn begin_look(&self, looker: &Looker) {
+        let mut thread = lock(&looker.thread);
         // It has said that it is over.
-        let _ = looker.take().map(JoinHandle::join);
-        self.looks.is_at_work.store(true, Ordering::SeqCst);
+        let _ = thread.take().map(JoinHandle::join);
+        looker.looks.is_at_work.store(true, Ordering::SeqCst);
         let (kernel, drives, bell) = (Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone());
-        let (watcher, looks) = (Arc::clone(&self.watcher), Arc::clone(&self.looks));
+        let (watcher, looks, among) = (Arc::clone(&self.watcher), Arc::clone(&looker.looks), looker.among);
         let run = move || {
             let began = Instant::now();
             let went_well = do_due(&kernel, &drives, |kernel| {
+                if among == Among::Servers {
+                    return kernel.look_due_among(among);
+                }
                 watcher.refresh();
-                let ended = kernel.look_due();
+                let ended = kernel.look_due_among(among);
                 watcher.looked();
                 ended
             });
@@ -114,11 +129,11 @@ impl Scheduler {
             bell.ring();
         };
         match std::thread::Builder::new().name("looker".to_owned()).spawn(run) {
-            Ok(thread) => *looker = Some(thread),
+            Ok(begun) => *thread = Some(begun),
             Err(error) => {
                 tracing::warn!(%error, "there is no thread to look with; it is tried again");
-                *lock(&self.looks.rests_until) = Some(self.now().plus_ms(RETRY_MS));
-                self.looks.is_at_work.store(false, Ordering::SeqCst);
+                *lock(&looker.looks.rests_until) = Some(self.now().plus_ms(RETRY_MS));
+                looker.looks.is_at_work.store(false, Ordering::SeqCst);
             }
         }
     }
@@ -126,7 +141,11 @@ impl Scheduler {
 
 impl Drop for Scheduler {
     fn drop(&mut self) {
-        let _ = lock(&self.looker).take().map(JoinHandle::join);
+        // A server that does not answer holds up no end.
+        self.kernel.end_looks();
+        for looker in &self.lookers {
+            let _ = lock(&looker.thread).take().map(JoinHandle::join);
+        }
     }
 }
 
@@ -145,8 +164,10 @@ impl Due for Scheduler {
         if self.drives.is_ending() {
             return;
         }
-        if self.next_look().is_some_and(|at| at <= now) {
-            self.begin_look();
+        for looker in &self.lookers {
+            if self.next_look(looker).is_some_and(|at| at <= now) {
+                self.begin_look(looker);
+            }
         }
         if self.kernel.next_slot().is_some_and(|at| at <= now) {
             do_due(&self.kernel, &self.drives, Kernel::fire_due);

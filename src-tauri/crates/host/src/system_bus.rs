@@ -2,11 +2,37 @@
 //! network is metered (NetworkManager).
 
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use zbus::zvariant::OwnedValue;
 
 /// How long a service may take to answer: a run is held back by none that does not.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long what was told is told again: schedules are looked at one behind the other.
+const TOLD: Duration = Duration::from_secs(10);
+/// How long a service that told nothing is not asked again: each that does not answer holds up every schedule.
+const UNTOLD: Duration = Duration::from_secs(60);
+
+/// What a service told last of one thing, and when.
+struct Last(Mutex<Option<(Instant, Option<bool>)>>);
+
+static IDLE: Last = Last(Mutex::new(None));
+static UNMETERED: Last = Last(Mutex::new(None));
+
+impl Last {
+    /// The same while it is new, or what is told now. Whoever asks meanwhile waits for that.
+    fn or_asked(&self, ask: impl FnOnce() -> Option<bool>) -> Option<bool> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new =
+            |at: Instant, told: Option<bool>| at.elapsed() < if told.is_some() { TOLD } else { UNTOLD };
+        if let Some((_, told)) = last.filter(|(at, told)| is_new(*at, *told)) {
+            return told;
+        }
+        let told = ask();
+        *last = Some((Instant::now(), told));
+        told
+    }
+}
 
 /// A property of a service: its name on the bus, its place, its interface.
 type Place = (&'static str, &'static str, &'static str);
@@ -17,12 +43,12 @@ const NETWORK_MANAGER: Place =
 
 /// Whether nobody is at the computer, by the sessions of all that are logged in.
 pub(crate) fn is_idle() -> Option<bool> {
-    idle(told(LOGIND, "IdleHint"), told(LOGIND, "IdleSinceHint"))
+    IDLE.or_asked(|| idle(Some(told(LOGIND, "IdleHint")?), told(LOGIND, "IdleSinceHint")))
 }
 
 /// Whether the network is one that costs nothing by what goes over it.
 pub(crate) fn is_unmetered() -> Option<bool> {
-    unmetered(told(NETWORK_MANAGER, "Metered")?)
+    UNMETERED.or_asked(|| unmetered(told(NETWORK_MANAGER, "Metered")?))
 }
 
 /// A desktop that never told whether somebody is there leaves the time of that at 0, and tells nothing.
@@ -64,6 +90,17 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_told_or_not_is_not_asked_again_at_once() {
+        for told in [Some(true), None] {
+            let last = Last(Mutex::new(None));
+            assert_eq!(last.or_asked(|| told), told);
+            assert_eq!(last.or_asked(|| Some(false)), told);
+        }
+        let last = Last(Mutex::new(Instant::now().checked_sub(TOLD).map(|at| (at, Some(true)))));
+        assert_eq!(last.or_asked(|| Some(false)), Some(false));
+    }
 
     #[test]
     fn a_hint_that_nobody_ever_gave_tells_nothing_and_neither_does_an_unknown_network() {

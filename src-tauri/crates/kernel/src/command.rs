@@ -33,6 +33,7 @@ pub mod ingest;
 pub mod ingress;
 pub mod keys;
 mod login;
+pub mod looking;
 pub mod memory;
 mod named;
 pub mod outbound;

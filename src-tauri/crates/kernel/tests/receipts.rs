@@ -132,8 +132,13 @@ impl Servers for Talking {
         self.0.look_at_server(server, launch)
     }
 
-    fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String> {
-        self.0.resource_seen(of, uri)
+    fn resource_seen(
+        &self,
+        of: &ServerRegistration,
+        uri: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<serde_json::Value, String> {
+        self.0.resource_seen(of, uri, is_over)
     }
 
     fn end_servers(&self, attempt: AttemptId) {

@@ -3,6 +3,7 @@
 use crate::schedules::{MINUTE, begun, keep, now, of, record};
 use crate::story::{completed, state};
 use kernel::Error;
+use kernel::command::looking::Among;
 use model::TaskId;
 use model::artifact::TrustTier;
 use model::ingress::Channel;
@@ -101,6 +102,10 @@ fn a_resource_that_reads_otherwise_at_a_look_begins_one_task_that_is_told_what_i
     let said = "when the resource docs://rates of the server notes changes, every 10 minutes";
     keep(&world, waits(&world, said), "keep");
     let says = |words: Option<&'static str>| *text.lock().unwrap() = words;
+    assert_eq!(world.kernel().look_due_among(Among::Others).unwrap(), [], "servers are looked at apart");
+    let [others, servers] =
+        [Among::Others, Among::Servers].map(|among| world.kernel().next_look_among(among));
+    assert_eq!((others, servers), (None, Some(now(&world))));
     assert_eq!(later(&world, 0), [], "what it reads at first is no change");
     assert_eq!(world.kernel().next_look(), Some(now(&world).plus_ms(10 * MINUTE)));
     assert_eq!(later(&world, 10), [], "it reads as before");

@@ -281,10 +281,15 @@ impl Servers for Adapter {
         }
     }
 
-    fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String> {
+    fn resource_seen(
+        &self,
+        of: &ServerRegistration,
+        uri: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<serde_json::Value, String> {
         match self.1.serves.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             Some((_, reads)) => reads(uri),
-            None => self.0.resource_seen(of, uri),
+            None => self.0.resource_seen(of, uri, is_over),
         }
     }
 

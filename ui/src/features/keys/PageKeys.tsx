@@ -12,7 +12,7 @@ import styles from "./Keys.module.css";
 function FromTerminal({ command }: { command: string }) {
   return (
     <>
-      <p>A program can open this page too, so keys need a page that you open from a terminal. Run this on the computer that runs Hermit, and open the link it prints:</p>
+      <p>Keys are made and opened on a page that you open from a terminal: a program, or a phone that was left unlocked, has no such page. Run this on the computer that runs Hermit, and open the link it prints:</p>
       <Copyable text="hermit open" />
       <p>Or do it in the terminal:</p>
       <Copyable text={command} />

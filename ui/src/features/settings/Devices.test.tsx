@@ -11,9 +11,9 @@ import { Devices } from "./Devices";
 
 const page = (number: number, more: Partial<OpenPage> = {}): OpenPage => ({ number, own: false, elsewhere: false, at_terminal: true, by_passkey: false, opened_at: AT, used_at: AT, ...more });
 
-function shown({ origin = "https://desk.example" as string | null, at_terminal = true, sessions = [page(1, { own: true }), page(2, { elsewhere: true })] } = {}) {
+function shown({ origin = "https://desk.example" as string | null, at_terminal = true, by_passkey = false, sessions = [page(1, { own: true }), page(2, { elsewhere: true })] } = {}) {
   const host = scene({}, "passphrase");
-  host.holding({ at_terminal, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 8 });
+  host.holding({ at_terminal, by_passkey, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 8 });
   let open = sessions;
   host.devices = {
     list: () => Promise.resolve({ origin, sessions: open }),
@@ -52,6 +52,13 @@ test("without an address for other devices there is no link, and the page says w
 test("a page that came from elsewhere makes no links", async () => {
   shown({ sessions: [page(1, { own: true, elsewhere: true })] });
   await screen.findByText(/You are here from another device/);
+  expect(screen.queryByRole("button", { name: "Make a link" })).toBeNull();
+});
+
+test("a page that a passkey signed in sees the others, and makes no links", async () => {
+  shown({ at_terminal: false, by_passkey: true, sessions: [page(1, { own: true, by_passkey: true }), page(2)] });
+  await screen.findByText(/A passkey signed this page in/);
+  await screen.findByRole("button", { name: "End the page on this machine" });
   expect(screen.queryByRole("button", { name: "Make a link" })).toBeNull();
 });
 

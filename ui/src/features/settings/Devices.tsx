@@ -12,7 +12,7 @@ import styles from "./Settings.module.css";
 export function Devices() {
   const { devices } = useHost();
   const keys = useKeys().data;
-  const mayAsk = keys?.at_terminal === true;
+  const mayAsk = keys?.at_terminal === true || keys?.by_passkey === true;
   const asked = useOpenPages(mayAsk);
   if (devices === undefined || keys === undefined) return null;
   return (
@@ -41,6 +41,7 @@ export function Devices() {
 /** `found.origin` is the address for other devices; a page that came by it makes no links. */
 function Phone({ found }: { found: OpenPages }) {
   const link = useDevices<DeviceLink>();
+  if (found.sessions.some((one) => one.own && one.by_passkey)) return <p>A passkey signed this page in. Links for more devices are made on a page that you open from a terminal.</p>;
   if (found.sessions.some((one) => one.own && one.elsewhere)) return <p>You are here from another device. Links for more devices are made on the computer that runs Hermit.</p>;
   if (found.origin === null) {
     return (

@@ -81,7 +81,7 @@ function Adding({ passkeys }: { passkeys: Holder }) {
   if (!keys.at_terminal) {
     return (
       <>
-        <p>A program can open this page too, so passkeys are added on a page that you open from a terminal. Run this on the computer that runs Hermit, and open the link it prints:</p>
+        <p>{keys.by_passkey === true ? "A passkey signed this page in, and passkeys" : "A program can open this page too, so passkeys"} are added on a page that you open from a terminal. Run this on the computer that runs Hermit, and open the link it prints:</p>
         <Copyable text="hermit open" />
       </>
     );

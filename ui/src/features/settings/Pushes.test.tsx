@@ -11,9 +11,9 @@ import { Pushes } from "./Pushes";
 
 const device = (more: Partial<Notified> = {}): Notified => ({ subscription: "0a", name: "My phone", service: "push.example", origin: "https://desk.example", outcomes: false, since: AT, own: false, page: null, ...more });
 
-function shown({ here = { is: "off" } as PushHere, devices = [] as Notified[], at_terminal = true, fails = false } = {}) {
+function shown({ here = { is: "off" } as PushHere, devices = [] as Notified[], at_terminal = true, by_passkey = false, fails = false } = {}) {
   const host = scene({}, "passphrase");
-  host.holding({ at_terminal, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 8 });
+  host.holding({ at_terminal, by_passkey, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 8 });
   const asked: string[] = [];
   let now = { here, devices };
   host.pushes = {
@@ -62,6 +62,11 @@ test("what the browser lacks, refuses or does not allow is said plainly", async 
   await user.type(await screen.findByLabelText("Name of this device"), "Pocket");
   await user.click(screen.getByRole("button", { name: "Notify this device" }));
   await screen.findByText(/This browser does not allow notifications/);
+});
+
+test("a page that a passkey signed in turns it on as well", async () => {
+  shown({ at_terminal: false, by_passkey: true });
+  await screen.findByRole("button", { name: "Notify this device" });
 });
 
 test("a page that a program may have opened turns nothing on", async () => {

@@ -17,7 +17,7 @@ const NAME_MAX = 80;
 export function Pushes() {
   const { pushes } = useHost();
   const keys = useKeys().data;
-  const mayAsk = keys?.at_terminal === true;
+  const mayAsk = keys?.at_terminal === true || keys?.by_passkey === true;
   const asked = usePushes(mayAsk);
   if (pushes === undefined || keys === undefined) return null;
   return (

@@ -15,12 +15,17 @@ use std::time::Duration;
 const WITHIN: Duration = Duration::from_secs(20);
 
 impl Executors {
-    /// What a resource of a server reads now, as the protocol has it.
+    /// What a resource of a server reads now, as the protocol has it. `is_over`: nobody waits for it any more.
     ///
     /// # Errors
     /// In words, when the server reaches out of this machine, is another than was registered, cannot be started, or does not
     /// answer.
-    pub fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String> {
+    pub fn resource_seen(
+        &self,
+        of: &ServerRegistration,
+        uri: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<serde_json::Value, String> {
         let (server, launch) = (of.server.as_str(), &of.launch);
         if launch.url.is_some() || !launch.hosts.is_empty() {
             return Err(format!("the server `{server}` reaches out of this machine, which only a task may"));
@@ -34,12 +39,12 @@ impl Executors {
         let mut alive =
             Alive::begin(self, (server, launch), hidden, Offers::default()).map_err(|e| e.to_string())?;
         let part = Some(ServerPart::Resource);
-        let offers = alive.manifest(self, &|| false)?;
+        let offers = alive.manifest(self, is_over)?;
         if of.manifest.part(part, uri).is_none() || offers.part(part, uri) != of.manifest.part(part, uri) {
             return Err(format!("the server `{server}` says something else of that resource by now"));
         }
         let call = ToolCall { part, name: uri.to_owned(), arguments: "{}".to_owned(), within: WITHIN };
-        match alive.call(call, &mut |_| {}, &|| false) {
+        match alive.call(call, &mut |_| {}, is_over) {
             Ok(Ok(reply)) if !reply.is_error => Ok(reply.result),
             Ok(Ok(_)) => Err(format!("the server `{server}` answers with an error")),
             Ok(Err(why)) | Err(Unspoken::NotCalled(why) | Unspoken::Lost(why)) => Err(why),

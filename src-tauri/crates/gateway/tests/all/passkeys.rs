@@ -8,6 +8,7 @@ use crate::{Open, elsewhere, open, open_on};
 use seal::webauthn::{base64url, base64url_decode};
 use serde_json::{Value, json};
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 use testkit::Authenticator;
 
 /// A phone that a person opened, and its authenticator.
@@ -203,8 +204,35 @@ fn a_page_whose_session_is_gone_is_signed_in_by_its_passkey_and_ends_with_it() {
     let (code, refused) = phone.signed_in(Some(&base64url(seal::Digest::of(&decision).as_bytes())));
     assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "{refused}");
     assert_eq!(status(&phone.open, &approval)["status"], "pending");
+    // It is a person's, and nobody shows by it that they sit at this machine.
+    assert_eq!(phone.post("push", &json!({})).0, 200);
+    let (_, keys) = phone.post("keys", &json!({}));
+    assert_eq!((&keys["at_terminal"], &keys["by_passkey"]), (&json!(false), &json!(true)), "{keys}");
+    let words = json!({ "passphrase": PASSPHRASE });
+    for (path, body) in [("keys/unlock", &words), ("passkey/options", &json!({}))] {
+        let (code, refused) = phone.post(path, body);
+        assert_eq!((code, &refused["code"]), (403, &json!("forbidden")), "{path}: {refused}");
+    }
+    let paused = json!({ "name": "roll-out" });
+    let (code, refused) = post(&phone.open, &phone.session, "/api/schedules.resume", &paused);
+    assert_eq!((code, &refused["code"]), (403, &json!("forbidden")), "{refused}");
     let body = json!({ "passkey": passkey["passkey_id"] });
-    assert_eq!(post(&phone.open, &phone.session, "/api/passkeys.revoke", &body).0, 200);
+    std::thread::scope(|scope| {
+        let (open, own) = (&phone.open, phone.session.clone());
+        let listening = scope.spawn(move || {
+            let headers = [("host", elsewhere::NAME), (SESSION, own.as_str())];
+            open.ask("GET", "/api/notices", &headers, b"").status
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(post(open, &phone.session, "/api/passkeys.revoke", &body).0, 200);
+        let until = Instant::now() + Duration::from_secs(20);
+        while !listening.is_finished() {
+            assert!(Instant::now() < until, "it listens no longer than the passkey holds");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = listening.join().expect("it ended");
+        assert!(matches!(status, 200 | 401), "{status}");
+    });
     assert_eq!(post(&phone.open, &phone.session, "/api/host.status", &json!({})).0, 401);
     assert_eq!(phone.signed_in(None).0, 403, "revoked");
 }
@@ -215,6 +243,12 @@ fn refused_sign_ins_make_those_wait_who_sign_in_and_no_yes() {
     let attested = phone.attested();
     assert_eq!(phone.enrol(&attested, PASSPHRASE).0, 200);
     let (_, approval) = phone.open.home.with_a_question("delete held");
+    // A stranger's passkey is refused as often as it comes, and makes nobody wait.
+    let own = std::mem::replace(&mut phone.one, Authenticator::es256(8, AT));
+    for _ in 0..4 {
+        assert_eq!(phone.signed_in(None).0, 403);
+    }
+    phone.one = own;
     // Present, and not verified.
     phone.one.flags = 0x01;
     assert_eq!(phone.signed_in(None).0, 403);

@@ -370,7 +370,6 @@ impl Kernel {
     }
 }
 
-
 /// Whether what holds a run back may pass while the newest of these slots is not too late yet: a condition, where a grace is said.
 fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, why: PassedOver) -> bool {
     let grace = record.when.grace_ms.and_then(|ms| i64::try_from(ms).ok());

@@ -69,8 +69,10 @@ impl Kernel {
         let Some(registered) = self.server_to_look_at(server)? else {
             return Ok(Err(Unseen::ServerMissing));
         };
-        let read = match executors.resource_seen(&registered, uri) {
+        let read = match executors.resource_seen(&registered, uri, &|| self.is_ending_looks()) {
             Ok(read) => read,
+            // Of a server that was not let answer nothing is known.
+            Err(_) if self.is_ending_looks() => return Err(Error::Halted),
             Err(error) => {
                 let error = self.ports.redactor.now().text(&error).rest.into_owned();
                 tracing::warn!(server, error, "a resource that a schedule waits for cannot be read");

@@ -63,6 +63,13 @@ impl Kernel {
         store.passkeys.in_force(*keyid).any(|one| one.passkey == passkey)
     }
 
+    /// Whether a passkey that its authenticator calls so may say yes and sign in now.
+    pub fn knows_passkey(&self, credential_id: &str) -> bool {
+        let store = lock(&self.store);
+        let Some((keyid, _)) = store.keys.get(&KeyPurpose::Approval) else { return false };
+        store.passkeys.in_force(*keyid).any(|one| one.credential_id == credential_id)
+    }
+
     /// The refusal, which is on record where it may mean a copy of the passkey.
     fn refused_sign_in(&self, record: &PasskeyRecord, refusal: Refusal) -> Error {
         if refusal.code != COUNTER {

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// When one looks again although nothing was noticed, in milliseconds: a notice may be lost.
 pub(super) const LOOK_MS: i64 = 3_600_000;
 /// When one looks again at what cannot be seen, or waits for its task, in milliseconds.
-const RETRY_MS: i64 = 60_000;
+pub(super) const RETRY_MS: i64 = 60_000;
 /// When one looks again although nobody said that the run at work rests, in milliseconds.
 const TURN_MS: i64 = 300_000;
 
@@ -42,7 +42,9 @@ const REF_QUIET_MS: u64 = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     /// When each is looked at next; one that is not here is looked at now.
-    due: BTreeMap<String, Option<UnixMs>>,
+    pub(super) due: BTreeMap<String, Option<UnixMs>>,
+    /// Nothing is looked at any more: the process ends.
+    pub(super) is_ending: bool,
     /// Those that were compared since this process began.
     pub(super) compared: BTreeSet<String>,
     /// What each waits for, by name and version.
@@ -113,53 +115,6 @@ impl Kernel {
         is_earlier
     }
 
-    /// When a schedule is to be looked at first.
-    pub fn next_look(&self) -> Option<UnixMs> {
-        let (now, registry) = (self.ports.clock.now(), self.schedule_registry());
-        let looks = lock(&self.looks);
-        let waits = registry.0.values().filter(|one| one.is_looked_at());
-        let due = waits.filter_map(|one| match looks.due.get(&one.name) {
-            Some(due) => due.map(|at| if is_ahead(at, now) { now } else { at }),
-            None => Some(now),
-        });
-        due.min()
-    }
-
-    /// Looks at each schedule whose look is due. A change that one waits for is a slot that fires, or is passed over with its
-    /// reason; [`Kernel::fire_due`] makes the tasks. The older tasks that are ended in their favour are to be driven.
-    ///
-    /// # Errors
-    /// [`Error::Halted`] while nothing may begin.
-    pub fn look_due(&self) -> Result<Vec<TaskId>, Error> {
-        if self.halted().is_some() {
-            return Err(Error::Halted);
-        }
-        let (now, mut to_drive) = (self.ports.clock.now(), Vec::new());
-        for (name, _) in self.waiting_for_events() {
-            let is_due = match lock(&self.looks).due.get(&name) {
-                Some(due) => due.is_some_and(|at| at <= now || is_ahead(at, now)),
-                None => true,
-            };
-            if !is_due {
-                continue;
-            }
-            // What is noticed from here on wants another look.
-            lock(&self.looks).due.insert(name.clone(), None);
-            let next = match self.look_at(&name, now) {
-                Ok((next, tasks)) => {
-                    to_drive.extend(tasks);
-                    next
-                }
-                Err(error) => {
-                    tracing::warn!(schedule = name, %error, "what a schedule waits for could not be looked at");
-                    now.plus_ms(RETRY_MS)
-                }
-            };
-            self.want_look(&name, next);
-        }
-        Ok(to_drive)
-    }
-
     /// A task has come to rest: whoever waits for its end is looked at, and so is the schedule that began it, which may have held
     /// its look until now.
     pub(super) fn wake_looks(&self, task_id: TaskId, scheduled_by: Option<&str>) {
@@ -189,7 +144,7 @@ impl Kernel {
         Ok(Some(on))
     }
 
-    fn look_at(&self, name: &str, now: UnixMs) -> Result<Looked, Error> {
+    pub(super) fn look_at(&self, name: &str, now: UnixMs) -> Result<Looked, Error> {
         let record = self.known_schedule(name)?;
         let looked = self.schedule_of(&record).and_then(|schedule| match &schedule.on {
             Some(on) if record.may_begin() => self.look(&record, (&schedule, on), now),
@@ -433,7 +388,7 @@ impl Kernel {
 }
 
 /// Whether a look lies further ahead than one is put: its clock was set back since.
-fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
+pub(super) fn is_ahead(at: UnixMs, now: UnixMs) -> bool {
     at > now.plus_ms(LOOK_MS).plus_ms(RETRY_MS)
 }
 

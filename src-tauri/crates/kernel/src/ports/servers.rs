@@ -16,11 +16,17 @@ pub trait Servers: Send + Sync {
     ) -> Result<(ServerLaunch, ToolManifest), String>;
 
     /// What a resource of a server reads now, as the protocol has it. The server is started as it was registered, behind the
-    /// walls that it has for tasks, and ended again; one that reaches out of this machine is not asked.
+    /// walls that it has for tasks, and ended again; one that reaches out of this machine is not asked. `is_over`: nobody waits for
+    /// it any more.
     ///
     /// # Errors
     /// In words, when it cannot be started, is another than was registered, or does not answer.
-    fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String>;
+    fn resource_seen(
+        &self,
+        of: &ServerRegistration,
+        uri: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<serde_json::Value, String>;
 
     /// Ends every server that an attempt has called.
     fn end_servers(&self, attempt: AttemptId);
@@ -41,8 +47,13 @@ impl Servers for effects::Executors {
         self.look_at_server(server, launch)
     }
 
-    fn resource_seen(&self, of: &ServerRegistration, uri: &str) -> Result<serde_json::Value, String> {
-        self.resource_seen(of, uri)
+    fn resource_seen(
+        &self,
+        of: &ServerRegistration,
+        uri: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<serde_json::Value, String> {
+        self.resource_seen(of, uri, is_over)
     }
 
     fn end_servers(&self, attempt: AttemptId) {
