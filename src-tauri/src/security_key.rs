@@ -70,7 +70,7 @@ pub async fn security_keys(webview: Webview, store: State<'_, Arc<Store>>) -> Re
     let store = Arc::clone(&store);
     blocking(move || {
         // Without an approval key none is enrolled.
-        let is_enrolled = match security_key::enrolled(&store.session()?) {
+        let is_enrolled = match security_key::enrolled(store.session()?.as_ref()) {
             Ok(enrolled) => !enrolled.is_empty(),
             Err(error) if error.code == Code::KeyLocked => false,
             Err(error) => return Err(error),
