@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 /// How far the time of a call may lie from now, in seconds.
 const AGE_SECS_MAX: u64 = 300;
 /// What a call is checked with where there is no secret: it takes as long as another.
-const NO_SECRET: &[u8] = b"whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const NO_SECRET: &[u8] = &[0; 32];
 
 /// A call by which a program says something, as it came.
 #[derive(Clone, Copy)]

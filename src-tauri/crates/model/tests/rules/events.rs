@@ -257,6 +257,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("message.received", "ingress_id" | "about_task_id" | "button_sha256")
                     | ("message.queued", "about_task_id" | "approval_id" | "button_sha256")
                     | ("message.settled", "message_id")
+                    | ("push.subscribed", "passkey")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

@@ -14,7 +14,7 @@ fn answers_of_before_are_read_and_written_as_the_same_bytes() {
         r#"{"approval_id":"apr_1","task_id":"task_1","action_class":"delete_local","risk":"high","summary":"delete a","status":"granted","requested_at":1,"expires_at":2,"resolved_at":3,"surface":"approval_window","feedback":null,"reason":"","origin":"person"}"#,
     );
     is_kept::<wire::task::TaskRow>(
-        r#"{"task_id":"task_1","title":"t","status":"rolled_back","run_status":"awaiting_clarify","reason":"","priority":"normal","profile":"readonly_analysis","origin":"scheduler","proposer":"openai","created_at":1,"updated_at":2,"ended_at":null,"open_approvals":0,"open_questions":0,"unknown_effects":0,"receipts":0,"iterations":0,"tokens_used":0,"cost_micros":0,"parent_task_id":null,"refused_by":"policy","undone":null,"interrupted":null,"workspace":null,"because":null}"#,
+        r#"{"task_id":"task_1","title":"t","status":"rolled_back","run_status":"awaiting_clarify","reason":"","priority":"normal","profile":"readonly_analysis","origin":"scheduler","from_chat":null,"proposer":"openai","created_at":1,"updated_at":2,"ended_at":null,"open_approvals":0,"open_questions":0,"unknown_effects":0,"receipts":0,"iterations":0,"tokens_used":0,"cost_micros":0,"parent_task_id":null,"refused_by":"policy","undone":null,"interrupted":null,"workspace":null,"because":null}"#,
     );
     is_kept::<wire::task::Action>(
         r#"{"action_request_id":"act_1","class":"vcs_mutation","tool":"vcs","summary":"s","state":"refused","verdict":"require_approval","risk":"critical","approval_id":null,"grant_id":null,"receipt_id":null,"result":"unknown_outcome","sandbox":"namespaces_landlock","requested_at":1,"observed_at":null,"trouble":null,"instead_of":null,"instead_rules":null}"#,
