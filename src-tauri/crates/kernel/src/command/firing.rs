@@ -299,6 +299,7 @@ impl Kernel {
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         self.push_passed_over(&mut w, record, why);
+        self.act_as_supervisor(&mut w);
         let (name, reason) = (record.name.clone(), Sensitive::from(reason));
         // Whoever looks at the same time says it once: a person's word begins another span.
         let key = format!("paused:{name}:{}", record.span);
@@ -369,7 +370,6 @@ impl Kernel {
         self.runs(record).is_ok_and(|runs| runs.contains(&Run::AtWork))
     }
 }
-
 
 /// Whether what holds a run back may pass while the newest of these slots is not too late yet: a condition, where a grace is said.
 fn may_still_begin(record: &ScheduleRecord, settled: &[Settled], now: UnixMs, why: PassedOver) -> bool {
