@@ -69,6 +69,7 @@ mod part;
 mod passkeys;
 mod pictures;
 mod poison;
+mod precedence;
 mod principals;
 mod projects;
 mod receipts;
