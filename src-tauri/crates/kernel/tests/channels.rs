@@ -4,6 +4,7 @@
 use crate::gateways::{NAME, connected, from, hear, pair, task_of};
 use crate::schedules::{DAY, MINUTE, keep, now, of};
 use crate::story::{completed, count, place, state, types};
+use crate::triggers::looks;
 use kernel::Error;
 use kernel::command::background::{BackgroundWork, Initiator};
 use kernel::command::enclose::Encloses;
@@ -14,9 +15,11 @@ use model::fault::Point;
 use model::gateway::SenderProfile;
 use model::ingress::Channel;
 use model::policy::Profile;
+use model::principal::PrincipalType;
 use model::schedule::{Schedule, ScheduleProposer};
 use model::task::{ModelApi, Task, TaskStatus};
 use model::{Body, Digest, TaskId};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -109,6 +112,7 @@ fn of_a_service(world: &World, _: Channel, key: &str) -> Comes {
         deadline_at: None,
         encloses: Encloses::default(),
         scheduled_by: None,
+        depends_on: Vec::new(),
         idempotency_key: key.to_owned(),
     };
     Box::new(move |world| {
@@ -238,7 +242,14 @@ fn through(world: &mut World, way: &Way, reading: &mut Reading, asked: &AtomicU3
     }
 }
 
-#[conforms::conforms("HK-8.1-2", "HK-8.1-3", "HK-10.1-1", "HK-25.1-1", "HK-27-1")]
+#[conforms::conforms(
+    "HK-8.1-2",
+    "HK-8.1-3",
+    "HK-10.1-1",
+    "HK-25.1-1",
+    "HK-27-1",
+    part = "HV-3.1-6"
+)]
 #[test]
 fn by_every_way_in_there_is_one_task_before_anything_runs_wherever_a_host_dies() {
     let (mut world, _) = connected(9_801, true, Vec::new());
@@ -267,4 +278,48 @@ fn by_every_way_in_there_is_one_task_before_anything_runs_wherever_a_host_dies()
         world.kernel().drive(TaskId::fresh(&*world.clock, &*world.entropy)),
         Err(Error::NotFound { .. })
     ));
+}
+
+#[conforms::conforms("HK-8.1-5")]
+#[test]
+fn a_task_says_what_it_waited_for_who_asked_for_it_and_by_what_it_came() {
+    let (world, _) = connected(9_802, true, Vec::new());
+    world.reasoners.put(MODEL, Arc::new(reasoning::Scripted::with(|_| Ok(done("done")))));
+    kept(&world, "morning", "every day at 8");
+    kept(&world, "evening", "when morning is done");
+    assert_eq!(looks(&world), []);
+    world.clock.advance(DAY);
+    let [first] = world.kernel().fire_due().unwrap()[..] else { panic!("one run") };
+    assert_eq!(world.drive(first), completed());
+    world.kernel().run_rested(first).unwrap();
+    let [after] = looks(&world)[..] else { panic!("one run") };
+    let told = |task: TaskId| serde_json::to_value(state(&world, task).task).unwrap();
+    let person = world.kernel().store_state().principal(PrincipalType::User).unwrap();
+    let folder = world.kernel().workspace(&world.folder.path().canonicalize().unwrap()).unwrap();
+    let run = told(after);
+    for (field, is) in [
+        ("depends_on", json!([first])),
+        ("labels", json!(["schedule:evening"])),
+        ("requested_by", json!(person)),
+        ("source_channel", json!("scheduler")),
+        ("parallelism_mode", json!("serial")),
+        ("workspace_hint", json!(folder)),
+    ] {
+        assert_eq!(run[field], is, "{field}: {run}");
+    }
+    assert_ne!(run["owner_principal_id"], json!(person), "the scheduler answers for it");
+    assert!(told(first).get("depends_on").is_none(), "it waited for its time alone");
+
+    let deadline_at = Some(now(&world).plus_ms(DAY));
+    let own = Submission { deadline_at, ..world.submission("its own", small()) };
+    let own = world.kernel().submit(&own).unwrap().task_id;
+    let part = Submission { parent_task_id: Some(own), ..world.submission("a part of it", small()) };
+    let part = told(world.kernel().submit(&part).unwrap().task_id);
+    assert_eq!((&part["parent_task_id"], &told(own)["deadline_at"]), (&json!(own), &json!(deadline_at)));
+    for field in ["depends_on", "labels", "requested_by"] {
+        assert!(told(own).get(field).is_none(), "a person's own task has no `{field}`");
+    }
+    pair(&world, "mary", SenderProfile::Goals);
+    let said = told(task_of(hear(&world, from(&world, "mary", "1", "tidy up"))));
+    assert_eq!((&said["labels"], &said["source_channel"]), (&json!(["gateway:family"]), &json!("chat")));
 }
