@@ -98,6 +98,7 @@ mod story;
 mod talk;
 mod told;
 mod triggers;
+mod turn;
 mod unattended;
 mod undoing;
 mod versioning;
