@@ -50,7 +50,7 @@ fn looked_back(world: &World) -> usize {
     panic!("it never ends");
 }
 
-#[conforms::conforms("HV-4-1")]
+#[conforms::conforms(part = "HV-4-1")]
 #[test]
 fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     let (world, service) = connected(9_851, true, Vec::new());
@@ -90,10 +90,10 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     for told in [GOAL, "[MEMORY MARKER]", "tax rates live in rates.toml", "Packs parcels for the harbour"] {
         assert!(sent[0].contains(told), "`{told}` is not in {}", sent[0]);
     }
-    // What only looks runs beside each other, what changes something alone and in its order; all of it goes back to the model.
+    // Looks that follow each other are one request; what changes something is done alone, in its order; all of it goes back.
     let all = dispatched(&world, task);
     let acts: Vec<(&str, usize)> = all.iter().map(|(tool, beside)| (tool.as_str(), beside.len())).collect();
-    assert_eq!(acts, [("observe", 0), ("observe", 1), ("change", 0), ("observe", 0), ("change", 0)]);
+    assert_eq!(acts, [("observe", 0), ("change", 0), ("observe", 0), ("change", 0)]);
     assert!(sent[1].contains("malta = 18") && sent[1].contains("It is nineteen."), "{}", sent[1]);
 
     // The answer goes back by the gateway, and waits for nobody who looks for what is worth keeping.
