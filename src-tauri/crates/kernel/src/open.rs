@@ -130,8 +130,10 @@ impl Chain {
 }
 
 /// A principal of every store: its kind, name and label.
-type Known = (PrincipalType, &'static str, Option<&'static str>);
+pub(crate) type Known = (PrincipalType, &'static str, Option<&'static str>);
 
+/// What watches over work that runs by itself, and stops it until a person looks; registered when it first does.
+pub(crate) const SUPERVISOR: Known = (PrincipalType::Supervisor, "Hermit supervisor", None);
 /// Principals of every store from its first commit; the kernel itself comes first.
 const FIRST: [Known; 5] = [
     (PrincipalType::System, "Hermit kernel", None),
@@ -147,7 +149,8 @@ const LATER: [Known; 3] = [
     (PrincipalType::Scheduler, "Hermit scheduler", None),
 ];
 
-fn registered(known: Known, principal_id: PrincipalId, created_at: UnixMs) -> PrincipalRegistered {
+/// The event that makes a principal known.
+pub(crate) fn registered(known: Known, principal_id: PrincipalId, created_at: UnixMs) -> PrincipalRegistered {
     let (principal_type, name, label) = known;
     PrincipalRegistered {
         principal: Principal {

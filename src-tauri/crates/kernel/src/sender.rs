@@ -2,8 +2,10 @@
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::open::{SUPERVISOR, registered};
 use crate::writeup::Writeup;
 use governance::Refusal;
+use model::PrincipalId;
 use model::artifact::TrustTier;
 use model::body::{IngressAttributed, IngressReceived};
 use model::event::Actor;
@@ -121,6 +123,18 @@ impl Kernel {
             Origin::Service => service(true),
             Origin::Program => service(false),
         }
+    }
+
+    /// Goes on in a writeup of the store's own stream as what watches over work that runs by itself: what it pauses was stopped by no
+    /// person, and not by what begins that work either.
+    pub(crate) fn act_as_supervisor(&self, w: &mut Writeup<'_>) {
+        let known = lock(&self.store).labelled(SUPERVISOR.0, SUPERVISOR.2);
+        let actor_id = known.unwrap_or_else(|| {
+            let fresh = PrincipalId::fresh(&*self.ports.clock, &*self.ports.entropy);
+            w.push(registered(SUPERVISOR, fresh, w.now));
+            fresh
+        });
+        w.actor = Actor { actor_type: PrincipalType::Supervisor, actor_id };
     }
 
     /// The sender of a message that waits to be bound.

@@ -172,7 +172,8 @@ impl StoreState {
         self.labelled(kind, label).is_some()
     }
 
-    fn labelled(&self, kind: PrincipalType, label: Option<&str>) -> Option<PrincipalId> {
+    /// The first principal of a kind with this label, or without one.
+    pub(crate) fn labelled(&self, kind: PrincipalType, label: Option<&str>) -> Option<PrincipalId> {
         let of_kind = self.principals.values().filter(|p| p.principal_type == kind);
         of_kind.filter(|p| p.labels.first().map(String::as_str) == label).map(|p| p.principal_id).next()
     }

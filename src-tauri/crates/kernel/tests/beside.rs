@@ -140,7 +140,7 @@ fn with_limit(seed: u64, at_once: usize) -> World {
 
 /// The acts of a task, in the order in which they were dispatched: its tool, which others were under way when it was, and
 /// which events tell of it.
-fn dispatched(world: &World, task: TaskId) -> Vec<(String, BTreeSet<String>)> {
+pub fn dispatched(world: &World, task: TaskId) -> Vec<(String, BTreeSet<String>)> {
     let (mut tools, mut open, mut all) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
     for (_, body) in events(world.kernel(), task) {
         match body {

@@ -168,7 +168,7 @@ fn the_older_run_is_ended_for_the_newer_and_its_card_is_withdrawn() {
     );
 }
 
-#[conforms(part = "HV-3.5-2")]
+#[conforms("HV-3.5-2")]
 #[test]
 fn a_run_past_its_time_ends_as_expired_with_its_receipts_and_reports() {
     let mut world = World::new(6_405);

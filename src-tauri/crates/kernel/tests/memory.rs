@@ -188,7 +188,7 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     assert!(state(&world, other).working_state.is_none(), "it belongs to its task");
 }
 
-#[conforms::conforms("HK-8.7-1", "HK-25.1-4", "HK-25.1-5", "HK-27-5")]
+#[conforms::conforms("HK-8.7-1", "HK-15.4-2", "HK-25.1-4", "HK-25.1-5", "HK-27-5")]
 #[test]
 fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);

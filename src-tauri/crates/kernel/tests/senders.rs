@@ -44,6 +44,7 @@ fn background(world: &World, by: Initiator, goal: &str, answers: Vec<Answer>) ->
         deadline_at: None,
         encloses: kernel::command::enclose::Encloses::default(),
         scheduled_by: None,
+        depends_on: Vec::new(),
         idempotency_key: format!("background:{goal}"),
     };
     world.kernel().submit_background(by, work).unwrap().task_id

@@ -36,7 +36,7 @@ fn looks_once(world: &World) -> Vec<TaskId> {
 }
 
 /// Looks, and again when the quiet time has gone by.
-fn looks(world: &World) -> Vec<TaskId> {
+pub fn looks(world: &World) -> Vec<TaskId> {
     let mut begun = looks_once(world);
     world.clock.advance(QUIET);
     begun.extend(looks_once(world));

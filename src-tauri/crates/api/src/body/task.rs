@@ -121,6 +121,7 @@ pub(crate) fn submission(
         fallbacks,
         fallback_remote: p.fallback_remote,
         scheduled_by: None,
+        depends_on: Vec::new(),
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     })
 }

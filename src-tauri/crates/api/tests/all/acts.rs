@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use kernel::command::submit::Reasoning;
 use model::approval::Choice;
 use model::policy::Profile;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::Code;
 
 #[test]
@@ -226,4 +226,35 @@ fn a_task_whose_only_act_was_refused_says_who_refused_it_and_one_that_did_someth
     let talked = home.world.script("say something", vec![testkit::done("said it")]);
     home.world.drive(talked);
     assert_eq!(by(talked), serde_json::Value::Null, "nothing was proposed, so nothing was refused");
+}
+
+#[conforms::conforms("HK-10.1-4")]
+#[test]
+fn what_is_under_way_and_what_was_done_is_looked_at_and_steered_by_commands() {
+    let home = Home::new(47);
+    let (task, approval) = home.with_a_question("delete held");
+    let of = json!({ "task": task.to_string() });
+    let stands = |of: &Value| home.must("task.show", of.clone())["row"]["status"].clone();
+    assert_eq!(stands(&of), "blocked");
+    let waits = home.must("approvals.list", json!({ "task": task.to_string() }));
+    assert_eq!(waits["rows"][0]["approval_id"], json!(approval), "what it waits for is there to see");
+    home.must("task.pause", of.clone());
+    assert_eq!(stands(&of), "paused");
+    home.must("task.resume", of.clone());
+    assert_ne!(stands(&of), "paused");
+    home.must("task.cancel", of.clone());
+    assert_eq!(stands(&of), "cancelled");
+    let again = home.must("task.retry", of)["task_id"].clone();
+    assert!(again.is_string() && again != json!(task.to_string()), "{again}");
+
+    let (_, approval) = home.with_a_question("delete it after all");
+    home.must("approvals.deny", json!({ "approval": approval, "feedback": "not this file" }));
+    let row = home.must("approvals.show", json!({ "approval": approval }))["row"].clone();
+    assert_eq!((&row["status"], &row["feedback"]), (&json!("denied"), &json!("not this file")));
+    let (_, receipt) = home.with_an_act("write a");
+    let undo = home.must("receipts.rollback", json!({ "receipt": receipt }));
+    home.world.drive_allowing(undo["task_id"].as_str().expect("a task").parse().expect("an id"));
+    let shown = home.must("receipts.show", json!({ "receipt": receipt }));
+    assert!(shown["row"]["undone_by"].is_string(), "{shown}");
+    assert!(home.world.path("held.txt").exists() && !home.world.path("a.txt").exists());
 }

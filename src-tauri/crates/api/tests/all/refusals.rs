@@ -62,3 +62,31 @@ fn a_relative_path_is_refused_because_the_host_is_elsewhere() {
         assert!(error.message.contains("absolute"), "{name}");
     }
 }
+
+#[conforms::conforms(part = "HK-8.1-3", part = "HK-10.1-1")]
+#[test]
+fn nobody_who_comes_in_by_one_way_says_that_it_was_one_of_hermit_itself() {
+    let home = Home::new(26);
+    let (task, _) = home.with_an_act("write a");
+    let folder = home.world.folder.path().canonicalize().expect("a folder");
+    let before = home.must("ledger.stats", json!({}));
+    for channel in ["system", "scheduler", "chat"] {
+        for (name, params) in [
+            ("task.submit", json!({ "workspace": folder, "goal": "x", "channel": channel })),
+            ("task.note", json!({ "task": task.to_string(), "text": "x", "channel": channel })),
+            ("conversations.say", json!({ "text": "x", "channel": channel })),
+            ("artifacts.ingest", json!({ "bytes": "eA==", "name": "x.txt", "channel": channel })),
+        ] {
+            let error = home.ask(name, params).expect_err(name);
+            assert_eq!(error.code, Code::Usage, "{name} {channel}: {error:?}");
+            assert!(error.message.contains("only Hermit itself"), "{name} {channel}: {}", error.message);
+        }
+    }
+    for source in ["system", " Scheduler "] {
+        let run = json!({ "message": "x", "workspace": folder, "source": source });
+        let error = api::runs::start(&home, run, None).expect_err(source);
+        assert_eq!(error.code, Code::Usage, "{source}: {error:?}");
+        assert!(error.message.contains("Hermit itself"), "{source}: {}", error.message);
+    }
+    assert_eq!(before, home.must("ledger.stats", json!({})), "nothing is recorded");
+}

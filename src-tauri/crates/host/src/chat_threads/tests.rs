@@ -332,6 +332,7 @@ fn nobody_is_heard_before_a_code_pairs_them_and_a_flood_of_strangers_adds_a_few_
     }
 }
 
+#[conforms::conforms(part = "HV-3.1-6")]
 #[test]
 fn who_is_paired_is_heard_once_each_in_a_flood_repeated_in_another_order_and_read_from_an_old_place() {
     for (seed, peer) in (7_220..).zip(EACH) {

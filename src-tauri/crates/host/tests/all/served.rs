@@ -79,6 +79,7 @@ fn another(bench: &Bench) -> (Server, String) {
     "RA-4.4-1",
     "RA-4.4f-5",
     "RA-S-1",
+    "RA-S-3",
     part = "RA-P-1",
     "RA-P-2",
     part = "RA-4.1-5",

@@ -6,12 +6,13 @@
 use super::enclose::Encloses;
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, lock};
 use model::ingress::Channel;
 use model::policy::Profile;
+use model::principal::PrincipalType;
 use model::schedule::ScheduledBy;
 use model::task::{Budget, Priority};
-use model::{ConversationId, UnixMs, WorkspaceId};
+use model::{ConversationId, PrincipalId, TaskId, UnixMs, WorkspaceId};
 
 /// Which part of Hermit begins a task by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct BackgroundWork {
     pub encloses: Encloses,
     /// The slot of a schedule that it is for.
     pub scheduled_by: Option<ScheduledBy>,
+    /// Tasks whose end it waited for.
+    pub depends_on: Vec<TaskId>,
     /// The same key twice is the same task.
     pub idempotency_key: String,
 }
@@ -69,7 +72,32 @@ impl Kernel {
             deadline_at: work.deadline_at,
             encloses: work.encloses,
             scheduled_by: work.scheduled_by,
+            depends_on: work.depends_on,
             ..Submission::of(goal, workspace_id, reasoning, channel, idempotency_key)
         })
+    }
+
+    /// Who asked for a task that another answers for: a person, who said yes to the schedule that began it (HK-8.1-5).
+    pub(super) fn asked_by(
+        &self,
+        submission: &Submission,
+        owner: PrincipalId,
+    ) -> Result<Option<PrincipalId>, Error> {
+        if submission.scheduled_by.is_none() {
+            return Ok(None);
+        }
+        let person = self.actor(PrincipalType::User)?.actor_id;
+        Ok(Some(person).filter(|person| *person != owner))
+    }
+
+    /// What a task is filed under: the schedule that began it, or the gateway that it came through (HK-8.1-5).
+    pub(super) fn labels_of(&self, submission: &Submission, owner: PrincipalId) -> Vec<String> {
+        let schedule = submission.scheduled_by.as_ref().map(|by| format!("schedule:{}", by.name));
+        let gateway = || {
+            let store = lock(&self.store);
+            let label = store.principals.get(&owner)?.labels.first()?;
+            Some(format!("gateway:{}", label.strip_prefix("sender:")?))
+        };
+        schedule.or_else(gateway).into_iter().collect()
     }
 }

@@ -210,6 +210,7 @@ impl Kernel {
             attachments: taken_over(state, ArtifactKind::BinaryAttachment),
             encloses: Encloses::default(),
             steps: self.parts_of(state)?,
+            depends_on: Vec::new(),
             // A person who asked for it hears of it.
             scheduled_by: state.task.scheduled_by.clone().map(|by| ScheduledBy { quiet: false, ..by }),
             idempotency_key,

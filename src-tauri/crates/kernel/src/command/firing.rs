@@ -17,7 +17,9 @@ use crate::writeup::Writeup;
 use model::body::{ScheduleFired, SchedulePaused};
 use model::fault::Point;
 use model::ingress::Channel;
-use model::schedule::{CatchUp, Overlap, PassedOver, Schedule, ScheduledBy, Settled, When};
+use model::schedule::{
+    CatchUp, Overlap, PassedOver, Schedule, ScheduledBy, SeenChange, Settled, Trigger, When,
+};
 use model::task::TaskStatus;
 use model::{Sensitive, TaskId, UnixMs};
 
@@ -270,6 +272,7 @@ impl Kernel {
                     slot_at: at,
                     quiet: schedule.quiet,
                 }),
+                depends_on: self.waited_for(record, at)?,
                 idempotency_key: format!("{OWN_KEYS}schedule:{name}:{}", at.0),
             },
         )?;
@@ -289,6 +292,17 @@ impl Kernel {
         self.commit_once(w).map(|()| submitted.task_id)
     }
 
+    /// The runs whose end a slot waited for.
+    fn waited_for(&self, record: &ScheduleRecord, at: UnixMs) -> Result<Vec<TaskId>, Error> {
+        if let Some(change) = record.slots.change_at(at)
+            && matches!(self.trigger_of(record)?, Some(Trigger::After { .. }))
+            && let SeenChange::Ended { runs, .. } = self.object_at(change)?
+        {
+            return Ok(runs.into_iter().map(|run| run.task_id).collect());
+        }
+        Ok(Vec::new())
+    }
+
     /// Pauses a schedule whose task cannot be made as it is.
     pub(super) fn cannot_run(&self, record: &ScheduleRecord, error: &Error) -> Result<(), Error> {
         tracing::warn!(schedule = record.name, %error, "the task of a schedule cannot begin");
@@ -299,6 +313,7 @@ impl Kernel {
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
         self.push_passed_over(&mut w, record, why);
+        self.act_as_supervisor(&mut w);
         let (name, reason) = (record.name.clone(), Sensitive::from(reason));
         // Whoever looks at the same time says it once: a person's word begins another span.
         let key = format!("paused:{name}:{}", record.span);

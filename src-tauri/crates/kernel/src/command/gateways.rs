@@ -111,6 +111,9 @@ impl Kernel {
             return Err(Error::Conflict(format!("the gateway `{name}` is {} already", record.state)));
         }
         let mut w = self.gateway_writeup(by, name)?;
+        if by_itself {
+            self.act_as_supervisor(&mut w);
+        }
         let reason = Sensitive::from(reason.to_owned());
         w.push(GatewayPaused { name: name.to_owned(), by_itself, reason });
         self.commit(w).map(drop)
@@ -234,7 +237,7 @@ fn next_version(registry: &GatewayRegistry, name: &str) -> u32 {
     registry.0.get(name).map_or(1, |record| record.version.saturating_add(1))
 }
 
-/// A principal that is heard through a gateway: the gateway itself, or a sender.
+/// A principal that is heard from outside: a gateway, a sender there, or whoever calls a hook.
 pub(super) fn push_principal(
     w: &mut Writeup<'_>,
     principal_id: PrincipalId,
@@ -255,7 +258,7 @@ pub(super) fn push_principal(
     });
 }
 
-/// The actor of what comes through a gateway.
+/// The actor of what such a principal says.
 pub(crate) const fn heard_as(actor_id: PrincipalId) -> Actor {
     Actor { actor_type: PrincipalType::Webhook, actor_id }
 }

@@ -480,6 +480,7 @@ fn work(idempotency_key: String, group: &Group, batch: &Suggested) -> Result<Bac
         deadline_at: None,
         encloses: Encloses::default(),
         scheduled_by: None,
+        depends_on: Vec::new(),
         idempotency_key,
     })
 }

@@ -6,21 +6,23 @@
 //! tasks of it.
 
 use super::firing::Run;
+use super::gateways::{heard_as, push_principal};
 use super::schedules::push_settled;
 use super::triggers::{LOOK_MS, Looked, keep_change, slot_at};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::schedule_registry::ScheduleRecord;
 use crate::sender::Sender;
-use crate::writeup::{NewArtifact, Scope};
+use crate::writeup::{NewArtifact, Scope, Writeup};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::{ScheduleCalled, ScheduleCallsRefused};
 use model::fault::Point;
 use model::ingress::Channel;
+use model::principal::PrincipalType;
 use model::schedule::{
     CallRefused, DueSlot, HookCall, Overlap, PassedOver, Schedule, Seen, SeenChange, Settled, Trigger,
 };
-use model::{ArtifactId, Digest, UnixMs};
+use model::{ArtifactId, Digest, PrincipalId, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Calls of one hook that wait for a run.
@@ -104,6 +106,7 @@ impl Kernel {
         }
         let by = Sender::from(Channel::Webhook);
         let mut w = self.schedule_writeup(Point::IngressReceive, by, &record.name)?;
+        self.act_as_hook(&mut w, &call.hook);
         let calls = record.slots.called.saturating_add(1);
         w.scope =
             Scope { task_id: record.slots_task_id, step_id: None, attempt_id: None, workspace_id: None };
@@ -127,6 +130,19 @@ impl Kernel {
         drop(hooks);
         self.want_look(&record.name, now);
         Ok(Called::Taken)
+    }
+
+    /// Goes on in a writeup of the store's own stream as whoever calls a hook: the signature shows that they have its secret, and
+    /// nothing else. They are registered with the first call.
+    fn act_as_hook(&self, w: &mut Writeup<'_>, hook: &str) {
+        let label = format!("hook:{hook}");
+        let known = lock(&self.store).labelled(PrincipalType::Webhook, Some(&label));
+        let actor_id = known.unwrap_or_else(|| {
+            let fresh = PrincipalId::fresh(&*self.ports.clock, &*self.ports.entropy);
+            push_principal(w, fresh, format!("hook {hook}"), label);
+            fresh
+        });
+        w.actor = heard_as(actor_id);
     }
 
     /// A call of a hook was refused: that is on record where a schedule waits for the hook, once an hour at most, with how many there

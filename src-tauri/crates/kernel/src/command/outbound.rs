@@ -356,6 +356,7 @@ impl Kernel {
                 deadline_at: None,
                 encloses: Encloses::default(),
                 scheduled_by: None,
+                depends_on: Vec::new(),
                 idempotency_key: format!(
                     "{OWN_KEYS}message:{}:{}:{}:{attempt}",
                     // A gateway that was changed since sends by its new version, and the task of the old one sends nothing.

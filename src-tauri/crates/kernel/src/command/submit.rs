@@ -82,6 +82,9 @@ pub struct Submission {
     /// The schedule that began it, and for which of its slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled_by: Option<ScheduledBy>,
+    /// Tasks whose end it waited for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<TaskId>,
     /// The same key twice is the same task.
     pub idempotency_key: String,
 }
@@ -130,6 +133,7 @@ impl Submission {
             fallbacks: Vec::new(),
             fallback_remote: false,
             scheduled_by: None,
+            depends_on: Vec::new(),
             idempotency_key,
         }
     }
@@ -377,11 +381,11 @@ impl Kernel {
             created_at: w.now,
             updated_at: w.now,
             parent_task_id: submission.parent_task_id,
-            depends_on: Vec::new(),
-            labels: Vec::new(),
+            depends_on: submission.depends_on.clone(),
+            labels: self.labels_of(submission, w.actor.actor_id),
             deadline_at: submission.deadline_at,
             workspace_hint: Some(submission.workspace_id),
-            requested_by: None,
+            requested_by: self.asked_by(submission, w.actor.actor_id)?,
             source_channel: submission.channel,
             parallelism_mode: ParallelismMode::Serial,
             conversation_id,
