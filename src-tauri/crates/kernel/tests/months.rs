@@ -63,11 +63,12 @@ fn works_on(world: &World) {
     works(world);
 }
 
-/// The same by a host that dies there, where it comes there, and by the next one, which looks anew.
+/// The same by a host that dies there, where it comes there, and by the next one, which looks anew. What dies within a commit
+/// comes back as an error of it.
 fn works_and_dies(world: &mut World, point: Point, edge: Edge) {
     world.faults.plan(point, edge, Mode::Abort, 1);
     let died = catch_unwind(AssertUnwindSafe(|| works(world)));
-    assert_eq!(died.is_err(), world.faults.fired(), "{point}: it dies of nothing else");
+    assert!(died.is_ok() || world.faults.fired(), "{point}: it dies of nothing else");
     world.faults.clear();
     world.reopen();
     works_on(world);

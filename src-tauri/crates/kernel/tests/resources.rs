@@ -105,7 +105,7 @@ fn a_resource_that_reads_otherwise_at_a_look_begins_one_task_that_is_told_what_i
     assert_eq!(world.kernel().look_due_among(Among::Others).unwrap(), [], "servers are looked at apart");
     let [others, servers] =
         [Among::Others, Among::Servers].map(|among| world.kernel().next_look_among(among));
-    assert_eq!((others, servers), (None, Some(now(&world))));
+    assert!(others.is_none() && servers.is_some_and(|at| at <= now(&world)), "{others:?}, {servers:?}");
     assert_eq!(later(&world, 0), [], "what it reads at first is no change");
     assert_eq!(world.kernel().next_look(), Some(now(&world).plus_ms(10 * MINUTE)));
     assert_eq!(later(&world, 10), [], "it reads as before");

@@ -109,7 +109,7 @@ fn what_is_erased_of_one_artifact_is_in_no_context_no_request_and_no_check_of_it
     assert!(!left.iter().any(is_made_of_others), "{:?} of {:?}", kinds(&left), kinds(&there));
     // What was seen besides is there, and what else holds the words is erased by itself.
     let shown = home.must("task.show", json!({ "task": task.to_string() }));
-    assert_eq!(shown["task_id"], task.to_string());
+    assert_eq!(shown["row"]["task_id"], task.to_string());
     for row in left {
         erase(&home, &row.artifact_id.to_string());
     }
