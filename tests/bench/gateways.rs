@@ -4,13 +4,13 @@
 use crate::board::{Board, at, timed};
 use crate::{Asked, grown, steps};
 use kernel::command::inbound::{Heard, Received};
+use model::TaskId;
 use model::gateway::{Gateway, MessageUse, SenderProfile, Service};
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::schedule::ScheduleProposer;
 use model::secret::SecretTerms;
 use model::task::{Budget, ModelApi};
-use model::{Clock as _, TaskId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use testkit::World;

@@ -41,6 +41,7 @@ fn a_context_stands_in_its_order_and_says_of_each_part_how_far_it_may_be_relied_
         on_b("believe", json!({ "claim": "believed-claim", "confidence": 700 })),
         on_b("remember", json!({ "claim": "remembered-claim", "scope": "*", "reason": "it will be needed" })),
         say("delete", json!({ "path": "old.txt" })),
+        say("note", json!({ "messages": ["no field of it"] })),
         done("ok"),
     ];
     let goal = "keep each claim in its place";

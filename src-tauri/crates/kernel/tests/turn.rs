@@ -73,8 +73,9 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     assert_eq!(envelope.node_id, world.kernel().reader().log_id());
     assert_eq!(envelope.conversation_id, Some(mary.conversation_id));
     let node_id = "another node".to_owned();
-    let other = Envelope::sign(envelope.conversation_id, node_id, envelope.payload, &world.keys.log_signer())
-        .unwrap();
+    let other =
+        Envelope::sign(envelope.conversation_id, node_id, envelope.payload, &*world.keys.log_signer())
+            .unwrap();
     let elsewhere = world.kernel().receive_message(NAME, &other.to_bytes().unwrap()).unwrap();
     assert_eq!(elsewhere, refused(MessageRefusal::Elsewhere));
     let task = task_of(world.kernel().receive_message(NAME, &bytes).unwrap());
