@@ -44,7 +44,7 @@ async function hand(how: "paste" | "drop", name: string, type: string, bytes: nu
 /** The last request to the model as it was sent, its escapes read. */
 const asked = () => wishes.asked.at(-1)?.replaceAll("\\n", "\n") ?? "";
 /** What stands inside a fence that says that it is data, of everything that was sent last. */
-const data = () => [...asked().matchAll(/\[\[data (\w+) art_\w+[^\]]*\]\][^\n]*\n([\s\S]*?)\n\[\[end \1\]\]/g)].map((found) => found[2] ?? "");
+const data = () => [...asked().matchAll(/\[\[data (\w+)(?: r\d+)? art_\w+\]\][^\n]*\n([\s\S]*?)\n\[\[end \1\]\]/g)].map((found) => found[2] ?? "");
 
 beforeAll(async () => {
   world.keys();

@@ -101,7 +101,7 @@ fn messages(stage: &Stage) -> Vec<Value> {
     told["messages"].as_array().expect("messages").clone()
 }
 
-#[conforms("HV-3.1-1")]
+#[conforms(part = "HV-3.1-1")]
 #[test]
 fn a_gateway_keeps_nothing_that_a_killed_host_could_lose_and_says_and_hears_everything_once() {
     let stage = Stage::new();

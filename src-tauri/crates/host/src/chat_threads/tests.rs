@@ -26,7 +26,7 @@ use model::policy::Profile;
 use model::proposal::Answer;
 use model::schedule::ScheduleProposer;
 use model::secret::SecretTerms;
-use model::standing::{Cover, StandingScope};
+use model::standing::{Cover, StandingGrant, StandingScope};
 use model::task::{Budget, ModelApi};
 use model::{Body, Clock as _, TaskId};
 use services::{EACH, EVE, FORGER, KIM, Peer};
@@ -271,12 +271,18 @@ impl Story {
 
     /// Kim is paired, and messages may go to their chat.
     fn pairs(&mut self) {
+        self.pairs_for(50);
+    }
+
+    /// The same for so many messages. Where few are left, no line says how a task stands.
+    fn pairs_for(&mut self, max_uses: u32) {
         let code = self.code();
         self.says(KIM, &code);
         let (sender, chat) = (self.peer.names)(KIM);
         assert!(self.record().paired(&sender, &chat).is_some(), "{}", self.peer.service);
         let cover = Cover::Chat { gateway: NAME.to_owned(), version: 1, chat };
         let grant = self.world.person.standing(self.kernel(), cover, StandingScope::User, None);
+        let grant = StandingGrant { max_uses, ..grant };
         self.kernel().allow_standing(&self.world.person.sign_standing(&grant)).unwrap();
     }
 
@@ -373,7 +379,7 @@ fn a_host_that_dies_while_it_hears_or_answers_loses_nothing_and_what_nobody_saw_
     for (seed, peer) in (7_240..).zip(EACH) {
         let mut story = Story::new(peer(), seed, vec![done("The shelves are in order.")]);
         let service = story.peer.service;
-        story.pairs();
+        story.pairs_for(3);
         // It dies between the words that it heard and their task.
         story.world.faults.plan(Point::IngressBind, Edge::Before, Mode::Abort, 1);
         story.writes(KIM, "tidy up");
