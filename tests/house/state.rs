@@ -122,8 +122,10 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
             // yet, and gone when it was taken (decision 197).
             let session = source.path == "ui/src/host/http.ts" && word == "sessionStorage";
             let drafts = source.path == "ui/src/screen/drafts.ts" && word == "localStorage";
+            // Which passkeys this device used, by identifiers that open nothing (decision 277).
+            let remembered = source.path == "ui/src/host/webauthn.ts" && word == "localStorage";
             assert!(
-                looks || session || drafts || !source.text.contains(word),
+                looks || session || drafts || remembered || !source.text.contains(word),
                 "`{word}` stands in {}: a page keeps only how it looks and calls, its session, and drafts",
                 source.path
             );

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(400);
 const BEGINS: Duration = Duration::from_secs(8);
 
 /// A service with people at it.
-trait Service {
+trait ChatServer {
     /// How a person names it to `hermit gateway add`, and the token that they type.
     fn words(&self) -> (Vec<String>, String);
     /// Somebody writes to the bot.
@@ -137,7 +137,7 @@ impl Homeserver {
     }
 }
 
-impl Service for Homeserver {
+impl ChatServer for Homeserver {
     fn words(&self) -> (Vec<String>, String) {
         let address = format!("http://127.0.0.1:{}", self.port);
         let words =
@@ -198,7 +198,7 @@ impl Mail {
     }
 }
 
-impl Service for Mail {
+impl ChatServer for Mail {
     fn words(&self) -> (Vec<String>, String) {
         let (imap, smtp) =
             (format!("imap://127.0.0.1:{}", self.imap), format!("smtp=smtp://127.0.0.1:{}", self.smtp));
@@ -252,7 +252,7 @@ fn allows_until(stage: &Stage, what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn story(stage: &Stage, service: &mut dyn Service) {
+fn story(stage: &Stage, service: &mut dyn ChatServer) {
     let answer = json!({ "tool": "done", "arguments": { "summary": ANSWER } });
     let model = Chat::saying(Large::STRONG, vec![answer]);
     let (words, token) = service.words();

@@ -20,7 +20,7 @@ const SERVICES: [&str; 4] = [
 
 /// A push service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PushService {
+pub(crate) struct PushTarget {
     /// The name of its host, with a port only where it is not the usual one.
     pub(crate) host: String,
     /// `scheme://host`, which a signature for it names.
@@ -28,12 +28,12 @@ pub(crate) struct PushService {
 }
 
 /// The service of an address, or why it is none.
-pub(crate) fn service_of(endpoint: &str) -> Result<PushService, String> {
+pub(crate) fn service_of(endpoint: &str) -> Result<PushTarget, String> {
     service_within(endpoint, cfg!(debug_assertions))
 }
 
 /// `here`: whether a server of this machine counts, by plain HTTP: only in a build that is tested.
-fn service_within(endpoint: &str, here: bool) -> Result<PushService, String> {
+fn service_within(endpoint: &str, here: bool) -> Result<PushTarget, String> {
     let no = |why: &str| format!("this browser's push service cannot be used: {why}");
     if endpoint.len() > ENDPOINT_MAX || !endpoint.is_ascii() || endpoint.bytes().any(|b| b <= b' ') {
         return Err(no("its address cannot be read"));
@@ -46,7 +46,7 @@ fn service_within(endpoint: &str, here: bool) -> Result<PushService, String> {
     }
     if here && scheme == "http" && name == "127.0.0.1" {
         let host = format!("{name}:{}", port.unwrap_or(80));
-        return Ok(PushService { origin: format!("http://{host}"), host });
+        return Ok(PushTarget { origin: format!("http://{host}"), host });
     }
     if scheme != "https" || !matches!(port, None | Some(443)) {
         return Err(no("it is not reached by HTTPS"));
@@ -58,7 +58,7 @@ fn service_within(endpoint: &str, here: bool) -> Result<PushService, String> {
     if !SERVICES.iter().any(|service| is_one(&service)) {
         return Err(no(&format!("`{name}` is none that Hermit knows")));
     }
-    Ok(PushService { origin: format!("https://{name}"), host: name })
+    Ok(PushTarget { origin: format!("https://{name}"), host: name })
 }
 
 #[cfg(test)]

@@ -214,10 +214,9 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
 fn a_process_that_only_reads_says_so_to_every_writing_command() {
     let Story { home, task, approval, receipt, .. } = story(2);
     let home = home.into_reader();
-    let folder = home.world.folder.path().display().to_string();
     let playbook = json!({ "kind": "playbook", "name": "x", "text": "y" });
     let asked = [
-        ("task.submit", json!({ "workspace": folder, "reasoner": playbook })),
+        ("task.submit", json!({ "workspace": home.world.folder.path(), "reasoner": playbook })),
         ("task.pause", json!({ "task": task })),
         ("task.resume", json!({ "task": task })),
         ("task.cancel", json!({ "task": task })),

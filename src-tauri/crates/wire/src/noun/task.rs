@@ -288,14 +288,10 @@ answers! {
 
     /// One line of the list.
     TaskRow {
-        task_id: String,
-        title: Text,
-        status: TaskStatus,
+        task_id: String, title: Text, status: TaskStatus,
         /// As the run API names it: `queued`, `running`, `awaiting_approval`, ...
         run_status: RunStatus,
-        reason: String,
-        priority: Priority,
-        profile: Profile,
+        reason: String, priority: Priority, profile: Profile,
         /// Who began it.
         origin: Origin,
         /// The sender who began it in a chat, as the process that holds the store knows it; absent where none did.
@@ -424,9 +420,7 @@ answers! {
         state: ActionState,
         /// What policy said.
         verdict: Option<PolicyVerdict>,
-        risk: Option<RiskBand>,
-        approval_id: Option<String>,
-        grant_id: Option<String>, receipt_id: Option<String>,
+        risk: Option<RiskBand>, approval_id: Option<String>, grant_id: Option<String>, receipt_id: Option<String>,
         result: Option<ResultCode>, sandbox: Option<SandboxLevel>,
         requested_at: i64, observed_at: Option<i64>,
         trouble: Option<Text>,
@@ -461,11 +455,7 @@ answers! {
 
     /// One step of a task.
     StepRow {
-        step_id: String,
-        kind: StepKind,
-        title: Text,
-        status: StepStatus,
-        reason: String,
+        step_id: String, kind: StepKind, title: Text, status: StepStatus, reason: String,
         /// Steps of the same task that must have succeeded first.
         depends_on: Vec<String>,
         attempts: u32, max_attempts: u32, created_at: i64, updated_at: i64,
