@@ -164,8 +164,9 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
 }
 
 /// What is written about conversations.
-fn of_talk(task: &str) -> [(&'static str, Value); 4] {
+fn of_talk(task: &str) -> [(&'static str, Value); 5] {
     [
+        ("host.wait", json!({ "task": task, "patience_ms": 1 })),
         ("conversations.open", json!({ "title": "x" })),
         ("conversations.say", json!({ "text": "x" })),
         ("conversations.bind", json!({ "message": "abcd", "about": "task", "task": task })),
@@ -214,9 +215,10 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
 fn a_process_that_only_reads_says_so_to_every_writing_command() {
     let Story { home, task, approval, receipt, .. } = story(2);
     let home = home.into_reader();
+    let folder = home.world.folder.path().display().to_string();
     let playbook = json!({ "kind": "playbook", "name": "x", "text": "y" });
     let asked = [
-        ("task.submit", json!({ "workspace": home.world.folder.path(), "reasoner": playbook })),
+        ("task.submit", json!({ "workspace": folder, "reasoner": playbook })),
         ("task.pause", json!({ "task": task })),
         ("task.resume", json!({ "task": task })),
         ("task.cancel", json!({ "task": task })),
@@ -267,7 +269,6 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.tools", json!({})),
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("agent.stop", json!({ "task": task, "key": "k" })),
-        ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
     let asked =
         [asked.to_vec(), of_talk(&task).to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();

@@ -16,7 +16,7 @@ use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
 use wire::task::{
-    Action, Answer, Cancel, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show,
+    Action, Answer, Cancel, ChatSender, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show,
     StepRow, Steps,
 };
 use wire::{Error, exit};
@@ -25,6 +25,9 @@ use words::step::StepKind;
 use words::store::Channel;
 use words::task::Origin;
 use words::task::UndoneExtent;
+
+/// Letters of a name that a stranger chose.
+const NAME_CHARS: usize = 60;
 
 /// How often a followed task is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -166,9 +169,10 @@ fn list(context: &Context, list: List) -> Came {
                 time(r.updated_at),
                 r.receipts.to_string(),
                 folder(r),
-                match r.origin {
-                    Origin::Person => plain(&r.title.to_string()),
-                    origin => format!("{} ({})", plain(&r.title.to_string()), began(origin)),
+                match (&r.from_chat, r.origin) {
+                    (Some(chat), _) => format!("{} ({})", plain(&r.title.to_string()), in_chat(chat)),
+                    (None, Origin::Person) => plain(&r.title.to_string()),
+                    (None, origin) => format!("{} ({})", plain(&r.title.to_string()), began(origin)),
                 },
             ]
         });
@@ -196,6 +200,11 @@ fn standing(row: &wire::task::TaskRow) -> &'static str {
 fn folder(row: &wire::task::TaskRow) -> String {
     let path = row.workspace.as_ref().map(|text| plain(&text.to_string())).unwrap_or_default();
     path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Who began a task in a chat, as they call themselves there.
+fn in_chat(chat: &ChatSender) -> String {
+    format!("{} on {}", plain(&clip(&chat.sender_name.to_string(), NAME_CHARS)), chat.service.as_str())
 }
 
 /// Who began a task that no person did.
@@ -278,7 +287,8 @@ fn show(out: &Output, shown: &Shown<'_>) {
     fact("policy", row.profile.as_str());
     match row.origin {
         _ if task.channel == Channel::Chat => {
-            fact("started", &format!("{} from a chat", time(row.created_at)));
+            let by = row.from_chat.as_ref().map_or_else(|| "from a chat".to_owned(), |chat| format!("by {}", in_chat(chat)));
+            fact("started", &format!("{} {by}", time(row.created_at)));
         }
         Origin::Person => fact("started", &time(row.created_at)),
         origin => fact("started", &format!("{} by {}", time(row.created_at), began(origin))),
