@@ -150,8 +150,9 @@ fn a_gateway_keeps_nothing_that_a_killed_host_could_lose_and_says_and_hears_ever
     assert_eq!(says(&host, right("m2"), &kim("what is here?")), (200, json!({ "duplicate": true })));
     let heard = |use_of: &str| messages(&stage).iter().filter(|one| one["used_as"] == use_of).count();
     assert_eq!((heard("pairing"), heard("words")), (1, 1));
-    until("its task is over", || {
-        messages(&stage).iter().any(|one| one["used_as"] == "words" && one["task_status"] == "completed")
+    let rests = |one: &Value| one["task_status"] == "blocked" || one["task_status"] == "completed";
+    until("its task asks a person, or is over", || {
+        messages(&stage).iter().any(|one| one["used_as"] == "words" && rests(one))
     });
     assert_eq!(posted.lock().expect("no poison").len(), 1, "the greeting once, and nothing without a yes");
 }

@@ -16,8 +16,8 @@ use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
 use wire::task::{
-    Action, Answer, Cancel, ChatSender, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority, Show,
-    StepRow, Steps,
+    Action, Answer, Cancel, ChatSender, Done, EditGoal, List, Note, Noted, Pause, Resume, Retry, SetPriority,
+    Show, StepRow, Steps,
 };
 use wire::{Error, exit};
 use words::act::ActionState;
@@ -287,7 +287,10 @@ fn show(out: &Output, shown: &Shown<'_>) {
     fact("policy", row.profile.as_str());
     match row.origin {
         _ if task.channel == Channel::Chat => {
-            let by = row.from_chat.as_ref().map_or_else(|| "from a chat".to_owned(), |chat| format!("by {}", in_chat(chat)));
+            let by = row
+                .from_chat
+                .as_ref()
+                .map_or_else(|| "from a chat".to_owned(), |chat| format!("by {}", in_chat(chat)));
             fact("started", &format!("{} {by}", time(row.created_at)));
         }
         Origin::Person => fact("started", &time(row.created_at)),
