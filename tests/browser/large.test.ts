@@ -18,7 +18,7 @@ const world = new World();
 
 const row = (at: number): TaskRow => ({
   task_id: id("task", at), title: `Task ${at}`, status: "completed", run_status: "completed", reason: "done", priority: "normal", profile: "local_edit_allowed", origin: "person",
-  created_at: AT - at, updated_at: AT - at, ended_at: AT, open_approvals: 0, open_questions: 0, unknown_effects: 0, receipts: 1, iterations: 3, tokens_used: 10, cost_micros: 0, parent_task_id: null, refused_by: null, proposer: null, undone: null, interrupted: null,
+  created_at: AT - at, updated_at: AT - at, ended_at: AT, open_approvals: 0, open_questions: 0, unknown_effects: 0, receipts: 1, iterations: 3, tokens_used: 10, cost_micros: 0, parent_task_id: null, refused_by: null, proposer: null, undone: null, interrupted: null, from_chat: null,
   workspace: "/home/you/book", because: null,
 });
 
