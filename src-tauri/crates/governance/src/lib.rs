@@ -27,7 +27,7 @@
 //!    force and not used up, it covers every simple command, path and host of the request, and no critical risk.
 //! 9. An [`Authorization`] comes from [`authorize`] and from nowhere else, and is used up by being used.
 //! 10. A passkey says yes for a person only where their approval key signed that it may; its yes is held to the same checks,
-//!    and to those of its authenticator, its origin and its counter. It approves once, never the like from now on.
+//!     and to those of its authenticator, its origin and its counter. It approves once, never the like from now on.
 //!
 //! # Where to start reading
 //!
