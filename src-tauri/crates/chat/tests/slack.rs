@@ -126,7 +126,7 @@ fn what_was_not_kept_comes_again() {
     let mut it = slack(&double);
     let first = it.poll("1/1", WAIT).unwrap();
     assert_eq!(it.poll("1/1", WAIT).unwrap().incoming, first.incoming);
-    assert_eq!(socket.heard(), [json!(0); 0]);
+    assert!(socket.heard().is_empty());
 }
 
 #[test]

@@ -20,6 +20,9 @@ fn call(id: &str, at: &str, body: &str, signed_with: &str) -> Result<Incoming, U
     chat::said(Some(SECRET.as_bytes()), &call, NOW)
 }
 
+/// Whether a failure is the one that was to come.
+type Is = fn(&Fault) -> bool;
+
 #[test]
 fn a_message_is_posted_signed_under_its_key_and_an_answer_says_what_became_of_it() {
     let double = Double::new(|_| said(204, ""));
@@ -37,7 +40,7 @@ fn a_message_is_posted_signed_under_its_key_and_an_answer_says_what_became_of_it
     assert_eq!(asked.json(), told);
     assert_eq!(it.hosts(), [("127.0.0.1".to_owned(), double.port)]);
     assert!(!it.limits().is_repeat_safe);
-    let cases: [(u16, fn(&Fault) -> bool); 6] = [
+    let cases: [(u16, Is); 6] = [
         (400, |fault| matches!(fault, Fault::Refused { .. })),
         (401, |fault| matches!(fault, Fault::Token { .. })),
         (302, |fault| matches!(fault, Fault::Refused { .. })),

@@ -12,7 +12,7 @@ const HAS_CREDENTIAL: u8 = 0x40;
 
 enum Key {
     Es256(Box<p256::ecdsa::SigningKey>),
-    EdDsa(SeedSigner),
+    EdDsa(Box<SeedSigner>),
 }
 
 /// One passkey, and what is said of it.
@@ -43,7 +43,7 @@ impl Authenticator {
 
     /// A passkey of Ed25519.
     pub fn eddsa(seed: u8, origin: &str) -> Self {
-        Self::of(Key::EdDsa(SeedSigner::from_seed([seed; 32])), seed, origin)
+        Self::of(Key::EdDsa(Box::new(SeedSigner::from_seed([seed; 32]))), seed, origin)
     }
 
     fn of(key: Key, seed: u8, origin: &str) -> Self {
@@ -133,7 +133,7 @@ impl Authenticator {
                 let made: p256::ecdsa::Signature = key.sign(&message);
                 made.to_der().as_bytes().to_vec()
             }
-            Key::EdDsa(key) => seal::Signer::sign(key, &message).unwrap().0.to_vec(),
+            Key::EdDsa(key) => seal::Signer::sign(key.as_ref(), &message).unwrap().0.to_vec(),
         };
         (authenticator_data, signature)
     }

@@ -129,7 +129,7 @@ impl Checker<'_> {
         let telling: Vec<&Token> = subject.into_iter().filter(|token| self.is_told_by_any(token)).collect();
         let is_now =
             sentence.has("still now fails fail failing remains remain after") && !sentence.has("before");
-        let is_meant = |deed: &Deed| !ended_well(deed) && !(is_now && self.is_mended(deed));
+        let is_meant = |deed: &Deed| !ended_well(deed) && (!is_now || !self.is_mended(deed));
         let mut bound = Bound::of(Support::Receipt);
         for (at, deed) in self.record.deeds.iter().enumerate().filter(|(_, deed)| is_meant(deed)) {
             let tells = |token: &&&Token| self.is_told_by(at, deed, token);

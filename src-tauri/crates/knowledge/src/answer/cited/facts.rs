@@ -320,7 +320,7 @@ impl Place<'_> {
         // Of what an act printed, the words that asked for it say what it is of.
         let is_thin = own * 2 < all.saturating_sub(beside) && !(self.of_act && has_name);
         let is_bare = own == 0 || anchors < 2 || (all - missing) * 2 < all;
-        (!is_thin && !is_bare && !(self.of_program && lacks_number)).then_some(present)
+        (!is_thin && !is_bare && (!self.of_program || !lacks_number)).then_some(present)
     }
 
     /// Whether a number is said of something that is not there, or of what was only read or written.

@@ -23,10 +23,7 @@ impl Judge<'_, '_> {
     /// What bears a sentence by its form.
     pub(super) fn formed(&self, said: &[&Token], is_first_person: bool) -> Option<Vec<Proof>> {
         let weighs = |token: &&Token| holds(WEIGHTY, &token.raw) || holds(UNIVERSAL, &token.raw);
-        if is_first_person
-            || said.iter().any(|token| is_negation(token))
-            || said.iter().any(|token| weighs(token))
-        {
+        if is_first_person || said.iter().any(|token| is_negation(token)) || said.iter().any(weighs) {
             return None;
         }
         let mut records = self.records.iter().enumerate();

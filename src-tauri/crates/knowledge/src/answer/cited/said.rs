@@ -107,7 +107,7 @@ pub(super) fn parts_of<'s>(said: &[&'s Token]) -> Vec<Vec<&'s Token>> {
         let is_small = told(part) < 2;
         let next_is = all.get(at + 1).is_some_and(|next| told(next) < 2);
         let last_is = parts.last().is_some_and(|last| told(last) < 2);
-        match parts.last_mut().filter(|_| is_small && !(next_is && !last_is)) {
+        match parts.last_mut().filter(|_| is_small && (!next_is || last_is)) {
             Some(last) => last.extend(part.iter().copied()),
             None => parts.push(part.to_vec()),
         }
