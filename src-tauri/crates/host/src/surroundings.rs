@@ -108,16 +108,19 @@ mod linux {
 
         use super::*;
 
+        /// What the system tells of a supply of power.
+        fn put(folder: &Path, supply: &str, facts: &[(&str, &str)]) {
+            let at = folder.join(supply);
+            std::fs::create_dir_all(&at).unwrap();
+            for (name, text) in facts {
+                std::fs::write(at.join(name), format!("{text}\n")).unwrap();
+            }
+        }
+
         #[test]
         fn a_battery_that_is_drained_and_nothing_that_supplies_is_no_mains_power() {
             let folder = tempfile::TempDir::new().unwrap();
-            let put = |supply: &str, facts: &[(&str, &str)]| {
-                let at = folder.path().join(supply);
-                std::fs::create_dir_all(&at).unwrap();
-                facts
-                    .iter()
-                    .for_each(|(name, text)| std::fs::write(at.join(name), format!("{text}\n")).unwrap());
-            };
+            let put = |supply: &str, facts: &[(&str, &str)]| put(folder.path(), supply, facts);
             assert_eq!(on_mains(&folder.path().join("gone")), None);
             assert_eq!(on_mains(folder.path()), Some(true), "it has no battery");
             put("mouse", &[("type", "Battery"), ("scope", "Device"), ("status", "Discharging")]);
@@ -135,13 +138,7 @@ mod linux {
         #[test]
         fn what_is_in_its_batteries_is_told_together_and_that_of_a_mouse_is_none_of_it() {
             let folder = tempfile::TempDir::new().unwrap();
-            let put = |supply: &str, facts: &[(&str, &str)]| {
-                let at = folder.path().join(supply);
-                std::fs::create_dir_all(&at).unwrap();
-                facts
-                    .iter()
-                    .for_each(|(name, text)| std::fs::write(at.join(name), format!("{text}\n")).unwrap());
-            };
+            let put = |supply: &str, facts: &[(&str, &str)]| put(folder.path(), supply, facts);
             let told = || battery_percent(folder.path());
             assert_eq!((battery_percent(&folder.path().join("gone")), told()), (None, None));
             put("AC", &[("type", "Mains"), ("online", "1")]);

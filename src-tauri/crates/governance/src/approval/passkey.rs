@@ -115,6 +115,29 @@ pub fn passkey(envelope: &[u8], log_id: &str, key: &PublicKey) -> Result<Passkey
     Ok(Passkey { enrolment, credential })
 }
 
+/// What the authenticator said when it signed: as this passkey, where it belongs, and counted on. `so_that`: what has come of it where
+/// it has not.
+fn counted_on(
+    signed: &Signed,
+    (passkey, last_counter): (&Passkey, u32),
+    so_that: &str,
+) -> Result<Said, Refusal> {
+    let Passkey { enrolment, credential } = passkey;
+    let said = signed.verify(&Enrolled {
+        credential_id: &credential.credential_id,
+        key: &credential.key,
+        rp_id: &enrolment.rp_id,
+        origin: &enrolment.origin,
+    })?;
+    demand(webauthn::follows(last_counter, said.counter), COUNTER, || {
+        format!(
+            "the passkey has not counted on since it was last used, so there may be a copy of it; {so_that}. \
+             Revoke it with `hermit passkey revoke`, and enrol a new one"
+        )
+    })?;
+    Ok(said)
+}
+
 /// The decision that a passkey signed, once everything about it holds: the passkey and its last count, the person who was
 /// there and verified, the origin, and all that [`super::verify`] checks of a decision. It is a yes for this once.
 ///
@@ -130,18 +153,8 @@ pub fn verify_by_passkey(
     demand(signed.payload_type == DECISION_PAYLOAD_TYPE, "decision_type", || {
         "the passkey did not sign an approval decision".to_owned()
     })?;
-    let Passkey { enrolment, credential } = passkey;
-    let said = signed.verify(&Enrolled {
-        credential_id: &credential.credential_id,
-        key: &credential.key,
-        rp_id: &enrolment.rp_id,
-        origin: &enrolment.origin,
-    })?;
-    demand(webauthn::follows(last_counter, said.counter), COUNTER, || {
-        "the passkey has not counted on since it was last used, so there may be a copy of it; nothing was decided. \
-         Revoke it with `hermit passkey revoke`, and enrol a new one"
-            .to_owned()
-    })?;
+    let said = counted_on(&signed, (passkey, last_counter), "nothing was decided")?;
+    let enrolment = &passkey.enrolment;
     let decision = checked(&signed.payload, approval, packet_bytes, now)?;
     demand(decision.choice == Choice::Once, "choice", || {
         "a passkey approves once; for more use the approval key".to_owned()
@@ -178,17 +191,5 @@ pub fn verify_sign_in(
         "sign_in_other",
         || "the passkey signed something else than to sign this page in".to_owned(),
     )?;
-    let Passkey { enrolment, credential } = passkey;
-    let said = signed.verify(&Enrolled {
-        credential_id: &credential.credential_id,
-        key: &credential.key,
-        rp_id: &enrolment.rp_id,
-        origin: &enrolment.origin,
-    })?;
-    demand(webauthn::follows(last_counter, said.counter), COUNTER, || {
-        "the passkey has not counted on since it was last used, so there may be a copy of it; nobody was signed in. \
-         Revoke it with `hermit passkey revoke`, and enrol a new one"
-            .to_owned()
-    })?;
-    Ok(said)
+    counted_on(&signed, (passkey, last_counter), "nobody was signed in")
 }
