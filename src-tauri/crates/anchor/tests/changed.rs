@@ -40,7 +40,7 @@ fn step() -> usize {
         .ok()
         .and_then(|step| step.parse().ok())
         .filter(|step| *step > 0)
-        .unwrap_or(31)
+        .unwrap_or(101)
 }
 
 #[test]

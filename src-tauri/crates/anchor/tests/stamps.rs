@@ -96,3 +96,23 @@ fn a_certificate_that_did_not_come_along_may_be_the_one_that_was_named() {
     let stamp = include_bytes!("data/more/nocert.tsr");
     assert!(check(AnchorClock::Rfc3161, stamp, &digest(), &trust).unwrap().proven.is_some());
 }
+
+#[test]
+fn a_signature_that_was_changed_does_not_hold() {
+    let pss = include_bytes!("data/more/pss.tsr");
+    // The signature is the last of each.
+    for stamp in [TSA, TSA_EC, TSA_PSS, pss] {
+        let mut bytes = stamp.to_vec();
+        *bytes.last_mut().unwrap() ^= 1;
+        let checked = check(AnchorClock::Rfc3161, &bytes, &digest(), &Trust::default());
+        assert_eq!(checked, Err(Error::Signature { what: "time stamp" }));
+    }
+}
+
+#[test]
+fn an_authority_of_the_same_name_with_another_key_is_another() {
+    let named = [crate::authority(include_str!("data/more/same-name.pem"))];
+    let trust = Trust { authorities: &named, headers: None };
+    let checked = check(AnchorClock::Rfc3161, TSA, &digest(), &trust).unwrap();
+    assert!(checked.proven.is_none() && checked.says[0].contains("whom you did not name"));
+}

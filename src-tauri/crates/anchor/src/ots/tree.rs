@@ -93,17 +93,14 @@ impl Node {
         }
     }
 
-    /// Merges `added` into every node with this message; whether there was one.
+    /// Merges `added` into the first node with this message; whether there was one. Into one alone: else an answer could be
+    /// multiplied.
     pub(super) fn take_in(&mut self, message: &[u8], added: &Self) -> bool {
         if self.message == message {
             self.merge(added.clone());
             return true;
         }
-        let mut is_found = false;
-        for (_, node) in &mut self.ops {
-            is_found |= node.take_in(message, added);
-        }
-        is_found
+        self.ops.iter_mut().any(|(_, node)| node.take_in(message, added))
     }
 
     /// Calls this with each node.
