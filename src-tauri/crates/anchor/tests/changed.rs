@@ -24,7 +24,7 @@ fn changed(clock: AnchorClock, proof: &[u8], trust: &Trust<'_>, step: usize) {
         assert!(other.is_err() || other.unwrap().proven.is_none(), "byte {at} of a proof by {clock:?}");
     };
     for at in 0..proof.len() {
-        for by in [0x01, 0x80_u8].into_iter().filter(|_| at % step == 0) {
+        for by in [0x01, 0x80_u8].into_iter().filter(|_| at.is_multiple_of(step)) {
             let mut bytes = proof.to_vec();
             bytes[at] ^= by;
             held(&bytes, at);
@@ -97,7 +97,7 @@ fn headers_that_were_changed_are_none() {
         bytes[at] ^= 1;
         assert!(Headers::read(&bytes).is_err(), "byte {at}");
     }
-    for length in (0..chain.len()).filter(|length| length % 80 != 0 || *length == 0) {
+    for length in (0..chain.len()).filter(|length| !length.is_multiple_of(80) || *length == 0) {
         assert!(Headers::read(&chain[..length]).is_err(), "{length} bytes");
     }
 }

@@ -117,7 +117,7 @@ impl Headers {
         let mut began = 0_u32;
         let mut before: Option<&Header> = None;
         for (height, header) in (0_u64..).zip(&self.headers) {
-            if height % target::PERIOD == 0 {
+            if height.is_multiple_of(target::PERIOD) {
                 if let Some(last) = before {
                     wanted = target::next_bits(last.bits, i64::from(last.time) - i64::from(began));
                 }

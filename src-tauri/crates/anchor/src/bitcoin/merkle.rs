@@ -104,7 +104,8 @@ impl Walk<'_> {
     /// Whether everything was used, and what fills the last byte is zero.
     fn end(&mut self) -> Result<(), Error> {
         let whole = self.flags.len() == self.used.div_ceil(8) && self.hashes.next().is_none();
-        let filled = self.flags.last().is_none_or(|last| self.used % 8 == 0 || last >> (self.used % 8) == 0);
+        let filled =
+            self.flags.last().is_none_or(|last| self.used.is_multiple_of(8) || last >> (self.used % 8) == 0);
         if whole && filled { Ok(()) } else { Err(Error::malformed(PROOF, "it has parts that nothing uses")) }
     }
 }

@@ -78,8 +78,8 @@ impl<'a> Signed<'a> {
     /// The certificate that the signed attributes name by its hash, from among those that came along and those that the caller named.
     pub(super) fn signer(&self, named: &[Certificate<'a>]) -> Result<Certificate<'a>, Error> {
         let is_signer = self.is_named_signer()?;
-        let known = self.certificates.iter().chain(named);
-        let signer = known.into_iter().find(|certificate| is_signer(certificate));
+        let mut known = self.certificates.iter().chain(named);
+        let signer = known.find(|certificate| is_signer(certificate));
         let signer =
             signer.ok_or_else(|| Error::wrong(STAMP, "the certificate of its signer did not come along"))?;
         let fits = match self.signer_id {
