@@ -239,9 +239,10 @@ impl Chain {
             Some(at) if *at > number => {
                 Some((TrustFinding::OutOfOrder, format!("the link before it stands behind it, on line {at}")))
             }
-            Some(at) => {
-                Some((TrustFinding::Gap, format!("the link before it, on line {at}, is not part of the chain")))
-            }
+            Some(at) => Some((
+                TrustFinding::Gap,
+                format!("the link before it, on line {at}, is not part of the chain"),
+            )),
             None => says(TrustFinding::Gap, "it names a link before it that is not here"),
         }
     }
