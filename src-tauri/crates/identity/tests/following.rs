@@ -82,7 +82,7 @@ mod places {
     }
 }
 
-#[conforms::conforms("HV-3.9-4", part = "chain")]
+#[conforms::conforms(part = "HV-3.9-4")]
 #[test]
 fn each_way_of_tampering_is_named() {
     let whole = Chain::of(5);
