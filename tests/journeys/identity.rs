@@ -88,6 +88,23 @@ fn five_generations_of_keys_are_followed_elsewhere_and_each_tampered_copy_is_nam
     stage.is_sound();
 }
 
+/// What becomes of the lines of a chain: the first is that of the key, so that a link's line is its number.
+type Change<'c> = Box<dyn Fn(&mut Vec<String>) + 'c>;
+
+/// Another digit at the beginning of a field.
+fn field<'c>(at: usize, field: &'static str) -> Change<'c> {
+    Box::new(move |lines: &mut Vec<String>| {
+        let line = lines[at].clone();
+        let place = line.find(&format!("\"{field}\":\"")).expect("the field") + field.len() + 4;
+        let digit = if line.as_bytes()[place] == b'0' { "1" } else { "0" };
+        lines[at] = format!("{}{digit}{}", &line[..place], &line[place + 1..]);
+    })
+}
+
+fn change<'c>(change: impl Fn(&mut Vec<String>) + 'c) -> Change<'c> {
+    Box::new(change)
+}
+
 /// Each variant of a chain, by its name, and what is found on which of its links.
 fn tampered(stage: &Stage, file: &Path, other: &Path) {
     let read = |path: &Path| {
@@ -95,35 +112,28 @@ fn tampered(stage: &Stage, file: &Path, other: &Path) {
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let (whole, other) = (read(file), read(other));
-    let digit = |line: &str, field: &str| {
-        let at = line.find(&format!("\"{field}\":\"")).expect("the field") + field.len() + 4;
-        let other = if line.as_bytes()[at] == b'0' { "1" } else { "0" };
-        format!("{}{other}{}", &line[..at], &line[at + 1..])
-    };
-    type Change<'c> = Box<dyn Fn(&mut Vec<String>) + 'c>;
-    let field = |at: usize, field: &'static str| -> Change<'_> {
-        Box::new(move |lines| lines[at] = digit(&lines[at], field))
-    };
-    // The first line is that of the key, so that a link's line is its number.
-    let variants: Vec<(&str, Change<'_>, &str, u64)> = vec![
+    let variants: [(&str, Change<'_>, &str, u64); 13] = [
         ("the statement of the key", field(0, "soul_sha256"), "no_log_key", 0),
         ("a SOUL.md", field(1, "soul_sha256"), "bad_signature", 1),
         ("a link before", field(2, "previous"), "gap", 2),
         ("a signature", field(3, "signature"), "bad_signature", 3),
-        ("left out", Box::new(|lines| drop(lines.remove(3))), "gap", 3),
-        ("genesis left out", Box::new(|lines| drop(lines.remove(1))), "gap", 1),
-        ("doubled", Box::new(|lines| lines.insert(5, lines[4].clone())), "out_of_order", 5),
-        ("swapped", Box::new(|lines| lines.swap(4, 5)), "out_of_order", 4),
-        ("a link of another instance", Box::new(|lines| lines.push(other[1].clone())), "other_instance", 11),
+        ("left out", change(|lines| drop(lines.remove(3))), "gap", 3),
+        ("genesis left out", change(|lines| drop(lines.remove(1))), "gap", 1),
         (
-            "the key of another instance",
-            Box::new(|lines| lines[0].clone_from(&other[0])),
-            "other_instance",
-            1,
+            "doubled",
+            change(|lines| {
+                let line = lines[4].clone();
+                lines.insert(5, line);
+            }),
+            "out_of_order",
+            5,
         ),
-        ("spelled otherwise", Box::new(|lines| lines[2] = lines[2].replacen(':', ": ", 1)), "malformed", 2),
-        ("no link", Box::new(|lines| lines.push("{}".to_owned())), "malformed", 11),
-        ("too long", Box::new(|lines| lines[6].push_str(&" ".repeat(20_000))), "malformed", 6),
+        ("swapped", change(|lines| lines.swap(4, 5)), "out_of_order", 4),
+        ("a link of another instance", change(|lines| lines.push(other[1].clone())), "other_instance", 11),
+        ("the key of another instance", change(|lines| lines[0].clone_from(&other[0])), "other_instance", 1),
+        ("spelled otherwise", change(|lines| lines[2] = lines[2].replacen(':', ": ", 1)), "malformed", 2),
+        ("no link", change(|lines| lines.push("{}".to_owned())), "malformed", 11),
+        ("too long", change(|lines| lines[6].push_str(&" ".repeat(20_000))), "malformed", 6),
     ];
     for (what, change, finding, number) in variants {
         let mut lines = whole.clone();

@@ -305,7 +305,7 @@ impl Chain {
         let Attestation { instance_pubkey, soul_sha256, version, .. } = one;
         let says = |says: &str| vec![(TrustFinding::NoLogKey, says.to_owned())];
         if *instance_pubkey != first.statement.instance_pubkey {
-            return says("the log's key vouches for another first key");
+            return says("the log's key signed for another first key");
         }
         if *version == 1 && *soul_sha256 != first.statement.soul_sha256 {
             return says("the first key derives from another SOUL.md");

@@ -70,6 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
+        ("identity.show", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
@@ -122,8 +123,8 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
-            // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`; a chain where there is one: `journeys::identity`.
+            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -263,6 +264,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("gate.halt", json!({})),
         ("gate.boot", json!({})),
         ("proof.export", json!({ "task": task, "path": format!("{folder}/proof.zip") })),
+        ("identity.write", json!({ "text": "I am.", "replaces": 0 })),
+        ("identity.attest", json!({})),
         ("keys.register", json!({ "keys": [], "kept_in": "x" })),
         ("host.resume", json!({})),
         ("agent.open", json!({ "client": "x", "workspace": folder })),

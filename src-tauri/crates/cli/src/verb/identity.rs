@@ -138,9 +138,9 @@ fn followed_in_words(out: &Output, graph: &TrustGraph) {
     }
     match (&graph.log_key, graph.links.is_empty()) {
         (Some(key), _) => {
-            out.line(format!("its first key and the log's key vouch for each other: {}", plain(key)))
+            out.line(format!("the log's key and the first key signed each other: {}", plain(key)))
         }
-        (None, false) => out.say(Tone::Warn, "no log's key vouches for the first key"),
+        (None, false) => out.say(Tone::Warn, "no key of a log signed the first key"),
         (None, true) => {}
     }
     match (graph.unbroken, graph.links.is_empty()) {
@@ -157,7 +157,7 @@ fn told(link: &TrustLink) -> String {
     let by = by.join(" and ");
     match (link.version, link.reason) {
         (Some(version), _) => format!("version {version} of SOUL.md is attested, by {by}"),
-        (None, Some(reason)) => format!("a key hands over to another ({reason}), by {by}"),
+        (None, Some(reason)) => format!("one key takes the place of another ({reason}), by {by}"),
         (None, None) => format!("a key is revoked, by {by}"),
     }
 }
