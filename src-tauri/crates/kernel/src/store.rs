@@ -145,10 +145,6 @@ impl StoreState {
             | Body::PasskeyRevoked(_) => self.passkeys.apply(body),
             Body::PushSubscribed(_) | Body::PushEnded(_) => self.pushes.apply(body),
             Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
-            Body::SoulWritten(_)
-            | Body::InstanceKeyRegistered(_)
-            | Body::IdentityLinked(_)
-            | Body::IdentityPublished(_) => self.identity.apply(body),
             Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {
                 self.logins.apply(body)
             }
@@ -162,8 +158,14 @@ impl StoreState {
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
-            other => self.tools.apply(other),
+            other => self.apply_further(other),
         }
+    }
+
+    /// Each registry takes what is its own.
+    fn apply_further(&mut self, body: &Body) {
+        self.identity.apply(body);
+        self.tools.apply(body);
     }
 
     /// The reserved system task.

@@ -70,8 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
-        ("identity.show", json!({})),
-        ("keys.list", json!({})),
+        ("identity.show", json!({})), ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
@@ -164,9 +163,11 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
     ]
 }
 
-/// What is written about conversations.
-fn of_talk(task: &str) -> [(&'static str, Value); 5] {
+/// What is written about conversations, and who it is that talks.
+fn of_talk(task: &str) -> [(&'static str, Value); 7] {
     [
+        ("identity.write", json!({ "text": "I am.", "replaces": 0 })),
+        ("identity.attest", json!({})),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
         ("conversations.open", json!({ "title": "x" })),
         ("conversations.say", json!({ "text": "x" })),
@@ -264,8 +265,6 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("gate.halt", json!({})),
         ("gate.boot", json!({})),
         ("proof.export", json!({ "task": task, "path": format!("{folder}/proof.zip") })),
-        ("identity.write", json!({ "text": "I am.", "replaces": 0 })),
-        ("identity.attest", json!({})),
         ("keys.register", json!({ "keys": [], "kept_in": "x" })),
         ("host.resume", json!({})),
         ("agent.open", json!({ "client": "x", "workspace": folder })),
