@@ -69,6 +69,7 @@ fn five_generations_of_keys_are_followed_elsewhere_and_each_tampered_copy_is_nam
     // A new version keeps the key; each rotation puts another in its place, and the instance stays who it is.
     written(&stage, &format!("{SOUL}I speak plainly.\n"));
     assert_eq!(shown(&stage)["instance_pubkey"], first["instance_pubkey"]);
+    let log = stage.key("log");
     let mut keys = vec![first["instance_pubkey"].clone()];
     for _ in 1..5 {
         stage.hermit(&["keys", "rotate", "--yes"]).ends(0);
@@ -86,6 +87,10 @@ fn five_generations_of_keys_are_followed_elsewhere_and_each_tampered_copy_is_nam
     assert!(graph["log_key"].is_string(), "{graph}");
     tampered(&stage, &file, &exported(&other, "other.jsonl"));
     stage.is_sound();
+    // Whoever revokes a key of the log revokes the key that came of the same root; the chain says so, and stays unbroken.
+    stage.hermit(&["keys", "revoke", &log, "--reason", "it was copied", "--yes"]).ends(0);
+    let graph = followed(&stage, &exported(&stage, "revoked.jsonl"), 0);
+    assert_eq!((&graph["links"][10]["kind"], &graph["key_in_force"]), (&Value::from("revocation"), &keys[4]));
 }
 
 /// What becomes of the lines of a chain: the first is that of the key, so that a link's line is its number.

@@ -35,10 +35,10 @@ fn a_file_is_the_line_of_the_key_and_those_of_links() {
     let key = canon::to_canonical(&chain.key).expect("it is canonical");
     let all = chain.lines();
     let with_key = [vec![key.clone()], all.clone()].concat().join(&b'\n');
-    assert_eq!(lines(&with_key), (Some(key.as_slice()), all.iter().map(Vec::as_slice).collect()));
+    assert_eq!(lines(&with_key), (Some(key.as_slice()), all.iter().map(Vec::as_slice).collect::<Vec<_>>()));
     let mut ended = all.join(&b'\n');
     ended.push(b'\n');
-    assert_eq!(lines(&ended), (None, all.iter().map(Vec::as_slice).collect()));
+    assert_eq!(lines(&ended), (None, all.iter().map(Vec::as_slice).collect::<Vec<_>>()));
     assert_eq!(lines(b""), (None, Vec::new()));
     assert_eq!(lines(b"\n"), (None, Vec::new()));
 }

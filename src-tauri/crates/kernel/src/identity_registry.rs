@@ -32,6 +32,8 @@ pub struct LinkRecord {
     pub link_sha256: Digest,
     /// The signed link.
     pub link: ArtifactRef,
+    /// When it was recorded.
+    pub linked_at: UnixMs,
 }
 
 /// Who this instance is.
@@ -98,6 +100,7 @@ impl IdentityRegistry {
                 number: b.number,
                 link_sha256: b.link_sha256,
                 link: b.link.clone(),
+                linked_at: b.linked_at,
             }),
             Body::IdentityPublished(b) => {
                 self.published.entry(b.link_sha256).or_default().extend(b.relays.iter().cloned());

@@ -14,8 +14,8 @@ use model::artifact::{ArtifactKind, TrustTier};
 use model::body::{IdentityLinked, InstanceKeyRegistered, SoulWritten};
 use model::fault::Point;
 use model::identity::{
-    Attestation, Handover, HandoverReason, INSTANCE_KEY_FORMAT, InstanceKey, LINK_FORMAT, LINKS_MAX, Link,
-    LogHead, SOUL_BYTES_MAX, SignedLink,
+    Attestation, Handover, HandoverReason, INSTANCE_KEY_FORMAT, InstanceKey, KeyRevocation, LINK_FORMAT,
+    LINKS_MAX, Link, LogHead, SOUL_BYTES_MAX, SignedLink,
 };
 use model::ingress::Channel;
 use model::principal::PrincipalType;
@@ -213,6 +213,38 @@ impl Kernel {
             handed_over_at: self.after_the_last(&registry, w.now)?,
         });
         let signed = identity::sign(link, &[from, to]).map_err(of_identity)?;
+        self.push_link(w, &registry, &bound, &signed)?;
+        Ok(())
+    }
+
+    /// In the commit that revokes a key of the log which another followed at `until`: the key of the instance that came of the same
+    /// root is revoked with it. Nothing where there was none.
+    pub(super) fn push_revocation(&self, w: &mut Writeup<'_>, until: UnixMs) -> Result<(), Error> {
+        let mut gone = None;
+        // The hand-over stands in the commit of that rotation, and has its time.
+        for one in self.identity().links.iter().filter(|one| one.linked_at == until) {
+            let signed: SignedLink = canon::from_canonical(&self.artifacts.read(&one.link.sha256)?)?;
+            if let Link::Handover(handed) = signed.link {
+                gone = Some(handed.from_pubkey);
+            }
+        }
+        let Some(revoked_pubkey) = gone else { return Ok(()) };
+        let registry = self.expected(w)?;
+        let (Some(bound), Some(last), Some(first)) =
+            (registry.key.clone(), registry.links.last(), registry.first_soul())
+        else {
+            return Ok(());
+        };
+        let instance = self.ports.keys.instance(&first).ok_or(Error::KeyLocked("instance"))?;
+        let link = Link::Revocation(KeyRevocation {
+            format: LINK_FORMAT.to_owned(),
+            instance_id: self.instance_id(),
+            previous: last.link_sha256,
+            revoked_pubkey,
+            by_pubkey: instance.public(),
+            revoked_at: self.after_the_last(&registry, w.now)?,
+        });
+        let signed = identity::sign(link, &[&instance]).map_err(of_identity)?;
         self.push_link(w, &registry, &bound, &signed)?;
         Ok(())
     }

@@ -128,6 +128,12 @@ impl Kernel {
             signature: signature.to_string(),
             reason: Sensitive::from(reason.to_owned()),
         });
+        if let (KeyPurpose::Log, Some(until)) = (record.purpose, record.until)
+            && let Err(error) = self.push_revocation(&mut w, until)
+        {
+            // A key that must not be believed waits for nothing.
+            tracing::warn!(%error, "the key of the instance from the same root is not revoked");
+        }
         self.commit(w)?;
         self.vouch_for_keys();
         Ok(())
