@@ -22,7 +22,9 @@ use wire::{Code, Error};
 
 /// Bytes of a file of links that are read: a chain of as many links as are followed has a quarter of it.
 const FILE_MAX: u64 = 32 * 1024 * 1024;
-/// Where the chain of an instance stands in a proof that is a folder.
+/// How a proof in one file begins.
+const ZIP: &[u8] = b"PK";
+/// Where the chain of an instance stands in a proof.
 const IN_A_PROOF: [&str; 2] = ["identity/key.json", "identity/links.jsonl"];
 
 type Published = BTreeMap<Digest, Vec<String>>;
@@ -78,17 +80,13 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<TrustGraph, Error> {
     };
     let path = absolute("path", &path)?;
     let none = Published::new();
-    if path.is_dir() {
-        let [key, links] = IN_A_PROOF.map(|name| path.join(name));
-        let key = if key.exists() { Some(read(&key)?) } else { None };
-        let links = read(&links)?;
-        return Ok(told(follow(key.as_deref(), &lines(&links).1), &none));
-    }
-    let bytes = read(&path)?;
-    if bytes.starts_with(b"PK") {
-        return Err(usage("this is a proof in one file, and not the chain of an instance")
-            .hint("`hermit proof verify` checks it, and the chain in it; or unpack it and name the folder"));
-    }
+    let bytes = if path.is_dir() { None } else { Some(read(&path)?) };
+    let Some(bytes) = bytes.filter(|bytes| !bytes.starts_with(ZIP)) else {
+        let [key, links] = IN_A_PROOF.map(|name| proof::file_of(&path, name, FILE_MAX).map_err(usage));
+        let hint = "a proof tells who the instance is where that instance has said something of itself";
+        let links = links?.ok_or_else(|| usage("there is no chain in this proof").hint(hint))?;
+        return Ok(told(follow(key?.as_deref(), &lines(&links).1), &none));
+    };
     let (key, links) = lines(&bytes);
     Ok(told(follow(key, &links), &none))
 }

@@ -30,7 +30,7 @@ pub enum IdentityVerb {
     Attest,
     /// Follows a chain back to genesis, and names whatever is wrong with it.
     Verify {
-        /// An exported chain, or the folder of a proof; the chain of this store unless you name one.
+        /// An exported chain, or a proof; the chain of this store unless you name one.
         file: Option<PathBuf>,
     },
     /// Writes the chain of this instance to a new file.
