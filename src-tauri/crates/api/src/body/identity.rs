@@ -80,13 +80,13 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<TrustGraph, Error> {
     };
     let path = absolute("path", &path)?;
     let none = Published::new();
-    let bytes = if path.is_dir() { None } else { Some(read(&path)?) };
-    let Some(bytes) = bytes.filter(|bytes| !bytes.starts_with(ZIP)) else {
+    if path.is_dir() || begins(&path, ZIP)? {
         let [key, links] = IN_A_PROOF.map(|name| proof::file_of(&path, name, FILE_MAX).map_err(usage));
         let hint = "a proof tells who the instance is where that instance has said something of itself";
         let links = links?.ok_or_else(|| usage("there is no chain in this proof").hint(hint))?;
         return Ok(told(follow(key?.as_deref(), &lines(&links).1), &none));
-    };
+    }
+    let bytes = read(&path)?;
     let (key, links) = lines(&bytes);
     Ok(told(follow(key, &links), &none))
 }
@@ -169,6 +169,13 @@ fn npub(key: &str) -> Option<String> {
     let hrp = bech32::Hrp::parse("npub").ok()?;
     let bytes = key.parse::<Digest>().ok()?;
     bech32::encode::<bech32::Bech32>(hrp, bytes.as_bytes()).ok()
+}
+
+/// Whether a file begins with these bytes.
+fn begins(path: &Path, with: &[u8]) -> Result<bool, Error> {
+    let (mut bytes, length) = (Vec::new(), u64::try_from(with.len()).unwrap_or(u64::MAX));
+    open(path)?.take(length).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes == with)
 }
 
 /// A file, as far as one of links may be long.
