@@ -26,9 +26,9 @@
 //! [`sign`] and [`bind`], then [`follow`].
 
 mod error;
-mod follow;
+mod following;
 mod signing;
 
 pub use error::Error;
-pub use follow::{Finding, Followed, Graph, follow};
+pub use following::{Finding, Followed, Graph, follow};
 pub use signing::{BoundKey, bind, lines, link_sha256, sign};
