@@ -32,7 +32,7 @@ pub(crate) fn check(version: u32, text: &str, was: &str) -> Result<(), String> {
 /// Writing it in one line.
 pub(crate) fn title(version: u32) -> String {
     match version {
-        1 => "write SOUL.md, which says who this instance is".to_owned(),
+        1 => "create SOUL.md, which says who this instance is".to_owned(),
         version => format!("change SOUL.md, which says who this instance is, to version {version}"),
     }
 }
