@@ -27,6 +27,7 @@ pub mod gateways;
 pub mod halt;
 pub mod historian;
 pub mod hooks;
+pub mod identity;
 pub mod inbound;
 mod inbound_use;
 pub mod ingest;

@@ -5,6 +5,7 @@ use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::gateway_registry::GatewayRegistry;
+use crate::identity_registry::IdentityRegistry;
 use crate::logins::Logins;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
@@ -69,6 +70,8 @@ pub struct StoreState {
     pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
+    /// SOUL.md, and the chain of this instance.
+    pub identity: IdentityRegistry,
     /// Playbooks that were adopted.
     pub playbooks: PlaybookRegistry,
     /// Schedules. What became of their slots stands in streams of their own, which [`ScheduleRegistry::read_slots`] reads.
@@ -155,8 +158,14 @@ impl StoreState {
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
             other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
-            other => self.tools.apply(other),
+            other => self.apply_further(other),
         }
+    }
+
+    /// Each registry takes what is its own.
+    fn apply_further(&mut self, body: &Body) {
+        self.identity.apply(body);
+        self.tools.apply(body);
     }
 
     /// The reserved system task.
