@@ -6,8 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 
 /// The longest file of certificates that is read.
 pub const AUTHORITY_BYTES_MAX: u64 = 1024 * 1024;
-/// The longest file of block headers that is read: in hex they take 161 bytes each, for a hundred years to come.
-pub const HEADERS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// The longest file of block headers that is read: as many lines of hexadecimal as the reader of headers takes, and more.
+pub const HEADERS_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Certificates that a caller may name.
 const AUTHORITIES_MAX: usize = 64;
 
@@ -42,7 +42,7 @@ impl Clocks {
             let why = format!("there are more than {AUTHORITIES_MAX}");
             return Err(Error::Given { what: CERTIFICATES, why });
         }
-        let headers = given.bitcoin_headers.map(anchor::bitcoin::Headers::parse).transpose();
+        let headers = given.bitcoin_headers.map(anchor::bitcoin::Headers::read).transpose();
         let headers = headers.map_err(|e| Error::Given { what: "headers of Bitcoin", why: e.to_string() })?;
         Ok(Self { authorities, headers })
     }

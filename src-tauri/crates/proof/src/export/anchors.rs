@@ -139,7 +139,10 @@ impl Collected<'_> {
         let global = &heads.global.2;
         let is_named = matches!(&one.requested.subject, AnchorSubject::Head { origin, size, root, note_sha256 }
             if *origin == head.origin && (*size, *root) == (head.size, head.root) && *note_sha256 == Digest::of(bytes));
-        if !is_named || one.requested.digest != Digest::of(note.text.as_bytes()) || head.origin != global.origin {
+        if !is_named
+            || one.requested.digest != Digest::of(note.text.as_bytes())
+            || head.origin != global.origin
+        {
             return Err(Error::inconsistent("its head is not the one that was to be stamped"));
         }
         let path = source.global_consistency(head.size, global.size).map_err(failed)?;

@@ -101,8 +101,7 @@ impl Check<'_> {
             return Err(Stop::at(name, "its digest is not that of the head's text"));
         }
         let text = self.text(&way)?;
-        let path =
-            crate::consistency::parse(&text, head.size, global.size).map_err(|e| Stop::at(&way, e))?;
+        let path = crate::consistency::parse(&text, head.size, global.size).map_err(|e| Stop::at(&way, e))?;
         verify_consistency(head.size, global.size, &head.root, &global.root, &path)
             .map_err(|e| Stop::at(&way, e))?;
         if !files.contains(&AnchorFile::Place) {

@@ -260,7 +260,10 @@ impl Check<'_> {
             .to_owned(),
         );
         if self.graph.is_some() {
-            asserted.push("whose the keys of the instance are: its links show only how they followed each other".to_owned());
+            asserted.push(
+                "whose the keys of the instance are: its links show only how they followed each other"
+                    .to_owned(),
+            );
         }
         self.trusted_clocks(asserted);
         if self.counts.decisions + self.counts.standing > 0
@@ -282,29 +285,35 @@ impl Check<'_> {
         } else {
             asserted.push("README.txt: it is made from the rest and binds nobody".to_owned());
         }
-        if self.facts.claims > 0 {
-            let acts = match self.counts.receipts {
-                0 => "no receipt here says that anything was done",
-                _ => "what was done is what the receipts say",
-            };
-            let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
-            let cited = match self.facts.cited {
-                0 => String::new(),
-                cited => format!("; {cited} of the bound by what the model cited, in other words"),
-            };
-            let bound = match by_receipt + by_evidence + by_absence + none {
-                0 => String::new(),
-                all => format!(
-                    "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
-                     {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
-                    count(all, "claim")
-                ),
-            };
-            asserted.push(format!(
-                "what was said at {} of a run: a model's own words, unverified; {acts}{bound}",
-                count(self.facts.claims, "end")
-            ));
+        asserted.extend(self.claimed());
+    }
+
+    /// What was said at the ends of runs, and how far it was compared with the log.
+    fn claimed(&self) -> Option<String> {
+        if self.facts.claims == 0 {
+            return None;
         }
+        let acts = match self.counts.receipts {
+            0 => "no receipt here says that anything was done",
+            _ => "what was done is what the receipts say",
+        };
+        let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
+        let cited = match self.facts.cited {
+            0 => String::new(),
+            cited => format!("; {cited} of the bound by what the model cited, in other words"),
+        };
+        let bound = match by_receipt + by_evidence + by_absence + none {
+            0 => String::new(),
+            all => format!(
+                "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
+                 {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
+                count(all, "claim")
+            ),
+        };
+        Some(format!(
+            "what was said at {} of a run: a model's own words, unverified; {acts}{bound}",
+            count(self.facts.claims, "end")
+        ))
     }
 
     fn withheld(&mut self, report: &mut Report) {
