@@ -16,6 +16,15 @@ impl Reader {
         self.first_of(Some(task), tail, params![Id::from(task), int(notes)])
     }
 
+    /// The first checkpoint of a task at exactly this many events: after a rotation of keys the same head is signed once more.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn task_checkpoint_first(&self, task: TaskId, size: u64) -> Result<Option<Checkpoint>, Error> {
+        let tail = "WHERE kind = 'task' AND task_id = ?1 AND size = ?2 ORDER BY leaf_index";
+        self.first_of(Some(task), tail, params![Id::from(task), int(size)])
+    }
+
     /// The oldest head of the global log that covers this event of a task.
     ///
     /// # Errors
