@@ -12,6 +12,7 @@
 #[allow(dead_code, reason = "shared with the test kit")]
 #[path = "../../testkit/src/authenticator.rs"]
 mod authenticator;
+mod anchors;
 mod bundles;
 mod evidence;
 #[path = "../../seal/tests/foreign/mod.rs"]
