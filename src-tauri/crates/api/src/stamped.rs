@@ -201,6 +201,51 @@ mod tests {
         AnchorSubject::Head { origin: "hermit.local/x".to_owned(), size, root, note_sha256 }
     }
 
+    fn said(event_type: &str, rest: serde_json::Value) -> Body {
+        let mut payload = serde_json::json!({ "number": 1, "clock": "opentimestamps" });
+        payload.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        Body::read(event_type, 1, payload).unwrap()
+    }
+
+    #[test]
+    fn the_newest_proof_of_a_clock_counts_until_the_chain_goes_another_way() {
+        let (first, second) = (Digest::of(b"1"), Digest::of(b"2"));
+        let artifact = |sha256: Digest| serde_json::json!({ "artifact_id": "art_01900000000070008000000000000063", "sha256": sha256 });
+        let act = "act_01900000000070008000000000000064";
+        let stamp = |proof: serde_json::Value| {
+            let at = ["calendar.example:443"];
+            let rest =
+                serde_json::json!({ "at": at, "proof": proof, "action_request_id": act, "stamped_at": 1 });
+            said("anchor.stamped", rest)
+        };
+        let complete = serde_json::json!({ "proof": artifact(second), "not_after": 9, "block": null, "completed_at": 2 });
+        let block = serde_json::json!({ "height": 1, "hash": "00", "time": 9, "depth": 1 });
+        let mut told = Stamped::default();
+        told.anchors.extend([anchor(1, head(8), &[])]);
+        let at = |told: &Stamped| {
+            let at = told.anchors[&1].clocks.get(&AnchorClock::OpenTimestamps);
+            at.map_or((None, None), |at| (at.proof, at.not_after.map(|at| at.0)))
+        };
+        for (body, is_now) in [
+            (stamp(serde_json::Value::Null), (None, None)),
+            (stamp(artifact(first)), (Some(first), None)),
+            (said("anchor.completed", complete.clone()), (Some(second), Some(9))),
+            (stamp(artifact(first)), (Some(second), Some(9))),
+            (
+                said("anchor.failed", serde_json::json!({ "why": "busy", "failed_at": 3 })),
+                (Some(second), Some(9)),
+            ),
+            (
+                said("anchor.withdrawn", serde_json::json!({ "block": block, "withdrawn_at": 4 })),
+                (None, None),
+            ),
+            (said("anchor.completed", complete), (Some(second), Some(9))),
+        ] {
+            told.take(&body);
+            assert_eq!(at(&told), is_now, "{}", body.event_type());
+        }
+    }
+
     #[test]
     fn of_each_clock_the_earliest_that_covers_goes_along_and_the_newest_that_waits() {
         use AnchorClock::{OpReturn, OpenTimestamps, Rfc3161};

@@ -85,7 +85,8 @@ fn headers_and_certificates_of_files_tell_what_clocks_prove() {
     assert!(code == 0 && said.contains("give headers of Bitcoin"), "{said}");
     let (code, said, _) = call(&[&bundle, "--trust", &keyid, "--bitcoin-headers", &blocks]);
     assert!(code == 0 && said.contains("existed before 2025-10-10 12:40:00 UTC"), "{said}");
-    let (code, said, _) = call(&[&bundle, "--bitcoin-headers", &blocks, "--json"]);
+    let (code, said, _) =
+        call(&[&bundle, "--trust-authority", &authority, "--bitcoin-headers", &blocks, "--json"]);
     let report: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!((code, &report["proven_not_after"]), (6, &1_760_100_000_000_i64.into()), "{said}");
     assert_eq!(report["anchors"][0]["state"], "anchored");
