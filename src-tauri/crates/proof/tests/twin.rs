@@ -10,8 +10,10 @@ mod kinds;
 mod said;
 mod successors;
 mod vouched;
+mod words;
 
 pub use successors::followed;
+use words::said;
 
 use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
@@ -56,20 +58,6 @@ impl Dice {
     }
 }
 
-/// What a report says, without the words of its reasons: those each implementation finds itself.
-fn said(report: &Value) -> Value {
-    let mut report = report.clone();
-    let fields = report.as_object_mut().unwrap();
-    fields.remove("refused_by");
-    if fields["verdict"] == "invalid" {
-        // How far a check came, and how it names what is wrong with a chain, is its own.
-        for own in ["why", "counts", "identity", "anchors", "proven_not_after"] {
-            fields.remove(own);
-        }
-    }
-    report
-}
-
 /// Asks the twin about every bundle and compares; how many of them were valid.
 pub fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
     agree_since(zips, trust, None)
@@ -81,11 +69,7 @@ fn agree_since(zips: &[(String, Vec<u8>)], trust: &Trust, held: Option<&[u8]>) -
 }
 
 /// [`agree`] for a receiver who has more than a key.
-pub fn agree_given(
-    zips: &[(String, Vec<u8>)],
-    trust: &Trust,
-    given: &proof::Given<'_>,
-) -> Option<usize> {
+pub fn agree_given(zips: &[(String, Vec<u8>)], trust: &Trust, given: &proof::Given<'_>) -> Option<usize> {
     let mut command = Command::new("node");
     command.arg(twin()?).args(["--frames", "--trust", &trust.to_string()]);
     let folder = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ impl Check<'_> {
         };
         Some(format!(
             "who it is: {links} {lead} back to the genesis of instance {}, unbroken and each signed by the key in force then; the \
-             log's key and its first key vouch for each other, and {} is in force",
+             log's key and its first key signed each other, and {} is in force",
             graph.instance_id.as_deref().unwrap_or_default(),
             graph.key_in_force.as_deref().unwrap_or_default()
         ))
