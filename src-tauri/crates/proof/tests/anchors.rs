@@ -1,9 +1,9 @@
 //! Who the instance is, and by when the task existed: what a bundle proves to a stranger who has headers of Bitcoin or the
 //! certificate of an authority, and every way in which it could lie.
 
+use crate::blocks::{BLOCK_TIME, HEIGHT, headers, hex, in_a_block, pending};
 use crate::foreign;
 use crate::twin::agree_given;
-use crate::world::clocks::{BLOCK_TIME, HEIGHT, headers, hex, in_a_block, pending};
 use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
 use crate::world::{Persons, World};
 use model::anchor::AnchorClock;

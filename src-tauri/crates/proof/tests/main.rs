@@ -13,6 +13,9 @@ mod anchors;
 #[allow(dead_code, reason = "shared with the test kit")]
 #[path = "../../testkit/src/authenticator.rs"]
 mod authenticator;
+#[allow(dead_code, reason = "shared with the test kit")]
+#[path = "../../testkit/src/blocks.rs"]
+mod blocks;
 mod bundles;
 mod evidence;
 #[path = "../../seal/tests/foreign/mod.rs"]

@@ -71,7 +71,7 @@ fn a_wrong_call_is_told_how_it_is_called() {
 
 #[test]
 fn headers_and_certificates_of_files_tell_what_clocks_prove() {
-    use crate::world::clocks::{headers, in_a_block};
+    use crate::blocks::{headers, in_a_block};
     let mut world = World::new(1, 1);
     world.stamp(1, |digest| vec![(model::anchor::AnchorClock::OpenTimestamps, in_a_block(digest))]);
     let folder = tempfile::tempdir().unwrap();
