@@ -114,7 +114,7 @@ fn a_bundle_says_which_clocks_agree_and_what_interval_is_proven_for_its_receipts
     }
 }
 
-#[conforms::conforms(part = "HV-3.9-4")]
+#[conforms::conforms(part = "HV-3.9-4", part = "HV-1-6")]
 #[test]
 fn a_bundle_leads_from_the_instance_of_now_back_to_its_genesis() {
     let mut world = stamped();
