@@ -13,7 +13,8 @@ use model::identity::{Attestation, INSTANCE_KEY_FORMAT, InstanceKey, LINK_FORMAT
 use model::principal::PrincipalType;
 use model::{ActionRequestId, ArtifactId, Body, Digest, EventId, PrincipalId, UnixMs};
 use seal::schnorr::SchnorrKey;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use testkit::blocks::{BLOCK_TIME, HEIGHT, headers, in_a_block, pending};
@@ -122,6 +123,47 @@ fn requested(home: &Home, number: u64) -> (AnchorRequested, Digest) {
     (AnchorRequested { number, digest, subject, clocks, requested_at: UnixMs(1) }, digest)
 }
 
+const CLOCK: AnchorClock = AnchorClock::OpenTimestamps;
+
+/// A head is stamped, and the clock has not completed it.
+fn stamped(home: &mut Home, number: u64) -> Digest {
+    let mut told = Told::default();
+    let (asked, digest) = requested(home, number);
+    let proof = Some(told.kept(home, pending(&digest)));
+    let action_request_id: ActionRequestId = "act_01900000000070008000000000000064".parse().unwrap();
+    let (at, stamped_at) = (vec!["calendar.example:443".to_owned()], UnixMs(2));
+    let stamped = AnchorStamped { number, clock: CLOCK, at, proof, action_request_id, stamped_at };
+    told.bodies = vec![asked.into(), stamped.into()];
+    say(home, told);
+    digest
+}
+
+/// A block commits to it.
+fn completed(home: &mut Home, number: u64, digest: &Digest, not_after: UnixMs) {
+    let mut told = Told::default();
+    let proof = told.kept(home, in_a_block(digest));
+    let (block, completed_at) = (Some(block()), UnixMs(3));
+    let completed = AnchorCompleted { number, clock: CLOCK, proof, not_after, block, completed_at };
+    told.bodies = vec![completed.into()];
+    say(home, told);
+}
+
+fn block() -> BlockTime {
+    BlockTime { height: HEIGHT, hash: "00".repeat(32), time: u64::from(BLOCK_TIME), depth: 6 }
+}
+
+/// What is found in a proof, which is valid and leaves nothing out.
+fn report(home: &Home, path: &Path, about: &Value, blocks: &Path) -> Value {
+    let mut params = about.clone();
+    params["path"] = json!(path);
+    let made = home.must("proof.export", params);
+    assert_eq!(made["left_out"], json!([]), "{made}");
+    let report = home.must("proof.verify", json!({ "path": path, "bitcoin_headers": blocks }));
+    assert_eq!(report["verdict"], "valid", "{report}");
+    assert_eq!(report["identity"]["links"], 1, "{report}");
+    report
+}
+
 #[conforms::conforms(part = "HV-3.6-3")]
 #[test]
 fn a_proof_carries_who_the_instance_is_and_the_earliest_anchor_that_covers_its_task() {
@@ -129,84 +171,40 @@ fn a_proof_carries_who_the_instance_is_and_the_earliest_anchor_that_covers_its_t
     let (task, receipt) = home.with_an_act("write a");
     let told = identity(&home);
     say(&mut home, told);
-    // Stamped, and pending.
-    let clock = AnchorClock::OpenTimestamps;
-    let mut told = Told::default();
-    let (first, digest) = requested(&home, 1);
-    let proof = Some(told.kept(&home, pending(&digest)));
-    let action_request_id: ActionRequestId = "act_01900000000070008000000000000064".parse().unwrap();
-    let at = vec!["calendar.example:443".to_owned()];
-    let stamped = AnchorStamped { number: 1, clock, at, proof, action_request_id, stamped_at: UnixMs(2) };
-    told.bodies = vec![first.into(), stamped.into()];
-    say(&mut home, told);
-
+    let digest = stamped(&mut home, 1);
     let out = TempDir::new().unwrap();
-    let blocks = out.path().join("headers");
+    let (at, blocks) = (|name: &str| out.path().join(name), out.path().join("headers"));
     std::fs::write(&blocks, headers(&digest)).unwrap();
-    let report = |home: &Home, name: &str, about: &serde_json::Value| {
-        let path = out.path().join(name);
-        let mut params = about.clone();
-        params["path"] = json!(path);
-        let made = home.must("proof.export", params);
-        assert_eq!(made["left_out"], json!([]), "{made}");
-        let params = json!({ "path": path, "bitcoin_headers": blocks });
-        let report = home.must("proof.verify", params);
-        assert_eq!(report["verdict"], "valid", "{report}");
-        assert_eq!(report["identity"]["links"], 1, "{report}");
-        report
-    };
     let about = json!({ "task": task.to_string() });
     let preview = home.must("proof.preview", about.clone());
     assert_eq!((&preview["links"], &preview["anchors"]), (&json!(1), &json!(1)));
-    let waiting = report(&home, "waiting.zip", &about);
+    let waiting = report(&home, &at("waiting.zip"), &about, &blocks);
     assert_eq!(waiting["anchors"][0]["state"], "pending", "{waiting}");
     assert_eq!(waiting["proven_not_after"], json!(null));
 
     // Completed; and a newer head, which is anchored as well.
-    let mut told = Told::default();
-    let block =
-        |time: u32| BlockTime { height: HEIGHT, hash: "00".repeat(32), time: u64::from(time), depth: 6 };
-    let proof = told.kept(&home, in_a_block(&digest));
     let not_after = UnixMs(i64::from(BLOCK_TIME) * 1_000);
+    completed(&mut home, 1, &digest, not_after);
     let system = home.world.kernel().store_state().system_task().unwrap();
     home.world.kernel().checkpoint(&[system]).unwrap();
-    let (second, newer) = requested(&home, 2);
+    let newer = stamped(&mut home, 2);
     assert_ne!(newer, digest, "the log went on");
-    let later = told.kept(&home, in_a_block(&newer));
-    let completed = |number, proof, not_after, time| AnchorCompleted {
-        number,
-        clock,
-        proof,
-        not_after,
-        block: Some(block(time)),
-        completed_at: UnixMs(3),
-    };
-    told.bodies = vec![
-        completed(1, proof, not_after, BLOCK_TIME).into(),
-        second.into(),
-        completed(2, later, UnixMs(not_after.0 + 1), BLOCK_TIME).into(),
-    ];
-    say(&mut home, told);
+    completed(&mut home, 2, &newer, UnixMs(not_after.0 + 1));
     for (name, about) in [("task.zip", about.clone()), ("receipt.zip", json!({ "receipt": receipt }))] {
-        let proven = report(&home, name, &about);
+        let proven = report(&home, &at(name), &about, &blocks);
         assert_eq!(proven["anchors"].as_array().unwrap().len(), 1, "{proven}");
         let one = &proven["anchors"][0];
-        assert_eq!(
-            (&one["number"], &one["state"], &one["covers_task"]),
-            (&json!(1), &json!("anchored"), &json!(true))
-        );
+        assert_eq!((&one["number"], &one["state"]), (&json!(1), &json!("anchored")));
+        assert_eq!(one["covers_task"], true);
         assert_eq!(proven["proven_not_after"], json!(not_after.0), "{proven}");
     }
     // The chain went another way: that anchor proves nothing any more, and the newer one goes along.
-    let withdrawn = AnchorWithdrawn { number: 1, clock, block: block(BLOCK_TIME), withdrawn_at: UnixMs(4) };
+    let withdrawn = AnchorWithdrawn { number: 1, clock: CLOCK, block: block(), withdrawn_at: UnixMs(4) };
     say(&mut home, Told { bodies: vec![withdrawn.into()], blobs: Vec::new() });
     std::fs::write(&blocks, headers(&newer)).unwrap();
-    let proven = report(&home, "newer.zip", &about);
-    assert_eq!(
-        (&proven["anchors"][0]["number"], &proven["anchors"][0]["state"]),
-        (&json!(2), &json!("anchored"))
-    );
-    let refused =
-        home.ask("proof.verify", json!({ "path": out.path().join("newer.zip"), "authorities": [blocks] }));
-    assert_eq!(refused.unwrap_err().code, wire::Code::Usage);
+    let proven = report(&home, &at("newer.zip"), &about, &blocks);
+    let one = &proven["anchors"][0];
+    assert_eq!((&one["number"], &one["state"]), (&json!(2), &json!("anchored")));
+    let params = json!({ "path": at("newer.zip"), "authorities": [blocks] });
+    assert_eq!(home.ask("proof.verify", params).unwrap_err().code, wire::Code::Usage);
 }
