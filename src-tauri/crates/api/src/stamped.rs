@@ -2,7 +2,7 @@
 //! (mesh.md 2 and 3).
 
 use crate::fold;
-use ledger::{CheckpointKind, Reader};
+use ledger::Reader;
 use model::anchor::{AnchorClock, AnchorSubject};
 use model::body::InstanceKeyRegistered;
 use model::{Body, Digest, UnixMs};
@@ -161,9 +161,8 @@ impl Stamped {
             let Some(one) = self.anchors.get(&number) else { continue };
             let note = match &one.requested.subject {
                 AnchorSubject::Head { size, note_sha256, .. } => {
-                    let made = reader.checkpoint_at(CheckpointKind::Global, None, *size);
-                    let made = made.map_err(|e| e.to_string())?.map(|made| made.note);
-                    made.filter(|note| Digest::of(note) == *note_sha256)
+                    let made = reader.global_checkpoint_of(*size, *note_sha256);
+                    made.map_err(|e| e.to_string())?.map(|made| made.note)
                 }
                 AnchorSubject::Link { .. } => None,
             };
