@@ -39,6 +39,7 @@ pub mod pushes;
 pub mod runs;
 pub mod sign_in;
 mod source;
+mod stamped;
 mod state_proof;
 mod suggest;
 mod writers;

@@ -13,6 +13,7 @@
 
 mod authenticator;
 mod authority;
+pub mod blocks;
 mod chance;
 mod chat;
 mod embedding;
