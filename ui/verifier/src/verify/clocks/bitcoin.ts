@@ -32,6 +32,7 @@ export interface Header {
   /** Seconds since 1970, as its miner stated. */
   time: number;
   hash: Uint8Array;
+  target: bigint;
   /** Hashes that it takes on average to find one like it. */
   work: bigint;
 }
@@ -43,7 +44,7 @@ export function parseHeader(bytes: Uint8Array): Header {
   const target = targetOf(view.getUint32(72, true));
   const hash = hash256(bytes);
   if (BigInt(`0x${spelled(hash)}`) > target) throw bad("Bitcoin header", "it has not the work that it states");
-  return { bytes, previous: bytes.subarray(4, 36), root: bytes.subarray(36, 68), time: view.getUint32(68, true), hash, work: (1n << 256n) / (target + 1n) };
+  return { bytes, previous: bytes.subarray(4, 36), root: bytes.subarray(36, 68), time: view.getUint32(68, true), hash, target, work: (1n << 256n) / (target + 1n) };
 }
 
 /** The target of the compact form; none that is negative, nothing, or beyond 256 bits. */
@@ -63,7 +64,14 @@ export interface Found {
   onTop: number;
 }
 
-const HEIGHT = "# height ";
+/** What may stand before the headers: the height of the first. */
+const HEIGHT = /^(?:# )?height (0|[1-9][0-9]{0,8})\r?$/;
+/** Bitcoin's own first block; what begins with it must change its targets as Bitcoin does. */
+const GENESIS = "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f";
+/** The greatest target of Bitcoin's own chain; blocks between two targets, and the seconds that these are to take. */
+const EASIEST = 0xffffn << 208n;
+const PERIOD = 2016;
+const PERIOD_S = 14n * 24n * 60n * 60n;
 
 /** Headers that lead to each other, each with the work that it states. The first one is on trust. */
 export class Headers {
@@ -80,9 +88,9 @@ export class Headers {
   /** Reads a file: headers one after the other, or a line of hex for each, behind a line `# height N` where the first one's height is known. */
   static parse(bytes: Uint8Array): Headers {
     const what = "file of Bitcoin headers";
-    const hasHeight = same(bytes.subarray(0, HEIGHT.length), utf8(HEIGHT));
+    const hasHeight = ["# height ", "height "].some((word) => same(bytes.subarray(0, word.length), utf8(word)));
     const end = hasHeight ? bytes.subarray(0, 64).indexOf(0x0a) : -1;
-    const said = end < 0 ? undefined : /^(0|[1-9][0-9]{0,8})\r?$/.exec(textOf(bytes.subarray(HEIGHT.length, end), what))?.[1];
+    const said = end < 0 ? undefined : HEIGHT.exec(textOf(bytes.subarray(0, end), what))?.[1];
     if (hasHeight && said === undefined) throw bad(what, "its first line is not `# height N`");
     const body = bytes.subarray(end + 1);
     const raw = body.every(isHexOrSpace) ? fromHex(what, body) : body;
@@ -91,9 +99,12 @@ export class Headers {
     if (count > HEADERS_MAX) throw bad(what, `it has more than ${HEADERS_MAX} headers`);
     const hashes = new Uint8Array(32 * count);
     let [work, before]: [bigint, Uint8Array | undefined] = [0n, undefined];
+    let targets: Targets | undefined;
     for (let at = 0; at < count; at += 1) {
       const header = parseHeader(raw.subarray(at * HEADER_BYTES, (at + 1) * HEADER_BYTES));
       if (before && !same(before, header.previous)) throw bad(what, `header ${at + 1} does not follow the one before it`);
+      if (at === 0 && spelled(header.hash) === GENESIS) targets = new Targets();
+      if (targets && !targets.follows(at, header)) throw bad(what, `the block at height ${at} names another target than Bitcoin had`);
       before = header.hash;
       hashes.set(header.hash, 32 * at);
       work += header.work;
@@ -123,18 +134,59 @@ export class Headers {
     return this.find((at) => same(this.raw.subarray(at * HEADER_BYTES + 36, at * HEADER_BYTES + 68), root));
   }
 
-  /** Whether there is a header at this height, as far as heights are known. */
-  covers(height: number): boolean {
-    return this.start !== undefined && height >= this.start && height < this.start + this.size;
+  /** Whether the height of each is known. */
+  get knowsHeights(): boolean {
+    return this.start !== undefined;
+  }
+
+  /** The header at a height, where heights are known. */
+  at(height: number): Found | undefined {
+    return this.start === undefined ? undefined : this.place(height - this.start);
   }
 
   private find(isIt: (at: number) => boolean): Found | undefined {
     let at = 0;
     while (at < this.size && !isIt(at)) at += 1;
-    if (at === this.size) return undefined;
+    return this.place(at);
+  }
+
+  private place(at: number): Found | undefined {
+    if (at < 0 || at >= this.size) return undefined;
     const header = parseHeader(this.raw.subarray(at * HEADER_BYTES, (at + 1) * HEADER_BYTES));
     return { header, onTop: this.size - 1 - at, ...(this.start !== undefined && { height: this.start + at }) };
   }
+}
+
+/** How targets follow each other on Bitcoin's own chain. */
+class Targets {
+  private wanted = EASIEST;
+  private began = 0;
+  private last = 0;
+
+  /** Whether the header at this height, the next one, has the target that it should have. */
+  follows(height: number, { target, time }: Header): boolean {
+    if (height % PERIOD === 0) {
+      if (height > 0) this.wanted = next(this.wanted, this.last - this.began);
+      this.began = time;
+    }
+    this.last = time;
+    return target === this.wanted;
+  }
+}
+
+/** The target of the next period: by how much longer the one that ends took than it was to take, at most four times either way. */
+export function next(target: bigint, took: number): bigint {
+  const seconds = BigInt(Math.min(Math.max(took, Number(PERIOD_S) / 4), Number(PERIOD_S) * 4));
+  const wanted = (target * seconds) / PERIOD_S;
+  return rounded(wanted < EASIEST ? wanted : EASIEST);
+}
+
+/** A target as the compact form keeps it: its highest three bytes, the first below 0x80. */
+function rounded(target: bigint): bigint {
+  const bytes = Math.ceil(target.toString(2).length / 8);
+  const isHigh = target >> BigInt(8 * bytes - 1) === 1n;
+  const below = BigInt(8 * Math.max(0, bytes - (isHigh ? 2 : 3)));
+  return (target >> below) << below;
 }
 
 function isHexOrSpace(byte: number): boolean {

@@ -165,7 +165,7 @@ export interface DerTime {
 /** A UTC time or a generalised one, in the one form that DER has for each. */
 export function timeOf({ tag, body }: Der): DerTime {
   const text = String.fromCharCode(...body.subarray(0, 64));
-  const form = tag === UTC_TIME ? /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/ : /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?:\.(\d{0,17}[1-9]))?Z$/;
+  const form = tag === UTC_TIME ? /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/ : /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?:\.(\d{0,11}[1-9]))?Z$/;
   const found = tag === UTC_TIME || tag === GENERALIZED_TIME ? form.exec(text) : null;
   if (!found) throw bad("a time is not in its one form");
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map(Number);

@@ -42,7 +42,8 @@ export function checkOpReturn(proof: Uint8Array, digest: Uint8Array, { headers }
   const open = (why: string): Stamp => ({ isPending: false, says: [where, why], onTrust: [] });
   if (!headers) return open("whether that block is one of Bitcoin's chain was not checked: give headers of Bitcoin to have more");
   const found = headers.withHash(block.header.hash);
-  if (!found) return open(headers.covers(read.height) ? "the headers you gave have another block at that height: the chain went another way" : "that block is not among the headers you gave");
+  if (!found && headers.at(read.height)) throw bad(`the headers you gave have another block at height ${read.height}`);
+  if (!found) return open("that block is not among the headers you gave");
   if (found.height !== undefined && found.height !== read.height) throw bad(`it names height ${read.height}, and its block stands at height ${found.height}`);
   const time = block.header.time * 1000;
   const says = [where, `the block's header states ${atTime(time)}; ${found.onTop} of the headers you gave lie on top of it`];

@@ -4,6 +4,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concat, hex, same, textOf, utf8 } from "../read/bytes.ts";
 import { sha256 } from "../read/digest.ts";
 import { Malformed } from "../read/stop.ts";
+import type { Headers } from "./bitcoin.ts";
 import { atTime, type Clocks, type Stamp } from "./stamp.ts";
 
 const MAGIC = Uint8Array.of(0, ...utf8("OpenTimestamps"), 0, 0, ...utf8("Proof"), 0, 0xbf, 0x89, 0xe2, 0xe8, 0x84, 0xe8, 0x92, 0x94);
@@ -35,7 +36,7 @@ const APPEND = 0xf0;
 const PREPEND = 0xf1;
 
 /** What is attested of a message that the digest led to. */
-export type Attestation = { kind: "pending"; uri: string } | { kind: "bitcoin"; height: number; root: Uint8Array } | { kind: "unknown" };
+export type Attestation = { kind: "pending"; uri: string } | { kind: "bitcoin"; height: number; message: Uint8Array } | { kind: "unknown" };
 
 function bad(why: string): Malformed {
   return new Malformed("OpenTimestamps proof", why);
@@ -87,8 +88,7 @@ function attestation(reader: OtsReader, message: Uint8Array): Attestation {
   if (tag !== BITCOIN) return { kind: "unknown" };
   const height = payload.number();
   payload.end();
-  if (message.length !== 32) throw bad("what Bitcoin attests is not as long as a root");
-  return { kind: "bitcoin", height, root: message };
+  return { kind: "bitcoin", height, message };
 }
 
 class OtsReader {
@@ -141,18 +141,28 @@ export function checkOts(proof: Uint8Array, digest: Uint8Array, { headers }: Clo
     if (calendars.length > 0) says.push(`pending at ${calendars.join(", ")}: a calendar took it, and no block is named yet`);
     return { isPending: calendars.length > 0, says: [...says, ...passed], onTrust: [] };
   }
-  for (const { height, root } of blocks) {
-    const found = headers?.withRoot(root);
-    if (!headers) says.push(`it leads to the Merkle root of Bitcoin block ${height}: give headers of Bitcoin to check that`);
-    else if (!found) says.push(`it leads to the Merkle root of Bitcoin block ${height}, ${headers.covers(height) ? "and the block at that height in the headers you gave has another one" : "which is not among the headers you gave"}`);
-    else if (found.height !== undefined && found.height !== height) throw bad(`it names block ${height}, and the block with that root stands at height ${found.height}`);
-    else {
-      const time = found.header.time * 1000;
-      says.push(`it leads to the Merkle root of Bitcoin block ${height}, whose header states ${atTime(time)}; ${found.onTop} of the headers you gave lie on top of it`);
-      return { proven: { notAfter: time, height }, isPending: false, says: [...says, ...passed], onTrust: [headers.onTrust, BLOCK_TIME] };
-    }
+  let [proven, wrong]: [Stamp["proven"], string | undefined] = [undefined, undefined];
+  for (const block of blocks) {
+    const found = inBlock(block, headers);
+    says.push(found.says);
+    if (found.isWrong) wrong = found.says;
+    if (found.time !== undefined && found.time < (proven?.notAfter ?? Infinity)) proven = { notAfter: found.time, height: block.height };
   }
-  return { isPending: false, says: [...says, ...passed], onTrust: [] };
+  if (wrong !== undefined && !proven) throw bad(wrong);
+  if (calendars.length > 0) says.push(`${calendars.join(", ")} took it too, without a block`);
+  return { isPending: false, says: [...says, ...passed], onTrust: proven && headers ? [headers.onTrust, BLOCK_TIME] : [], ...(proven && { proven }) };
+}
+
+/** What the headers say of a block that a file names. */
+function inBlock({ height, message }: { height: number; message: Uint8Array }, headers: Headers | undefined): { says: string; isWrong?: boolean; time?: number } {
+  const where = `the Merkle root of Bitcoin block ${height}`;
+  if (message.length !== 32) return { says: `what leads to block ${height} is no Merkle root`, isWrong: true };
+  if (!headers) return { says: `it leads to ${where}: give headers of Bitcoin to have that checked` };
+  const found = headers.knowsHeights ? headers.at(height) : headers.withRoot(message);
+  if (!found) return { says: `it leads to ${where}, which is not among the headers you gave` };
+  if (!same(found.header.root, message)) return { says: `the block at height ${height} of the headers you gave has another Merkle root`, isWrong: true };
+  const time = found.header.time * 1000;
+  return { says: `it leads to ${where}, whose header states ${atTime(time)}; ${found.onTop} of the headers you gave lie on top of it`, time };
 }
 
 /** What one has to believe of the time of a block. */

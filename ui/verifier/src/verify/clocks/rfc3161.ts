@@ -5,7 +5,7 @@ import { Malformed } from "../read/stop.ts";
 import { algorithmOf, BOOLEAN, booleanOf, checkInteger, context, DerReader, GENERALIZED_TIME, INTEGER, isPlain, OCTET_STRING, oidOf, SEQUENCE, SET, timeOf, type Algorithm, type Der } from "./der.ts";
 import { HASHES, SHA256 } from "./rsa.ts";
 import { atTime, type Clocks, type Stamp } from "./stamp.ts";
-import { leadsTo, parseCertificate, verifiesWith, type Certificate } from "./x509.ts";
+import { isValidAt, leadsTo, parseCertificate, verifiesWith, type Certificate } from "./x509.ts";
 
 const SIGNED_DATA = "1.2.840.113549.1.7.2";
 const TST_INFO = "1.2.840.113549.1.9.16.1.4";
@@ -25,6 +25,10 @@ interface TstInfo {
   genTime: number;
   /** The latest time that the authority means: `genTime` and how far its clock may be off. */
   notAfter: number;
+  /** Whether it says how far. */
+  isExact: boolean;
+  /** Something in it that one has to know, and that is not known here. */
+  isUnknown: boolean;
 }
 
 interface Token {
@@ -51,6 +55,7 @@ export function checkTimeStamp(proof: Uint8Array, digest: Uint8Array, { authorit
   if (!same(info.imprint, digest)) throw bad("it is of another digest");
   const says: string[] = [];
   const open = (why: string): Stamp => ({ isPending: false, says: [...says, why], onTrust: [] });
+  if (info.isUnknown) return open("it says something that one has to know and that this program does not");
   const hash = HASHES[token.signer.digest.oid];
   if (!hash) return open("it uses a hash that this program does not know, so its signature was not checked");
   checkAttributes(token, hash);
@@ -58,17 +63,18 @@ export function checkTimeStamp(proof: Uint8Array, digest: Uint8Array, { authorit
   const signer = known.find((one) => isOf(token.signer, one));
   if (!signer) return open("the certificate of its authority is neither in it nor among those that you named");
   checkSigner(token.signer, signer);
+  if (signer.isUnknown) return open("its certificate demands something that this program does not know");
   const holds = verifiesWith(signer.key, token.signer.algorithm, token.signer.digest.oid, token.signer.signed, token.signer.signature);
   if (holds === undefined) return open("it is signed in a way that this program does not know, so its signature was not checked");
   if (!holds) throw bad("the authority's signature does not hold");
+  if (!isValidAt(signer, info.genTime)) throw bad("its certificate was not valid at its time");
   says.push(`\`${signer.name}\` signed that it had this digest at ${atTime(info.genTime)}`);
-  const found = leadsTo(signer, token.certificates, authorities, info.genTime);
-  if ("why" in found) {
-    const what = authorities.length === 0 ? "whose certificate that is was not checked: name the authority's certificate to have more" : `whose certificate that is, is not known: ${found.why}`;
-    return open(what);
-  }
-  if (found.way.length > 1) says.push(`its certificate leads to one that you named: ${found.way.map((name) => `\`${name}\``).join(", issued by ")}`);
-  const onTrust = [`that the clock of the authority \`${signer.name}\` was right and that nobody else had its key; whether its certificate was withdrawn was not asked`];
+  const way = leadsTo(signer, token.certificates, authorities, info.genTime);
+  if (!way) return open(authorities.length === 0 ? "you named no certificate of an authority: name the one of its authority to have it proven" : "its certificate leads to none that you named");
+  if (way.length > 1) says.push(`its certificate leads to one that you named: ${way.map((name) => `\`${name}\``).join(", issued by ")}`);
+  const onTrust = [`that the clock of \`${signer.name}\` was right, and that nobody else had its key`];
+  if (way.length > 1) onTrust.push("that its certificate was not revoked: nobody was asked");
+  if (!info.isExact) onTrust.push("how exact its clock is: it does not say");
   return { proven: { notAfter: info.notAfter }, isPending: false, says, onTrust };
 }
 
@@ -161,7 +167,7 @@ function isOf({ names }: Signer, one: Certificate): boolean {
 
 /** The certificate must be for time stamps alone, and be the one that the signature itself names (RFC 5035). */
 function checkSigner({ attributes }: Signer, one: Certificate): void {
-  if (!one.isForTimeStamps) throw bad("its certificate is not one for time stamps alone");
+  if (!one.isUnknown && (!one.isForTimeStamps || !one.signsThings)) throw bad("its certificate is not one for time stamps alone");
   const [first, second] = [attributes.get(SIGNING_CERTIFICATE), attributes.get(SIGNING_CERTIFICATE_V2)];
   const value = second ?? first;
   if (!value) throw bad("its signature does not say under which certificate it was made");
@@ -180,17 +186,36 @@ function readInfo(content: Uint8Array): TstInfo {
   const digest = imprint.next(OCTET_STRING).body;
   imprint.end();
   if (hash.oid !== SHA256 || !isPlain(hash)) throw bad("it is not of a SHA-256 digest");
-  checkInteger(reader.next(INTEGER).body);
+  const serial = reader.next(INTEGER).body;
+  checkInteger(serial);
+  // RFC 3161 allows 160 bits.
+  if (serial.length > 21) throw bad("its serial number is too long");
   const time = timeOf(reader.next(GENERALIZED_TIME));
   const accuracy = reader.maybe(SEQUENCE);
   const ordering = reader.maybe(BOOLEAN);
-  if (ordering) booleanOf(ordering);
+  if (ordering && !booleanOf(ordering)) throw bad("it says what is said by saying nothing");
   const nonce = reader.maybe(INTEGER);
   if (nonce) checkInteger(nonce.body);
   reader.maybe(context(0));
-  reader.maybe(context(1));
+  const extensions = reader.maybe(context(1));
   reader.end();
-  return { imprint: digest, genTime: time.ms, notAfter: time.ms + (time.isCut ? 1 : 0) + (accuracy ? accuracyOf(new DerReader(accuracy.body)) : 0) };
+  const genTime = time.ms + (time.isCut ? 1 : 0);
+  const off = accuracy ? accuracyOf(new DerReader(accuracy.body)) : 0;
+  return { imprint: digest, genTime, notAfter: genTime + off, isExact: accuracy !== undefined, isUnknown: extensions !== undefined && isCritical(extensions) };
+}
+
+/** Whether one of these extensions has to be known; none is. */
+function isCritical(extensions: Der): boolean {
+  let found = false;
+  for (const all = new DerReader(extensions.body); !all.isAtEnd; ) {
+    const one = all.into(SEQUENCE);
+    one.oid();
+    const flag = one.maybe(BOOLEAN);
+    if (flag && booleanOf(flag)) found = true;
+    one.next(OCTET_STRING);
+    one.end();
+  }
+  return found;
 }
 
 /** How far the clock may be off, in milliseconds, rounded up. */
@@ -206,6 +231,6 @@ function accuracyOf(reader: DerReader): number {
   };
   const [millis, micros] = [part(0), part(1)];
   reader.end();
-  if (seconds > 1_000_000n) throw bad("its accuracy is none");
+  if (seconds > 86_400n) throw bad("its accuracy is none");
   return Number(seconds * 1000n + millis + (micros > 0n ? 1n : 0n));
 }

@@ -21,18 +21,18 @@ const WITH_HASH: Readonly<Record<string, readonly ["rsa" | "ec", string]>> = {
 };
 
 const KEY_USAGE = "2.5.29.15";
-const ALTERNATIVE_NAME = "2.5.29.17";
 const BASIC_CONSTRAINTS = "2.5.29.19";
-const POLICIES = "2.5.29.32";
 const EXTENDED_KEY_USAGE = "2.5.29.37";
 const TIME_STAMPING = "1.3.6.1.5.5.7.3.8";
-/** What may be critical and is understood here, or says nothing that could forbid. */
-const UNDERSTOOD: ReadonlySet<string> = new Set([KEY_USAGE, ALTERNATIVE_NAME, BASIC_CONSTRAINTS, POLICIES, EXTENDED_KEY_USAGE]);
+const ANY_PURPOSE = "2.5.29.37.0";
+/** What may be critical and is understood here. */
+const UNDERSTOOD: ReadonlySet<string> = new Set([KEY_USAGE, BASIC_CONSTRAINTS, EXTENDED_KEY_USAGE]);
 
 const COMMON_NAME = "2.5.4.3";
 const ORGANISATION = "2.5.4.10";
-/** Certificates between the authority and one that the reader named. */
-const CHAIN_MAX = 8;
+/** Certificates on one way, and signatures that are checked while one is looked for. */
+const CHAIN_MAX = 6;
+const TRIES_MAX = 64;
 
 /** A public key of an authority; nothing is known of a key of another kind. */
 type Key = { kind: "rsa"; rsa: RsaKey } | { kind: "ec"; curve: typeof p256; point: Uint8Array } | { kind: "unknown" };
@@ -55,8 +55,11 @@ export interface Certificate {
   keyIdentifier?: Uint8Array;
   /** Whether it may issue others, and how many may stand between. */
   issues?: { below?: bigint };
-  /** Whether its key may sign certificates, as far as it says what it may do. */
+  /** Whether its key may sign certificates, and other things, as far as it says what it may do. */
   signsCertificates: boolean;
+  signsThings: boolean;
+  /** What its key is for, if it says so. */
+  purposes?: string[];
   /** Whether its key is for time stamps and nothing else, and says so critically. */
   isForTimeStamps: boolean;
   /** Critical things that are not understood here. */
@@ -86,7 +89,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
   tbs.end();
   const read: Certificate = {
     der, signed: body.raw, algorithm: algorithmOf(algorithm), signature, serial, issuer, subject, name: nameOf(subject), notBefore, notAfter, key,
-    signsCertificates: true, isForTimeStamps: false, isUnknown: false,
+    signsCertificates: true, signsThings: true, isForTimeStamps: false, isUnknown: false,
   };
   if (extensions) takeExtensions(read, DerReader.within(extensions.body, SEQUENCE));
   return read;
@@ -105,12 +108,15 @@ function takeExtensions(read: Certificate, all: DerReader): void {
     seen.add(oid);
     if (isCritical && !UNDERSTOOD.has(oid)) read.isUnknown = true;
     if (oid === BASIC_CONSTRAINTS) takeConstraints(read, DerReader.within(body, SEQUENCE));
-    // Bit 5, counted from the first: the key may sign certificates.
-    if (oid === KEY_USAGE) read.signsCertificates = ((DerReader.one(body, BIT_STRING).body[1] ?? 0) & 0x04) !== 0;
+    if (oid === KEY_USAGE) {
+      // Counted from the first: bit 5 signs certificates; bits 0 and 1 sign other things.
+      const usage = DerReader.one(body, BIT_STRING).body[1] ?? 0;
+      [read.signsCertificates, read.signsThings] = [(usage & 0x04) !== 0, (usage & 0xc0) !== 0];
+    }
     if (oid === "2.5.29.14") read.keyIdentifier = DerReader.one(body, OCTET_STRING).body;
     if (oid === EXTENDED_KEY_USAGE) {
-      const purposes = DerReader.within(body, SEQUENCE).rest().map((purpose) => oidOf(purpose.body));
-      read.isForTimeStamps = isCritical && purposes.length === 1 && purposes[0] === TIME_STAMPING;
+      read.purposes = DerReader.within(body, SEQUENCE).rest().map((purpose) => oidOf(purpose.body));
+      read.isForTimeStamps = isCritical && read.purposes.join() === TIME_STAMPING;
     }
   }
 }
@@ -171,30 +177,39 @@ function pss(key: RsaKey, { parameters }: Algorithm, message: Uint8Array, signat
   return verifiesPss(key, [used.oid, under.oid], Number(length), message, signature);
 }
 
-/** How a certificate leads to one that the reader named: the names on the way, or why it does not. */
-export function leadsTo(first: Certificate, between: readonly Certificate[], named: readonly Certificate[], when: number): { way: string[] } | { why: string } {
-  const isNamed = (one: Certificate): boolean => named.some((other) => same(other.der, one.der));
-  const way = [first.name];
-  let why = "no certificate that you named issued it";
-  let at = first;
-  for (let step = 0; step < CHAIN_MAX; step += 1) {
-    const fault = faultOf(at, when);
-    if (fault !== undefined) return { why: fault };
-    if (isNamed(at)) return { way };
-    const issuer = [...named, ...between].find((one) => one !== at && issued(one, at));
-    if (!issuer) return { why };
-    if (!issuer.issues || !issuer.signsCertificates) return { why: `the certificate \`${issuer.name}\` may not issue others` };
-    if (issuer.issues.below !== undefined && BigInt(step) > issuer.issues.below) return { why: `the certificate \`${issuer.name}\` stands too far from the authority's` };
-    way.push(issuer.name);
-    at = issuer;
-  }
-  why = `the way to a certificate that you named is longer than ${CHAIN_MAX} steps`;
-  return { why };
+/** How a certificate leads to one that the reader named: the names on the way; nothing where it does not. */
+export function leadsTo(first: Certificate, between: readonly Certificate[], named: readonly Certificate[], when: number): string[] | undefined {
+  if (named.some(({ der }) => same(der, first.der))) return [first.name];
+  let tries = 0;
+  const fits = (one: Certificate, way: readonly Certificate[]): boolean => {
+    const last = way.at(-1);
+    const may = last && same(one.subject, last.issuer) && isValidAt(one, when) && mayIssue(one, way.length - 1);
+    if (!may || tries >= TRIES_MAX) return false;
+    tries += 1;
+    return issued(one, last);
+  };
+  const above = (way: readonly Certificate[]): string[] | undefined => {
+    const found = named.find((one) => fits(one, way));
+    if (found) return [...way, found].map(({ name }) => name);
+    if (way.length + 1 >= CHAIN_MAX) return undefined;
+    for (const one of between) {
+      const further = !way.includes(one) && fits(one, way) ? above([...way, one]) : undefined;
+      if (further) return further;
+    }
+    return undefined;
+  };
+  return above([first]);
 }
 
-function faultOf(one: Certificate, when: number): string | undefined {
-  if (when < one.notBefore || when > one.notAfter) return `the certificate \`${one.name}\` was not valid at that time`;
-  return one.isUnknown ? `the certificate \`${one.name}\` demands something that this program does not know` : undefined;
+/** The last second counts whole. */
+export function isValidAt({ notBefore, notAfter }: Certificate, when: number): boolean {
+  return when >= notBefore && when <= notAfter + 999;
+}
+
+/** Whether it may issue certificates that have so many others of issuers below them. */
+function mayIssue({ issues, signsCertificates, purposes, isUnknown }: Certificate, below: number): boolean {
+  const isFor = purposes?.some((one) => one === TIME_STAMPING || one === ANY_PURPOSE) ?? true;
+  return issues !== undefined && (issues.below === undefined || BigInt(below) <= issues.below) && signsCertificates && isFor && !isUnknown;
 }
 
 function issued(issuer: Certificate, one: Certificate): boolean {
