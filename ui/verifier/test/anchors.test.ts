@@ -1,67 +1,16 @@
 /** Bundles of a store that anchored its log and knows who it is: what they prove to whom, and every way to bend them. */
 import { describe, expect, test } from "vitest";
-import { Headers, parseTransaction } from "../src/verify/clocks/bitcoin.ts";
-import { scriptOf } from "../src/verify/clocks/op_return.ts";
-import { NO_CLOCKS, type Clocks } from "../src/verify/clocks/stamp.ts";
-import { certificatesOf } from "../src/verify/clocks/x509.ts";
-import { verify, type Checked } from "../src/verify/check.ts";
 import { parseCheckpoint, parseNote } from "../src/verify/note.ts";
 import { concat, hex, hexExact, textOf, utf8 } from "../src/verify/read/bytes.ts";
-import { canonical, type Json } from "../src/verify/read/canon.ts";
 import { digestOf, sha256 } from "../src/verify/read/digest.ts";
 import { reportText } from "../src/verify/report.ts";
-import { parseTrust } from "../src/verify/trust.ts";
-import { openZip } from "../src/verify/zip.ts";
-import { bound, chain, LOG_ID, links, merkleRoot, otsTo, packed, signedLink, transaction, txOutProof } from "./build.ts";
-import { authority, stamped } from "./stamp.ts";
+import { asked, by, check, clocks, genesis, json, note, of, ots, plain, second, subject, TIME, way, whole } from "./anchored.ts";
+import { bound, LOG_ID, links, signedLink } from "./build.ts";
+import { stamped } from "./stamp.ts";
 import { conforms, part } from "./conforms.ts";
 import { data, filesOf } from "./place.ts";
 
-const trust = [parseTrust(textOf(data("log.pub.pem"), "key"))];
-const plain = filesOf(data("task.zip"));
 const single = filesOf(data("receipt.zip"));
-const of = (files: ReadonlyMap<string, Uint8Array>, name: string): Uint8Array => files.get(name) ?? new Uint8Array();
-const check = (files: ReadonlyMap<string, Uint8Array>, clocks: Clocks = NO_CLOCKS): Checked => verify(() => openZip(packed(files)), trust, undefined, clocks);
-const json = (value: Json): Uint8Array => utf8(canonical(value));
-
-const note = of(plain, "log/checkpoint");
-const text = parseNote(note).text;
-const head = parseCheckpoint(text);
-const digest = sha256(utf8(text));
-const subject = { of: "head", origin: head.origin, size: Number(head.size), root: hex(head.root), note_sha256: digestOf(note) };
-const asked = (number: number, change: Record<string, Json> = {}): Uint8Array => json({ digest: hex(digest), number, requested_at: 5, subject, ...change });
-const way = utf8(`hermit-consistency/1\nold ${head.size}\nnew ${head.size}\n`);
-
-const by = authority("ec");
-const stamp = stamped(digest, { by }).response;
-const { file: ots, root: otsRoot } = otsTo(digest, 101);
-const raw = transaction([scriptOf(digest)]);
-const ids = [parseTransaction(raw).id, sha256(utf8("another"))];
-const TIME = 1_800_000_000;
-const [below = new Uint8Array(), ofOts = new Uint8Array(), ofOwn = new Uint8Array()] = chain([digest, otsRoot, merkleRoot(ids)], TIME);
-const own = json({ header: hex(ofOwn), height: 102, raw_tx: hex(raw), tx_out_proof: hex(txOutProof(ofOwn, ids, 0)) });
-const clocks: Clocks = { authorities: certificatesOf(by.root), headers: Headers.parse(concat(utf8("# height 100\n"), below, ofOts, ofOwn)) };
-
-const genesis = signedLink(links.attestation(1, 1, 3), 1);
-const second = signedLink(links.attestation(1, 2, 4, genesis.sha256), 1);
-const identity: [string, Uint8Array][] = [
-  ["identity/key.json", bound(1)],
-  ["identity/links.jsonl", concat(genesis.line, utf8("\n"), second.line, utf8("\n"))],
-];
-const anchored: [string, Uint8Array][] = [
-  ["anchors/7.json", asked(7)],
-  ["anchors/7.checkpoint", note],
-  ["anchors/7.consistency", way],
-  ["anchors/7.tlog-proof", of(plain, "task/checkpoint.tlog-proof")],
-  ["anchors/7.rfc3161.tsr", stamp],
-  ["anchors/7.opentimestamps.ots", ots],
-  ["anchors/7.op_return.json", own],
-];
-const linked: [string, Uint8Array][] = [
-  ["anchors/12.json", asked(12, { digest: second.sha256, subject: { of: "link", number: 2 } })],
-  ["anchors/12.opentimestamps.ots", otsTo(hexExact("digest", second.sha256, 32), 150).file],
-];
-const whole = new Map([...plain, ...identity, ...anchored, ...linked]);
 
 describe("a bundle with anchors", () => {
   test("tells which clocks agree and the widest interval that is proven", conforms(part("HV-3.6-3"), () => {
