@@ -17,7 +17,7 @@ import { checkSize, openDirectory } from "./directory.ts";
 
 const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT]
                        [--trust-authority CERT]... [--bitcoin-headers FILE] [--json]
-       node verify.mjs --frames [--trust KEY]...
+       node verify.mjs --frames [--trust KEY]... [and what else is given]
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
@@ -28,7 +28,7 @@ const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT]
                 a certificate of a time-stamp authority that you trust, PEM or DER
   --bitcoin-headers FILE
                 headers of Bitcoin blocks that you have from a node you trust: 80 bytes each,
-                or a line of hex; a first line \`# height N\` says the first one's height
+                or a line of hex; a first line \`height N\` says the first one's height
   --json        the whole report as JSON
   --frames      many bundles on the standard input, each behind its length (4 bytes)
 

@@ -1,12 +1,12 @@
 /** What clocks elsewhere say of a bundle, what the reader can check them with, and who the instance is. */
 import { Headers } from "../verify/clocks/bitcoin.ts";
-import type { Clocks } from "../verify/clocks/stamp.ts";
+import { atTime, beforeTime, type Clocks } from "../verify/clocks/stamp.ts";
 import { certificatesOf } from "../verify/clocks/x509.ts";
 import { ANCHORS } from "../verify/layout.ts";
 import type { AnchorFound } from "../verify/report.ts";
 import { append, h, hash, icon } from "./dom.ts";
 import type { Opened, State } from "./state.ts";
-import { count, shown } from "./words.ts";
+import { count, ids, shown } from "./words.ts";
 
 const CLOCKS: Record<AnchorFound["clock"], string> = {
   rfc3161: "Time-stamp authority",
@@ -58,25 +58,23 @@ export function drawClockFields(opened: Opened): void {
   document.getElementById("clock-fields")?.toggleAttribute("hidden", !isStamped);
 }
 
-/** A time that a clock proves, exact, in UTC: it is none of this machine's. */
-function proven(ms: number): HTMLElement {
-  const date = new Date(Math.ceil(ms / 1000) * 1000);
-  if (Number.isNaN(date.getTime())) return h("span", {}, String(ms));
-  return h("time", { datetime: date.toISOString() }, date.toISOString().replace("T", " ").replace(".000Z", " UTC"));
+/** A time in UTC: one that a clock proves is none of this machine's zone. */
+function utc(text: string): HTMLElement {
+  return h("time", { datetime: text.replace(" UTC", "Z").replace(" ", "T") }, text);
 }
 
 function state(one: AnchorFound): HTMLElement {
   if (one.state === "anchored") return h("span", { class: "tag s-done" }, icon("tick", 11), "proven");
-  return one.state === "pending" ? h("span", { class: "tag s-wait" }, "pending") : h("span", { class: "tag s-unknown" }, "not proven yet");
+  return one.state === "pending" ? h("span", { class: "tag s-wait" }, "pending") : h("span", { class: "tag s-unknown" }, "not proven");
 }
 
 function lines(list: readonly string[]): HTMLElement {
-  return h("ul", { class: "clock-says" }, ...list.map((line) => h("li", {}, ...shown(line))));
+  return h("ul", { class: "clock-says" }, ...list.map((line) => h("li", {}, ...ids(line))));
 }
 
 function row(one: AnchorFound): HTMLElement {
   const what = one.link === null ? (one.covers_task ? "a head of the log with this task under it" : "a head of the log without this task") : `link ${one.link} of the instance`;
-  const when = one.not_after === null ? "" : h("span", { class: "whole" }, "before ", proven(one.not_after));
+  const when = one.not_after === null ? "" : h("span", { class: "whole" }, "before ", utc(beforeTime(one.not_after)));
   const trust = one.on_trust.length === 0 ? h("span", { class: "dim" }, "–") : lines(one.on_trust);
   return h(
     "tr",
@@ -96,9 +94,9 @@ export function clocksSection({ checked: { report, check } }: Opened): HTMLEleme
   const lead =
     notAfter === null
       ? h("p", {}, "No clock proves a time for this task with what you gave. Name the authority's certificate, or give headers of Bitcoin, at the left.")
-      : h("p", {}, "Everything that the task's checkpoint covers existed before ", proven(notAfter), `. ${agree.length === 1 ? "One clock says so" : `${agree.length} clocks agree`}.`);
+      : h("p", {}, "Everything that the task's checkpoint covers existed before ", utc(beforeTime(notAfter)), `. ${agree.length === 1 ? "One clock says so" : `${agree.length} clocks agree`}.`);
   const newest = check?.facts.newest;
-  const own = notAfter === null || newest === undefined ? undefined : h("p", { class: "dim" }, "By the machine's own clock the newest event here is of ", proven(newest), ". No clock proves that: it is only asserted.");
+  const own = notAfter === null || newest === undefined ? undefined : h("p", { class: "dim" }, "By the machine's own clock the newest event here is of ", utc(atTime(newest)), ". No clock proves that: it is only asserted.");
   const titles = ["Clock", "Time", "What it says", "What you take on trust"].map((title) => h("th", { scope: "col" }, title));
   const table = h("table", { class: "keys clocks" }, h("thead", {}, h("tr", {}, ...titles)), h("tbody", {}, ...anchors.map(row)));
   const section = h("section", { class: "clock-section", id: "clocks" }, h("h2", {}, "What clocks elsewhere say"), lead);

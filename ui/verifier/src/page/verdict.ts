@@ -3,7 +3,7 @@ import { STEPS, type Checked, type Step } from "../verify/check.ts";
 import { clocksSection, instanceSection } from "./clocks.ts";
 import { append, h, hash, icon } from "./dom.ts";
 import type { Opened, State } from "./state.ts";
-import { count, moment, shown } from "./words.ts";
+import { count, ids, moment, shown } from "./words.ts";
 
 interface Face {
   word: string;
@@ -77,12 +77,6 @@ function ladder(checked: Checked): HTMLElement {
 function sentences(title: string, lead: string, list: readonly string[], tone: string): HTMLElement {
   const body = list.length > 0 ? h("ul", {}, ...list.map((line) => h("li", {}, ...ids(line)))) : h("p", { class: "none" }, "Nothing.");
   return h("section", { class: `said ${tone}` }, h("h3", {}, title), h("p", { class: "lead" }, lead), body);
-}
-
-/** A sentence with its ids cut short; whole to a pointer and to a reader of the screen. */
-function ids(line: string): Node[] {
-  const parts = line.split(/((?:task|rcp|apr|art)_[0-9a-f]{32}|\b[0-9a-f]{64}\b)/);
-  return parts.flatMap((part, index) => (index % 2 === 1 ? [hash(part)] : shown(part)));
 }
 
 const LIMITS = [

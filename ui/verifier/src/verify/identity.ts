@@ -53,7 +53,7 @@ function link(value: Json): Link {
   const kind = isObject(value) ? value["kind"] : undefined;
   const read = kind === "attestation" ? attestation(value) : kind === "handover" ? handover(value) : revocation(value);
   if (read.kind === "attestation" && read.version === 0) throw new Malformed("link", "versions are counted from 1");
-  if (read.kind === "handover" && read.from_pubkey === read.to_pubkey) throw new Malformed("link", "a key cannot hand over to itself");
+  if (read.kind === "handover" && read.from_pubkey === read.to_pubkey) throw new Malformed("link", "the old key and the new one are the same");
   if (read.kind === "revocation" && read.revoked_pubkey === read.by_pubkey) throw new Malformed("link", "a key cannot revoke itself");
   return read;
 }

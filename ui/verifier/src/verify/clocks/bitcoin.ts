@@ -85,13 +85,13 @@ export class Headers {
     private readonly start: number | undefined,
   ) {}
 
-  /** Reads a file: headers one after the other, or a line of hex for each, behind a line `# height N` where the first one's height is known. */
+  /** Reads a file: headers one after the other, or a line of hex for each, behind a line `height N` where the first one's height is known. */
   static parse(bytes: Uint8Array): Headers {
     const what = "file of Bitcoin headers";
     const hasHeight = ["# height ", "height "].some((word) => same(bytes.subarray(0, word.length), utf8(word)));
     const end = hasHeight ? bytes.subarray(0, 64).indexOf(0x0a) : -1;
     const said = end < 0 ? undefined : HEIGHT.exec(textOf(bytes.subarray(0, end), what))?.[1];
-    if (hasHeight && said === undefined) throw bad(what, "its first line is not `# height N`");
+    if (hasHeight && said === undefined) throw bad(what, "its first line is not `height N`");
     const body = bytes.subarray(end + 1);
     const raw = body.every(isHexOrSpace) ? fromHex(what, body) : body;
     const count = raw.length / HEADER_BYTES;
@@ -123,7 +123,8 @@ export class Headers {
     const many = this.size === 1 ? "the header you gave is" : `the ${this.size} headers you gave are`;
     const bits = this.work.toString(2).length - 1;
     const height = this.start === undefined ? "whose height the file does not say" : `at height ${this.start}`;
-    return `that ${many} of Bitcoin's chain: each has the work that it states (about 2^${bits} hashes together) and leads to the one before it, back to the first, ${spelled(this.hashes.subarray(0, 32))} ${height}, which is on trust`;
+    const work = bits < 32 ? "next to no work" : `about 2^${bits} hashes`;
+    return `that ${many} of Bitcoin's chain: each has the work that it states (${work} together) and leads to the one before it, back to the first, ${spelled(this.hashes.subarray(0, 32))} ${height}, which is on trust`;
   }
 
   withHash(hash: Uint8Array): Found | undefined {
