@@ -93,7 +93,7 @@ export function clocksSection({ checked: { report, check } }: Opened): HTMLEleme
   const agree = anchors.filter((one) => one.covers_task && one.not_after !== null);
   const lead =
     notAfter === null
-      ? h("p", {}, "No clock proves a time for this task with what you gave. Name the authority's certificate, or give headers of Bitcoin, at the left.")
+      ? h("p", {}, "No clock proves a time for this task with what you gave. Name the authority's certificate, or give headers of Bitcoin, in the fields beside this.")
       : h("p", {}, "Everything that the task's checkpoint covers existed before ", utc(beforeTime(notAfter)), `. ${agree.length === 1 ? "One clock says so" : `${agree.length} clocks agree`}.`);
   const newest = check?.facts.newest;
   const own = notAfter === null || newest === undefined ? undefined : h("p", { class: "dim" }, "By the machine's own clock the newest event here is of ", utc(atTime(newest)), ". No clock proves that: it is only asserted.");

@@ -16,7 +16,7 @@ const FORK = 0xff;
 /** The longest message of an operation, the deepest tree, and the most operations and attestations of one file. */
 const MESSAGE_MAX = 4096;
 const DEPTH_MAX = 256;
-const STEPS_MAX = 10_000;
+const STEPS_MAX = 4096;
 const PAYLOAD_MAX = 8192;
 const URI_MAX = 1000;
 
