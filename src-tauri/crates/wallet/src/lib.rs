@@ -23,7 +23,7 @@ mod sign;
 
 pub use choose::{anchor_fee, anchor_transaction, handover_transaction};
 pub use place::{address, chain_known, descriptor, script};
-pub use read::{InBlock, Read, block_of, read, satoshi};
+pub use read::{InBlock, Read, block_of, header_bytes, read, satoshi};
 
 /// The most bytes of an OP_RETURN output that nodes of every version pass on.
 pub const DATA_BYTES_MAX: usize = 80;

@@ -2,7 +2,8 @@
 
 use crate::place::script_of;
 use crate::{Coin, Error};
-use bitcoin::consensus::encode::{deserialize_hex, serialize_hex};
+use bitcoin::block::Header;
+use bitcoin::consensus::encode::{deserialize_hex, serialize, serialize_hex};
 use bitcoin::script::PushBytesBuf;
 use bitcoin::{Amount, MerkleBlock, ScriptBuf, Transaction};
 
@@ -95,6 +96,15 @@ pub fn block_of(proof: &str, txid: &str) -> Result<InBlock, Error> {
         header: serialize_hex(&proof.header),
         time: u64::from(proof.header.time),
     })
+}
+
+/// The 80 bytes of a header in hex.
+///
+/// # Errors
+/// [`Error::Malformed`].
+pub fn header_bytes(header: &str) -> Result<Vec<u8>, Error> {
+    let header: Header = deserialize_hex(header).map_err(|e| Error::malformed("the header", e))?;
+    Ok(serialize(&header))
 }
 
 /// An amount of bitcoins, as nodes write it, in satoshi; none where it is no amount.
