@@ -4,7 +4,6 @@
 //! password. What it answers is bounded. A node says what it likes: whoever counts on an answer checks it.
 
 mod answers;
-mod login;
 
 use crate::model_http::{SecretSlot, certificates};
 use crate::secrets::SecretBook;
@@ -13,7 +12,6 @@ pub use answers::{Chain, Header, Shown, Unspent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use effects::Undelivered;
-pub use login::SECRET;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

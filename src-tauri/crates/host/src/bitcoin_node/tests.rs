@@ -126,15 +126,3 @@ fn a_node_that_is_away_was_asked_nothing() {
     assert!(matches!(away.undelivered(), Undelivered::NotSent(_)));
     assert!(matches!(NodeError::Lost(String::new()).undelivered(), Undelivered::Unknown(_)));
 }
-
-#[test]
-fn without_a_secret_the_cookie_of_the_chain_is_shown() {
-    let usual = |url: &str| match Login::usual(url, SecretSlot::default(), SecretBook::default()) {
-        Login::Cookie(path) => path,
-        Login::Secret { .. } => panic!("there is no secret"),
-    };
-    assert!(usual("http://127.0.0.1:18443").ends_with("regtest/.cookie"));
-    assert!(usual("http://[::1]:38332/").ends_with("signet/.cookie"));
-    let of_main = usual("http://127.0.0.1:8332");
-    assert!(of_main.ends_with(".cookie") && !of_main.ends_with("regtest/.cookie"), "{}", of_main.display());
-}

@@ -84,7 +84,7 @@ impl Says {
                 });
                 Value::Array(of.collect())
             }
-            "getrawtransaction" => json!({ "hex": self.waiting.get(&text(0)).ok_or(-5)? }),
+            "getrawtransaction" => json!({ "hex": self.waiting.get(&text(0)).ok_or(-5_i64)? }),
             "getmempoolentry" => json!({ "fees": { "base": 0.000_001_61 } }),
             "gettxoutproof" => return Err(-5),
             "getblockhash" => {
@@ -227,7 +227,7 @@ fn one_that_the_node_takes_no_more_is_made_again_of_the_same_coin() {
     says.waiting.clear();
     says.refused.push(before.clone());
     // At this rate the other coin would be chosen.
-    says.rate = RATE * 11.0;
+    says.rate = 0.000_11;
     drop(says);
     let again = room.anchors(&digest).unwrap();
     assert!(again.txid != sent.txid && again.fee == 2_000, "{again:?}");
@@ -262,7 +262,7 @@ fn what_was_refused_at_once_is_forgotten_and_a_node_that_catches_up_is_sent_noth
     room.says().refuses_all = true;
     let refused = room.anchors(&digest);
     assert!(matches!(refused, Err(Undelivered::NotSent(_))), "{refused:?}");
-    assert_eq!(room.wallet().journal.read().unwrap(), []);
+    assert!(room.wallet().journal.read().unwrap().is_empty());
     room.says().refuses_all = false;
     assert!(room.anchors(&digest).is_ok());
 }
@@ -279,7 +279,7 @@ fn what_was_sent_is_written_down_once_for_each_digest_and_the_oldest_goes_first(
         from_height: n,
         block: None,
     };
-    assert_eq!(journal.read().unwrap(), []);
+    assert!(journal.read().unwrap().is_empty());
     journal.keep(&entry(1, "one")).unwrap();
     journal.keep(&entry(2, "two")).unwrap();
     journal.keep(&entry(1, "another")).unwrap();
