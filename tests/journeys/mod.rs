@@ -37,6 +37,7 @@ mod golden;
 mod guest_walls;
 mod guests;
 mod hidden_keys;
+mod identity;
 mod injected;
 mod inspected;
 mod interop;

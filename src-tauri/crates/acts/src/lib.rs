@@ -80,6 +80,7 @@ pub mod sensitive_paths;
 pub mod shell;
 mod skill;
 mod skin;
+mod soul;
 mod tense;
 mod tool;
 mod tools;

@@ -3,6 +3,7 @@
 mod acp;
 mod artifacts;
 mod gateway;
+mod identity;
 mod ledger;
 mod logs;
 mod mcp;
@@ -25,6 +26,7 @@ mod work;
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use gateway::{GatewayAdd, GatewayVerb};
+pub use identity::IdentityVerb;
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
@@ -182,6 +184,9 @@ pub enum Verb {
     /// Skins: how Hermit speaks and looks in a conversation.
     #[command(subcommand)]
     Skin(SkinVerb),
+    /// Who this instance is: SOUL.md, its key, and the chain of what it said of itself.
+    #[command(subcommand)]
+    Identity(IdentityVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

@@ -61,6 +61,8 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("skin untrust", "skin", &[Kind::Skin]),
     ("skin check", "file", &[Kind::File]),
     ("skin sign", "file", &[Kind::File]),
+    ("identity edit", "file", &[Kind::File]),
+    ("identity verify", "file", &[Kind::File]),
     ("gateway add", "secret", &[Kind::Secret]),
     ("gateway add", "model", &[Kind::Model]),
     ("", "gateway", &[Kind::Gateway]),

@@ -13,6 +13,7 @@ mod gateway;
 mod gateway_add;
 mod gateway_log;
 mod grants;
+mod identity;
 mod keyring;
 mod keys;
 mod knowledge;
@@ -97,6 +98,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Gateway(verb) => gateway::gateway(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Skin(verb) => skin::skin(context, verb),
+        Verb::Identity(verb) => identity::identity(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

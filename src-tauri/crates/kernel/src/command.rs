@@ -29,6 +29,7 @@ pub mod historian;
 pub mod hooks;
 pub mod inbound;
 mod inbound_use;
+pub mod identity;
 pub mod ingest;
 pub mod ingress;
 pub mod keys;

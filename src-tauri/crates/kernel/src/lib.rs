@@ -28,6 +28,7 @@ mod error;
 mod folders;
 mod gatepass;
 pub mod gateway_registry;
+pub mod identity_registry;
 mod kernel;
 pub mod keyring;
 pub mod logins;

@@ -5,6 +5,7 @@ use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::gateway_registry::GatewayRegistry;
+use crate::identity_registry::IdentityRegistry;
 use crate::logins::Logins;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
@@ -69,6 +70,8 @@ pub struct StoreState {
     pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
+    /// SOUL.md, and the chain of this instance.
+    pub identity: IdentityRegistry,
     /// Playbooks that were adopted.
     pub playbooks: PlaybookRegistry,
     /// Schedules. What became of their slots stands in streams of their own, which [`ScheduleRegistry::read_slots`] reads.
@@ -142,6 +145,10 @@ impl StoreState {
             | Body::PasskeyRevoked(_) => self.passkeys.apply(body),
             Body::PushSubscribed(_) | Body::PushEnded(_) => self.pushes.apply(body),
             Body::PolicyRulesChanged(b) => self.rules = Some(b.rules.clone()),
+            Body::SoulWritten(_)
+            | Body::InstanceKeyRegistered(_)
+            | Body::IdentityLinked(_)
+            | Body::IdentityPublished(_) => self.identity.apply(body),
             Body::ToolLoginAllowed(_) | Body::ToolLoggedIn(_) | Body::ToolLoggedOut(_) => {
                 self.logins.apply(body)
             }

@@ -47,6 +47,7 @@ mod halting;
 mod helping;
 mod history;
 mod hooks;
+mod identity;
 mod ingress;
 mod know_how;
 mod lasting;

@@ -13,7 +13,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Name of the seed that is to follow.
-const NEXT: &str = "root-seed.next";
+pub(crate) const NEXT: &str = "root-seed.next";
 
 impl Keys {
     /// Lays the next seed into the vault and gives its keys; one that a broken-off rotation left is taken as it is.

@@ -17,6 +17,7 @@ pub(crate) mod gateways;
 pub(crate) mod grants;
 pub(crate) mod guests;
 pub(crate) mod host;
+pub(crate) mod identity;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;

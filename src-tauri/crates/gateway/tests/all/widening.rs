@@ -60,6 +60,8 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("grants.revoke", Effect::Narrows),
     ("host.resume", Effect::Begins),
     ("host.wait", Effect::Keeps),
+    ("identity.attest", Effect::Person),
+    ("identity.write", Effect::Asks),
     ("keys.register", Effect::Person),
     ("knowledge.correct", Effect::Says),
     ("knowledge.forget", Effect::Narrows),
