@@ -8,7 +8,7 @@ use anchor::{Checked, Trust, check};
 use conforms::conforms;
 use effects::{Clocks as _, Undelivered};
 use host::bitcoin_node::{BitcoinNode, Login, NodeError};
-use host::bitcoin_wallet::BitcoinWallet;
+use host::bitcoin_wallet::{BitcoinWallet, Former, Handed};
 use host::{Config, Home};
 use model::Digest;
 use model::anchor::AnchorClock;
@@ -198,17 +198,22 @@ fn own_bitcoin_anchors_a_digest_which_a_reorganisation_takes_back_and_another_bl
 fn own_bitcoin_hands_over_in_one_transaction_with_an_input_of_each_key() {
     let Some(regtest) = Regtest::begins() else { return lacks() };
     let at = tempfile::tempdir().expect("a folder");
-    let (old, new, link) = (regtest.wallet(7, at.path()), key(8), Digest::of(b"the link of a hand-over"));
-    regtest.mine(2, &key(7));
+    let (old, new, link) = (key(7), key(8), Digest::of(b"the link of a hand-over"));
+    let handed = Handed { link, from: old.public(), to: new.public() };
+    let wallet =
+        regtest.wallet(8, at.path()).with_former(Former { keys: vec![old.clone()], handed: vec![handed] });
+    regtest.mine(2, &old);
     regtest.mine(MATURE, &key(200));
-    not_sent(old.hand_over(&new, &link, FEE_MAX), "has no coin");
+    not_sent(wallet.op_return(&link, FEE_MAX), "has no coin");
     regtest.mine(1, &new);
     regtest.mine(MATURE, &key(200));
-    not_sent(old.hand_over(&new, &link, 10), "at most 10");
-    let sent = old.hand_over(&new, &link, FEE_MAX).expect("it is sent");
-    assert_eq!(old.hand_over(&new, &link, FEE_MAX), Ok(sent.clone()));
+    not_sent(wallet.op_return(&link, 10), "at most 10");
+    let shown = wallet.seen().expect("it tells").fee;
+    let sent = wallet.op_return(&link, FEE_MAX).expect("it is sent");
+    assert_eq!(shown, Ok(sent.fee), "what was shown is what it cost");
+    assert_eq!(wallet.op_return(&link, FEE_MAX), Ok(sent.clone()));
     regtest.mine(1, &key(200));
-    let (block, proof) = old.op_return_state(&sent.txid).expect("it tells").proven.expect("a block");
+    let (block, proof) = wallet.op_return_state(&sent.txid).expect("it tells").proven.expect("a block");
     assert!(checked(&proof, &link, &regtest.headers()).expect("it holds").proven.is_some());
     // The node has checked both signatures; which keys gave the coins is read off what it shows.
     let shown: Value =
@@ -219,9 +224,9 @@ fn own_bitcoin_hands_over_in_one_transaction_with_an_input_of_each_key() {
         let script = format!("5120{}", key.public());
         inputs.iter().filter(|input| input["prevout"]["scriptPubKey"]["hex"] == script.as_str()).count()
     };
-    assert_eq!((inputs.len(), of(&key(7)), of(&new)), (3, 2, 1));
+    assert_eq!((inputs.len(), of(&old), of(&new)), (3, 2, 1));
     let balance = |wallet: &BitcoinWallet| wallet.seen().expect("it tells").balance;
-    assert_eq!((balance(&old), balance(&regtest.wallet(8, at.path()))), (0, 3 * COINBASE - sent.fee));
+    assert_eq!((balance(&regtest.wallet(7, at.path())), balance(&wallet)), (0, 3 * COINBASE - sent.fee));
 }
 
 #[test]

@@ -5,12 +5,14 @@
 //! anew only where it can be seen that the one before is not, and cannot come, into the chain beside it.
 
 mod clock;
+mod former;
 mod journal;
 
 use crate::Home;
 use crate::bitcoin_node::{BitcoinNode, NodeError, Shown};
 use anchor::op_return;
 use effects::{Sent, Undelivered};
+pub use former::{Former, Handed};
 use journal::{Entry, Journal};
 use model::Digest;
 use seal::schnorr::SchnorrKey;
@@ -35,7 +37,7 @@ pub struct WalletSeen {
     pub address: String,
     /// What can be spent, in satoshi.
     pub balance: u64,
-    /// What the next anchor would cost, in satoshi; why it cannot be told.
+    /// What the next anchor would cost at most, in satoshi; why it cannot be told.
     pub fee: Result<u64, String>,
 }
 
@@ -61,10 +63,11 @@ struct Held {
     made_in: Vec<(String, String)>,
 }
 
-/// A wallet of one key at one node.
+/// A wallet of one key at one node, and of those before it.
 pub struct BitcoinWallet {
     node: BitcoinNode,
     key: SchnorrKey,
+    former: Former,
     journal: Journal,
 }
 
@@ -84,12 +87,13 @@ fn words(digest: &Digest) -> Vec<u8> {
 impl BitcoinWallet {
     /// The wallet of this key. What it sends is written down in the store's folder.
     pub fn new(node: BitcoinNode, key: SchnorrKey, home: &Home) -> Self {
-        Self { node, key, journal: Journal::of(home.dir()) }
+        Self { node, key, former: Former::default(), journal: Journal::of(home.dir()) }
     }
 
-    /// The node.
-    pub fn node(&self) -> &BitcoinNode {
-        &self.node
+    /// The same, which hands over where a digest is that of a link in which a key of these went.
+    #[must_use]
+    pub fn with_former(self, former: Former) -> Self {
+        Self { former, ..self }
     }
 
     /// What it holds, and what the next anchor would cost.
@@ -103,21 +107,49 @@ impl BitcoinWallet {
         let address = wallet::address(&pubkey, &chain).map_err(odd)?;
         let coins = self.held(&pubkey)?.coins;
         let balance = coins.iter().fold(0_u64, |sum, coin| sum.saturating_add(coin.satoshi));
+        let rate = self.node.rate()?;
         // Every digest is as long as another, so this one costs what the next does.
-        let fee = wallet::anchor_fee(&pubkey, &coins, &words(&Digest::of(b"")), self.node.rate()?);
-        Ok(WalletSeen { chain, address, balance, fee: fee.map_err(|e| e.to_string()) })
+        let anchor = wallet::anchor_fee(&pubkey, &coins, &words(&Digest::of(b"")), rate);
+        let fee = match (anchor, self.handover_fee(rate)?) {
+            (Ok(anchor), handover) => Ok(handover.map_or(anchor, |handover| handover.max(anchor))),
+            (Err(_), Some(handover)) => Ok(handover),
+            (Err(error), None) => Err(error.to_string()),
+        };
+        Ok(WalletSeen { chain, address, balance, fee })
     }
 
-    /// Hands over on the chain: one transaction with an input of each key that carries the digest of the link. What the old key had
-    /// is the new one's then.
-    ///
-    /// # Errors
-    /// [`Undelivered`]; also where the new key has no coin yet.
-    pub fn hand_over(&self, to: &SchnorrKey, link: &Digest, fee_max: u64) -> Result<Sent, Undelivered> {
-        self.send_once(link, fee_max, &|old, fee| {
-            let new = self.held(&to.public()).map_err(NodeError::undelivered)?.coins;
-            wallet::handover_transaction((&self.key, old), (to, &new), &words(link), fee).map_err(not_made)
+    /// Hands over on the chain: one transaction with an input of each key that carries the digest of the link. What the key that goes
+    /// had is the other one's then.
+    fn hand_over(
+        &self,
+        (from, to): (&SchnorrKey, &SchnorrKey),
+        link: &Digest,
+        fee_max: u64,
+    ) -> Result<Sent, Undelivered> {
+        self.send_once(from, link, fee_max, &|of_from, fee| {
+            let of_to = self.held(&to.public()).map_err(NodeError::undelivered)?.coins;
+            wallet::handover_transaction((from, of_from), (to, &of_to), &words(link), fee).map_err(not_made)
         })
+    }
+
+    /// What the dearest of the hand-overs would cost that are not on the chain yet, in satoshi; none where there is none, or the key
+    /// that comes has no coin.
+    fn handover_fee(&self, rate: u64) -> Result<Option<u64>, NodeError> {
+        let mut dearest: Option<u64> = None;
+        for handed in &self.former.handed {
+            let Some((from, to)) = self.former.keys_of(&handed.link, &self.key) else { continue };
+            let of_from = self.held(&from.public())?.coins;
+            if of_from.is_empty() {
+                continue;
+            }
+            let of_to = self.held(&to.public())?.coins;
+            // It is made, and goes nowhere.
+            let fee = Fee { rate, max: u64::MAX };
+            let made =
+                wallet::handover_transaction((from, &of_from), (to, &of_to), &words(&handed.link), fee);
+            dearest = dearest.max(made.ok().map(|made| made.fee));
+        }
+        Ok(dearest)
     }
 
     /// The coins of a key: those in blocks that nothing waiting spends, and what its own waiting transactions give back.
@@ -228,15 +260,16 @@ impl BitcoinWallet {
         Ok(None)
     }
 
-    /// Sends one transaction for a digest, however often it is asked to.
+    /// Sends one transaction of a key's coins for a digest, however often it is asked to.
     fn send_once(
         &self,
+        key: &SchnorrKey,
         digest: &Digest,
         fee_max: u64,
         make: &dyn Fn(&[Coin], Fee) -> Result<Made, Undelivered>,
     ) -> Result<Sent, Undelivered> {
         let _one = self.journal.claim().map_err(not_kept)?;
-        let held = self.held(&self.key.public()).map_err(NodeError::undelivered)?;
+        let held = self.held(&key.public()).map_err(NodeError::undelivered)?;
         if let Some(sent) = self.already(digest, Some(&held))? {
             return Ok(sent);
         }

@@ -18,7 +18,14 @@ impl Clocks for BitcoinWallet {
     }
 
     fn op_return(&self, digest: &Digest, fee_max: u64) -> Result<Sent, Undelivered> {
-        self.send_once(digest, fee_max, &|coins, fee| {
+        if let Some((from, to)) = self.former.keys_of(digest, &self.key) {
+            // A key that has nothing, or nothing any more, is no input; the link is anchored like everything else then.
+            let held = self.held(&from.public()).map_err(NodeError::undelivered)?;
+            if !held.coins.is_empty() {
+                return self.hand_over((from, to), digest, fee_max);
+            }
+        }
+        self.send_once(&self.key, digest, fee_max, &|coins, fee| {
             wallet::anchor_transaction(&self.key, coins, &words(digest), fee).map_err(not_made)
         })
     }
