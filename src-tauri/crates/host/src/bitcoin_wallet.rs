@@ -23,6 +23,8 @@ use wallet::{Coin, Fee, Made};
 const WAITING_MAX: usize = 25;
 /// Coins that are looked at: the largest, since strangers may send any number of small ones.
 const COINS_LOOKED_AT_MAX: usize = 500;
+/// Transactions of those coins that are read: each takes the node a look into a block.
+const MADE_LOOKED_AT_MAX: usize = 50;
 /// Blocks in which a transaction is looked for at once: a week. In tests of this room fewer, which goes as fast as they should.
 const BLOCKS_SEARCHED_MAX: u64 = if cfg!(test) { 60 } else { 1_008 };
 /// Blocks that a chain may lose while a transaction waits, and that are looked at for it besides.
@@ -158,7 +160,7 @@ impl BitcoinWallet {
         in_blocks.sort_by_key(|(coin, _)| std::cmp::Reverse(coin.satoshi));
         in_blocks.truncate(COINS_LOOKED_AT_MAX);
         let made_in = in_blocks.iter().filter_map(|(coin, block)| Some((coin.txid.clone(), block.clone()?)));
-        let made_in = made_in.collect();
+        let made_in = made_in.take(MADE_LOOKED_AT_MAX).collect();
         let mut look: Vec<Coin> = in_blocks.into_iter().map(|(coin, _)| coin).collect();
         let (mut coins, mut waiting, mut known) = (Vec::new(), Vec::new(), Vec::new());
         while !look.is_empty() && waiting.len() < WAITING_MAX {
