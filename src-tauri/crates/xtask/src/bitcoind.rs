@@ -96,7 +96,7 @@ fn digest_of<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
 
 /// Builds both programs; the folder they lie in then.
 fn build(sources: &Path, to: &Path) -> Result<PathBuf, Problem> {
-    say("building bitcoind; that takes some 10 minutes on two cores ...");
+    say("building bitcoind; that takes some 10 minutes on two cores that are free ...");
     run(Command::new("cmake").arg("-S").arg(sources).arg("-B").arg(to).args(["-G", "Ninja"]).args(SETTINGS))?;
     run(Command::new("cmake").arg("--build").arg(to).arg("--target").args(PROGRAMS))?;
     Ok(to.join("bin"))

@@ -185,29 +185,26 @@ const NEEDS: [Need; 16] = [
         packages: ["dovecot-imapd", "dovecot", "dovecot", "dovecot", "dovecot", "dovecot"],
     },
     Need {
-        name: "cmake, ninja, Boost and libevent",
+        name: "cmake, ninja and Boost",
         why: "build the node of the test that speaks to Bitcoin",
         found: has_node_builders,
         from: Purpose::BitcoinNode,
         must: true,
         packages: [
-            "build-essential pkg-config cmake ninja-build libboost-dev libevent-dev",
-            "gcc-c++ pkgconf-pkg-config cmake ninja-build boost-devel libevent-devel",
-            "base-devel pkgconf cmake ninja boost libevent",
-            "gcc-c++ pkg-config cmake ninja libboost_headers-devel libevent-devel",
-            "build-base pkgconf cmake samurai boost-dev libevent-dev linux-headers",
-            "pkgconf cmake ninja boost libevent",
+            "build-essential pkg-config cmake ninja-build libboost-dev",
+            "gcc-c++ pkgconf-pkg-config cmake ninja-build boost-devel",
+            "base-devel pkgconf cmake ninja boost",
+            "gcc-c++ pkg-config cmake ninja libboost_headers-devel",
+            "build-base pkgconf cmake samurai boost-dev linux-headers",
+            "pkgconf cmake ninja boost",
         ],
     },
 ];
 
 fn has_node_builders() -> bool {
-    let has_boost = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"]
-        .iter()
-        .any(|at| Path::new(at).join("boost").is_dir());
-    has_boost
-        && ["cmake", "ninja"].iter().all(|program| answers(program, &["--version"]))
-        && answers("pkg-config", &["--exists", "libevent"])
+    let folders = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"];
+    let has_boost = folders.iter().any(|at| Path::new(at).join("boost").is_dir());
+    has_boost && ["cmake", "ninja"].iter().all(|program| answers(program, &["--version"]))
 }
 
 fn has_compiler() -> bool {
