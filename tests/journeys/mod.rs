@@ -50,6 +50,7 @@ mod logins;
 mod meanwhile;
 mod memory_then;
 mod official;
+mod own_bitcoin;
 mod own_rules;
 mod packages;
 mod passed_on;

@@ -461,4 +461,10 @@ impl KeyRing for HostKeys {
     fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey> {
         Keys::instance(&*self.vault()?, first_soul).or_logged("the key of this instance cannot be had")
     }
+
+    fn former_instances(&self, first_soul: &Digest) -> Vec<SchnorrKey> {
+        let Some(vault) = self.vault() else { return Vec::new() };
+        let former = Keys::former_instances(&*vault, first_soul);
+        former.or_logged("former keys of this instance cannot be had").unwrap_or_default()
+    }
 }

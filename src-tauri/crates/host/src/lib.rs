@@ -37,6 +37,8 @@
 mod approval_key;
 mod approval_signing;
 mod attached_person;
+pub mod bitcoin_node;
+pub mod bitcoin_wallet;
 mod chance;
 mod chat_threads;
 mod chats;

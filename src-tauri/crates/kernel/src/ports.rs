@@ -403,6 +403,9 @@ pub trait KeyRing: Send + Sync {
 
     /// The key of the instance whose first SOUL.md has this digest.
     fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey>;
+
+    /// Its keys before that one, as far as they are still to be had, the newest first.
+    fn former_instances(&self, first_soul: &Digest) -> Vec<SchnorrKey>;
 }
 
 /// Something happened that a surface may want to show. Never truth: the events are.

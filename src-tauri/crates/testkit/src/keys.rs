@@ -67,6 +67,10 @@ impl KeyRing for TestKeys {
         let open = !self.locked.load(Ordering::SeqCst);
         open.then(|| SchnorrKey::from_secret(secret.0).expect("a scalar of the group"))
     }
+
+    fn former_instances(&self, _: &Digest) -> Vec<SchnorrKey> {
+        Vec::new()
+    }
 }
 
 /// Lays an empty vault and an approval key into a store's folder, as a try at making keys leaves them that broke off:

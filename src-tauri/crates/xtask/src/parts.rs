@@ -3,7 +3,7 @@
 
 use crate::setup::{Purpose, setup};
 use crate::shell::{answers, run, say};
-use crate::{Problem, place};
+use crate::{Problem, bitcoind, place};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -147,17 +147,21 @@ if digest.hexdigest() != want:
 os.replace(half, out)
 "#;
 
-/// Fetches the named model (the default without a name) and its server, or the server of a chat service; says where they lie.
+/// Fetches the named model (the default without a name) and its server, or another server for tests; says where they lie.
 pub fn fetch(words: &[String]) -> Result<(), Problem> {
     let wanted = words.first().map_or(MODELS[0].name, String::as_str);
     if wanted == EMBEDDING.name {
         return fetch_embedding(&folder()?);
     }
+    if wanted == bitcoind::NAME {
+        return bitcoind::fetch(&folder()?);
+    }
     if let Some(service) = SERVICES.iter().find(|service| service.name == wanted) {
         return fetch_service(&folder()?, service);
     }
     let services = SERVICES.iter().map(|service| service.name);
-    let names: Vec<_> = MODELS.iter().map(|m| m.name).chain([EMBEDDING.name]).chain(services).collect();
+    let names: Vec<_> =
+        MODELS.iter().map(|m| m.name).chain([EMBEDDING.name, bitcoind::NAME]).chain(services).collect();
     let model = MODELS.iter().find(|m| m.name == wanted);
     let model =
         model.ok_or_else(|| format!("there is no part `{wanted}`; there are {}", names.join(", ")))?;
