@@ -52,6 +52,7 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
+mod clocks;
 mod command;
 mod egress_proxy;
 mod error;
@@ -74,6 +75,7 @@ mod vcs;
 mod workspace;
 
 pub use change::settle::Settled;
+pub use clocks::{AnchorCame, Clocks, NoClocks, OpReturnSeen, SeenBlock, Sent};
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;
