@@ -3,7 +3,7 @@
 
 use crate::Undelivered;
 use model::anchor::BlockTime;
-use model::{Digest, UnixMs};
+use model::{ActionRequestId, Digest, UnixMs};
 use serde::{Deserialize, Serialize};
 
 /// A transaction of the person's wallet that carries a digest.
@@ -85,9 +85,11 @@ impl Clocks for NoClocks {
 }
 
 /// What an act of anchoring came to, kept beside its proof as JSON.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorCame {
+    /// The act.
+    pub action_request_id: ActionRequestId,
     /// Who answered, as `name:port`.
     pub at: Vec<String>,
     /// The proof as far as there is one by now.

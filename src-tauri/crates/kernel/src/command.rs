@@ -2,6 +2,7 @@
 
 pub mod add_input;
 pub mod approve;
+pub mod anchors;
 mod awaited;
 pub mod background;
 pub mod belief;
