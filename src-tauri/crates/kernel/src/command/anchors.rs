@@ -292,6 +292,8 @@ impl Kernel {
         let at = match (clock, &prior) {
             (AnchorClock::Rfc3161, _) => terms.authorities.clone(),
             (AnchorClock::OpenTimestamps, None) => terms.calendars.clone(),
+            // One that is proven is looked for in the chain alone.
+            (AnchorClock::OpenTimestamps, Some(_)) if one.state == AnchorState::Anchored => Vec::new(),
             (AnchorClock::OpenTimestamps, Some(prior)) => self.calendars_of(prior)?,
             (AnchorClock::OpReturn, _) => Vec::new(),
         };
@@ -313,7 +315,7 @@ impl Kernel {
         Ok(asked)
     }
 
-    /// The calendars that a stamp waits for, as they named themselves in it.
+    /// The calendars that a stamp waited for, as they named themselves in it.
     fn calendars_of(&self, prior: &ArtifactRef) -> Result<Vec<String>, Error> {
         let bytes = self.artifacts.read(&prior.sha256)?;
         effects::calendars_of(&bytes).map_err(Error::Input)

@@ -83,17 +83,19 @@ impl Kernel {
         let mut w = self.anchor_writeup(number)?;
         let now = w.now;
         let key = |what: &str| Some(format!("anchor.{what}:{number}:{clock}:{}", one.attempts));
-        match (came.not_after, proof, &one.block) {
-            (_, _, Some(block)) if came.is_gone => {
-                let block = block.clone();
-                w.push_keyed(key("withdrawn"), AnchorWithdrawn { number, clock, block, withdrawn_at: now });
-            }
-            (Some(not_after), Some(proof), _) => {
+        let is_gone = came.is_gone && one.block.is_some();
+        if let Some(block) = one.block.clone().filter(|_| came.is_gone) {
+            w.push_keyed(key("withdrawn"), AnchorWithdrawn { number, clock, block, withdrawn_at: now });
+        }
+        match (came.not_after, proof) {
+            (Some(not_after), Some(proof)) => {
                 let block = came.block;
                 let completed = AnchorCompleted { number, clock, proof, not_after, block, completed_at: now };
                 w.push_keyed(key("completed"), completed);
             }
-            (_, proof, _) => {
+            // What is gone is pending again by that alone.
+            (_, None) if is_gone => {}
+            (_, proof) => {
                 let (at, action_request_id) = (came.at, came.action_request_id);
                 let stamped = AnchorStamped { number, clock, at, proof, action_request_id, stamped_at: now };
                 w.push_keyed(key("stamped"), stamped);
