@@ -1,6 +1,7 @@
 //! The verbs, and the help that teaches them.
 
 mod acp;
+mod anchor;
 mod artifacts;
 mod gateway;
 mod ledger;
@@ -23,6 +24,7 @@ mod watch;
 mod work;
 
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
+pub use anchor::{AnchorNow, AnchorVerb, ClocksSet, ClocksVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use gateway::{GatewayAdd, GatewayVerb};
 pub use ledger::{LedgerVerb, Reanchor};
@@ -182,6 +184,9 @@ pub enum Verb {
     /// Skins: how Hermit speaks and looks in a conversation.
     #[command(subcommand)]
     Skin(SkinVerb),
+    /// Anchors: clocks elsewhere show when your log was there.
+    #[command(subcommand)]
+    Anchor(AnchorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),
