@@ -75,11 +75,11 @@ impl Default for TestChain {
     }
 }
 
-/// A header with this root that has its work.
-fn mined(root: [u8; 32], salt: u8) -> Vec<u8> {
+/// A header with this root on top of another that has its work.
+fn mined(root: [u8; 32], below: [u8; 32]) -> Vec<u8> {
     for nonce in 0..u32::MAX {
         let mut header = vec![1, 0, 0, 0];
-        header.extend([salt | 1; 32]);
+        header.extend(below);
         header.extend(root);
         header.extend(BLOCK_TIME.to_le_bytes());
         header.extend(BITS.to_le_bytes());
@@ -121,7 +121,7 @@ impl TestChain {
         let mut state = self.state();
         state.tip += 1;
         let tip = state.tip;
-        state.blocks.insert(tip, mined(root, 2));
+        state.blocks.insert(tip, mined(root, [3; 32]));
         tip
     }
 
@@ -139,10 +139,25 @@ impl TestChain {
         }
     }
 
+    /// The newest block that holds something and so many on top of it, as a file of headers.
+    ///
+    /// # Panics
+    /// When no block holds anything.
+    pub fn headers_file(&self, on_top: usize) -> String {
+        let state = self.state();
+        let (height, first) = state.blocks.last_key_value().expect("a block holds something");
+        let (mut text, mut last) = (format!("height {height}\n{}\n", hex(first)), first.clone());
+        for _ in 0..on_top {
+            last = mined([0xcc; 32], double_sha256(&last));
+            text.push_str(&format!("{}\n", hex(&last)));
+        }
+        text
+    }
+
     /// The chain went another way: every block that held something is another one now.
     pub fn reorganises(&self) {
         let mut state = self.state();
-        state.blocks.values_mut().for_each(|header| *header = mined([0xee; 32], 4));
+        state.blocks.values_mut().for_each(|header| *header = mined([0xee; 32], [5; 32]));
         state.wallet.values_mut().for_each(|held| held.height = None);
     }
 }

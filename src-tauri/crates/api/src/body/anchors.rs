@@ -37,6 +37,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Anchor, Error> {
 }
 
 pub(crate) fn stamp(host: &dyn Host, p: Stamp) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
     let is_paid = p.clocks.contains(&AnchorClock::OpReturn);
     let terms = set(host)?.terms(is_paid)?;
     if p.clocks.is_empty() && terms.free().is_empty() {
@@ -44,14 +45,15 @@ pub(crate) fn stamp(host: &dyn Host, p: Stamp) -> Result<Submitted, Error> {
     }
     let what = p.link.map_or(ToAnchor::Head, ToAnchor::Link);
     let (channel, key) = (channel(p.channel.as_deref())?, host.fresh_key());
-    let (_, made) = host.kernel()?.stamp_anchor(&terms, (what, &p.clocks), (channel, &key)).wire()?;
+    let (_, made) = kernel.stamp_anchor(&terms, (what, &p.clocks), (channel, &key)).wire()?;
     driven(host, &made)
 }
 
 pub(crate) fn complete(host: &dyn Host, p: Complete) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
     let terms = set(host)?.terms(false)?;
     let (channel, key) = (channel(p.channel.as_deref())?, host.fresh_key());
-    let made = host.kernel()?.complete_anchors(&terms, p.number, (channel, &key)).wire()?;
+    let made = kernel.complete_anchors(&terms, p.number, (channel, &key)).wire()?;
     driven(host, &made)
 }
 
@@ -68,6 +70,8 @@ pub(crate) fn clocks(host: &dyn Host, _: Clocks) -> Result<ClockSettings, Error>
 }
 
 pub(crate) fn set_clocks(host: &dyn Host, mut p: SetClocks) -> Result<ClockSettings, Error> {
+    host.kernel()?;
+    for_a_person(host, &p)?;
     for (what, named) in [("bitcoin_cookie", &mut p.bitcoin_cookie), ("headers_file", &mut p.headers_file)] {
         if let Some(path) = named.as_mut().filter(|path| !path.trim().is_empty()) {
             *path = absolute(what, path)?.display().to_string();
@@ -79,7 +83,23 @@ pub(crate) fn set_clocks(host: &dyn Host, mut p: SetClocks) -> Result<ClockSetti
 }
 
 pub(crate) fn wallet(host: &dyn Host, _: Wallet) -> Result<WalletState, Error> {
+    host.kernel()?;
     Ok(set(host)?.wallet())
+}
+
+/// What a person alone sets: whom a node's password is shown to, which files are read, and that heads are anchored by themselves.
+fn for_a_person(host: &dyn Host, p: &SetClocks) -> Result<(), Error> {
+    let of_node = p.bitcoin_node.is_some() || p.bitcoin_cookie.is_some() || p.bitcoin_secret.is_some();
+    let by_itself = p.every_hours.is_some_and(|hours| hours > 0);
+    if host.has_person() || !(of_node || p.headers_file.is_some() || by_itself) {
+        return Ok(());
+    }
+    let says =
+        "only a person sets a Bitcoin node, a file of headers, and that heads are anchored by themselves";
+    Err(Error::new(Code::Forbidden, says).hint(
+        "set it on a page that was opened from a terminal, or stop the process that holds the store and use \
+         `hermit anchor clocks set` at a terminal",
+    ))
 }
 
 fn set(host: &dyn Host) -> Result<&dyn AnchorClocks, Error> {
