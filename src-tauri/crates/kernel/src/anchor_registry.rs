@@ -176,12 +176,6 @@ impl AnchorRegistry {
         self.records.keys().next_back().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Whether anything is asked, waits to be asked, or is not proven yet.
-    pub fn has_open(&self) -> bool {
-        let is_open = |one: &ClockRecord| one.is_asked || one.is_new() || one.is_open();
-        self.all().flat_map(|one| one.clocks.values()).any(is_open)
-    }
-
     /// Whether an event is folded here.
     pub(crate) const fn is_of_anchors(body: &Body) -> bool {
         matches!(
