@@ -151,8 +151,8 @@ impl Kernel {
         for record in records {
             for (clock, one) in &record.clocks {
                 // Where one is named, its block is looked for once more, and a transaction that nobody saw.
-                let is_named = number.is_some() && can_be_asked(*clock, one);
-                if one.is_asked || !(is_named || one.is_open()) || !can_be_asked(*clock, one) {
+                let is_meant = number.is_some() || one.is_open();
+                if one.is_asked || !is_meant || !can_be_asked(terms, *clock, one) {
                     continue;
                 }
                 let key = format!("anchor:{key}:{}", made.len());
@@ -370,11 +370,12 @@ fn missing(number: u64) -> Error {
     Error::NotFound { kind: "anchor", id: number.to_string() }
 }
 
-/// Whether there is anything that a clock can be asked about an anchor.
-fn can_be_asked(clock: AnchorClock, one: &ClockRecord) -> bool {
+/// Whether there is anything that a clock can be asked about an anchor. What is proven is looked for in the chain alone.
+fn can_be_asked(terms: &AnchorTerms, clock: AnchorClock, one: &ClockRecord) -> bool {
     match clock {
         AnchorClock::Rfc3161 => false,
+        AnchorClock::OpenTimestamps if one.state == AnchorState::Anchored => terms.node.is_some(),
         AnchorClock::OpenTimestamps => one.proof.is_some(),
-        AnchorClock::OpReturn => one.attempts > 0,
+        AnchorClock::OpReturn => one.attempts > 0 && terms.node.is_some(),
     }
 }

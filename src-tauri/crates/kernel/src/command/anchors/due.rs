@@ -96,8 +96,7 @@ impl Kernel {
         record: &AnchorRecord,
         (clock, one): (AnchorClock, &ClockRecord),
     ) -> Result<Option<UnixMs>, Error> {
-        let is_chain_known = clock == AnchorClock::OpenTimestamps || terms.node.is_some();
-        if one.is_asked || !can_be_asked(clock, one) || !is_chain_known {
+        if one.is_asked || !can_be_asked(terms, clock, one) {
             return Ok(None);
         }
         let covered = one.again_at(true);
