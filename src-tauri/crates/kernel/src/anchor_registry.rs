@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const HOUR_MS: i64 = 3_600_000;
 /// How long a stamp is completed by itself: calendars need hours, and what they did not do in two weeks they do not do.
-pub const GIVE_UP_MS: i64 = 14 * 24 * HOUR_MS;
+const GIVE_UP_MS: i64 = 14 * 24 * HOUR_MS;
 /// Hours between two askings about a stamp that is pending; the last one is repeated.
 const AGAIN_HOURS: [i64; 5] = [1, 2, 4, 8, 12];
 /// How long a stamp waits where each asking is a question to a person, who is asked once.

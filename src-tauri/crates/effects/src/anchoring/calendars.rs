@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// What a calendar answers with.
 const STAMP: &str = "application/vnd.opentimestamps.v1";
 const BYTES: &str = "application/octet-stream";
-/// Calendars that are asked about one stamp.
+/// Calendars that are asked about one stamp, and how often: whoever stamped may have named one many times.
 const CALENDARS_MAX: usize = 16;
 
 /// The calendars that a stamp waited for, as they named themselves in it: addresses alone, each once, and not too many.
@@ -81,11 +81,9 @@ pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered
     let prior = act.executors.contents.read(&prior.sha256).map_err(Undelivered::NotSent)?;
     let mut stamp = Timestamp::read(&prior).map_err(|e| Undelivered::NotSent(e.to_string()))?;
     let (mut came, mut refused) = (blank(act), Vec::new());
-    for (uri, commitment) in awaited(&stamp) {
-        // Whom a person was shown, and nobody else.
-        if !anchor.at.contains(&uri) {
-            continue;
-        }
+    // Whom a person was shown, and nobody else.
+    let asked = awaited(&stamp).into_iter().filter(|(uri, _)| anchor.at.contains(uri));
+    for (uri, commitment) in asked.take(CALENDARS_MAX) {
         let hex: String = commitment.iter().map(|byte| format!("{byte:02x}")).collect();
         let url = below(&uri, &format!("timestamp/{hex}"));
         match ask(act, &Asked { method: Method::Get, url: &url, body: None, wants: STAMP }) {
