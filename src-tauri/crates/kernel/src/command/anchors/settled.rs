@@ -47,7 +47,15 @@ impl Kernel {
         (clock, one): (AnchorClock, &ClockRecord),
         task: TaskId,
     ) -> Result<(), Error> {
-        let state = self.load(task)?;
+        let state = match self.load(task) {
+            Ok(state) => state,
+            // One damaged task keeps no other anchor from going on.
+            Err(Error::Severed { .. }) => {
+                let why = "the record of the task that asked is damaged";
+                return self.fail_anchor((record.number, clock), one.attempts, why);
+            }
+            Err(error) => return Err(error),
+        };
         if !state.task.status.is_terminal() {
             return Ok(());
         }
