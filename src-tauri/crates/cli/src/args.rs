@@ -1,6 +1,7 @@
 //! The verbs, and the help that teaches them.
 
 mod acp;
+mod anchor;
 mod artifacts;
 mod gateway;
 mod identity;
@@ -24,6 +25,7 @@ mod watch;
 mod work;
 
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
+pub use anchor::{AnchorNow, AnchorVerb, ClocksSet, ClocksVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use gateway::{GatewayAdd, GatewayVerb};
 pub use identity::IdentityVerb;
@@ -187,6 +189,8 @@ pub enum Verb {
     /// Who this instance is: SOUL.md, its key, and the chain of what it said of itself.
     #[command(subcommand)]
     Identity(IdentityVerb),
+    /// Anchors: clocks elsewhere show when your log was there.
+    Anchor(AnchorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

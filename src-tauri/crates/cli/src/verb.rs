@@ -3,6 +3,7 @@
 mod acp;
 mod acp_install;
 mod agents;
+mod anchor;
 mod approvals;
 mod bytes;
 mod checkpoint;
@@ -99,6 +100,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Skin(verb) => skin::skin(context, verb),
         Verb::Identity(verb) => identity::identity(context, verb),
+        Verb::Anchor(verb) => anchor::anchor(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

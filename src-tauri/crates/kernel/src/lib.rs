@@ -21,6 +21,7 @@
 //!
 //! **Where to start reading.** [`next`], then [`drive`], then [`command`].
 
+pub mod anchor_registry;
 pub mod command;
 mod decide;
 pub mod drive;

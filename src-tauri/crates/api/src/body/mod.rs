@@ -1,6 +1,7 @@
 //! One function for each command, one file for each noun; names are the table's.
 
 pub(crate) mod agent;
+pub(crate) mod anchors;
 pub(crate) mod answer_check;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;

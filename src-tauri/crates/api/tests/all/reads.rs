@@ -70,7 +70,8 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
-        ("identity.show", json!({})), ("keys.list", json!({})),
+        ("identity.show", json!({})), ("anchors.list", json!({})), ("anchors.clocks", json!({})),
+        ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
@@ -123,7 +124,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
             // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`; a chain where there is one: `journeys::identity`.
-            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "anchors.show", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -202,6 +203,10 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("skills.trust", json!({ "name": "x" })),
         ("skills.untrust", json!({ "name": "x" })),
         ("skills.adopt", json!({ "name": "x", "folder": folder })),
+        ("anchors.stamp", json!({ "clocks": [] })),
+        ("anchors.complete", json!({})),
+        ("anchors.set_clocks", json!({})),
+        ("anchors.wallet", json!({})),
         ("skins.trust", json!({ "text": "{}" })),
         ("skins.untrust", json!({ "skin": "x" })),
         ("skins.choose", json!({ "skin": "terse" })),

@@ -50,6 +50,11 @@ pub(super) enum Planned {
         /// What is sent, to whom.
         message: acts::Message,
     },
+    /// A clock that is asked about an anchor.
+    Anchor {
+        /// Which clock, about what.
+        anchor: acts::Anchor,
+    },
 }
 
 impl Kernel {
@@ -125,6 +130,10 @@ impl Kernel {
                 None => Ok(Action::Message(message)),
                 Some(why) => Err(why),
             },
+            (_, Planned::Anchor { anchor }) => match self.anchor_outdated(&anchor, tx.task.task_id) {
+                None => Ok(Action::Anchor(anchor)),
+                Some(why) => Err(why),
+            },
         };
         let action = match action {
             Ok(action) => action,
@@ -135,6 +144,7 @@ impl Kernel {
         };
         let why = match (&action, tx.task.origin()) {
             (Action::Message(_), _) => "somebody whom a person paired waits for it",
+            (Action::Anchor(_), Origin::Service) => "you have set this clock",
             (_, Origin::Service) => "the historian proposes it",
             _ => "a person asked for it",
         };

@@ -259,6 +259,8 @@ fn every_required_field_of_every_body_is_required() {
                     | ("message.settled", "message_id")
                     | ("push.subscribed", "passkey")
                     | ("identity.soul_written", "previous")
+                    | ("anchor.stamped", "proof")
+                    | ("anchor.completed", "block")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }
