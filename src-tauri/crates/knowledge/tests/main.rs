@@ -13,3 +13,4 @@ mod cited;
 mod kit;
 mod layers;
 mod pack;
+mod soul;

@@ -28,10 +28,14 @@ mod skins;
 mod gateways;
 #[macro_use]
 mod elsewhere;
+#[macro_use]
+mod identity;
+#[macro_use]
+mod anchors;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

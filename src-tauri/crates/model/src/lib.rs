@@ -13,6 +13,7 @@
 //! Start reading at [`event`], then [`action`], then [`transition`].
 
 pub mod action;
+pub mod anchor;
 pub mod answer;
 pub mod approval;
 pub mod artifact;
@@ -30,6 +31,7 @@ pub mod gateway;
 pub mod grant;
 pub mod guest;
 pub mod id;
+pub mod identity;
 pub mod ingress;
 pub mod knowledge;
 pub mod launch;

@@ -116,6 +116,10 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("gate.verify", "path", Use::Reads),
     ("proof.export", "path", Use::Makes),
     ("proof.verify", "path", Use::Reads),
+    ("anchors.set_clocks", "bitcoin_cookie", Use::Reads),
+    ("anchors.set_clocks", "headers_file", Use::Reads),
+    ("identity.verify", "path", Use::Reads),
+    ("identity.export", "path", Use::Makes),
     ("store.backup", "to", Use::Makes),
     ("store.restore", "from", Use::Reads),
     ("store.restore", "to", Use::Makes),
@@ -229,6 +233,18 @@ macro_rules! with_commands {
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
+        "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys];
+        "makes the task that asks a person whether SOUL.md is this text from now on" identity.write(Write) -> Submitted, write [];
+        "signs an attestation of SOUL.md with the key of this instance" identity.attest(Attest) -> Attested, owner [];
+        "follows a chain of attestations and hand-overs back to genesis" identity.verify(Verify) -> TrustGraph, free [];
+        "writes the chain of this instance to a file" identity.export(Export) -> Exported, read [];
+        "lists anchors: heads of the log that clocks elsewhere have stamped" anchors.list(List) -> Anchors, read [store];
+        "shows an anchor" anchors.show(Show) -> Anchor, read [store];
+        "makes the task that asks a person whether clocks stamp the newest head of the log" anchors.stamp(Stamp) -> Submitted, write [];
+        "makes the task that asks clocks how what is pending stands" anchors.complete(Complete) -> Submitted, write [];
+        "lists the clocks that are asked" anchors.clocks(Clocks) -> ClockSettings, read [store];
+        "sets which clocks are asked" anchors.set_clocks(SetClocks) -> ClockSettings, write [];
+        "tells what the wallet of this instance holds and what an anchor would cost" anchors.wallet(Wallet) -> WalletState, write [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];

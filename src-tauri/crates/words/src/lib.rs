@@ -14,6 +14,7 @@ mod names;
 pub mod act;
 pub mod artifact;
 pub mod chat;
+pub mod identity;
 pub mod knowledge;
 pub mod policy;
 pub mod schedule;
@@ -27,7 +28,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, chat, knowledge, policy, schedule, slash, step, store, task};
+    use super::{act, artifact, chat, identity, knowledge, policy, schedule, slash, step, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -48,6 +49,10 @@ mod tests {
     #[test]
     fn every_value_of_schedules_too() {
         spelled!(
+            identity::AnchorClock,
+            identity::AnchorState,
+            identity::HandoverReason,
+            identity::TrustFinding,
             schedule::CallRefused,
             schedule::CatchUpKind,
             schedule::Condition,

@@ -123,6 +123,10 @@ crate::names! {
         Skin = "skin",
         /// A gateway, by its name.
         Gateway = "gateway",
+        /// Who this instance is.
+        Identity = "identity",
+        /// An anchor of the log, by its number.
+        Anchor = "anchor",
     }
 }
 

@@ -323,6 +323,8 @@ export const ARTIFACT_KIND = [
   "gateway",
   /** What came in or goes out over a gateway. */
   "chat.message",
+  "soul",
+  "identity.link",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 

@@ -1,6 +1,7 @@
 //! What the bodies of events are made of.
 
 pub(super) use crate::action::{ActionClass, Reversibility};
+pub(super) use crate::anchor::{AnchorClock, AnchorSubject, BlockTime};
 pub(super) use crate::approval::{Approval, ApprovalScope, Surface};
 pub(super) use crate::artifact::{Artifact, ArtifactRef, TrustTier};
 pub(super) use crate::attempt::{
@@ -10,6 +11,7 @@ pub(super) use crate::decision::Decision;
 pub(super) use crate::gateway::{
     MessageAbout, MessageRefusal, MessageState, MessageUse, SenderProfile, Service,
 };
+pub(super) use crate::identity::InstanceKey;
 pub(super) use crate::ingress::{Clarification, ContinuationAnchor, IngressRecord, IngressResolution};
 pub(super) use crate::knowledge::{Belief, HistoryMark, MemoryRecord};
 pub(super) use crate::login::LoginTerms;

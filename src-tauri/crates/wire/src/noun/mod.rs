@@ -1,6 +1,7 @@
 //! One file for each noun of the table: its parameters and its answers.
 
 pub mod agent;
+pub mod anchors;
 pub mod answer;
 pub mod approvals;
 pub mod artifacts;
@@ -13,6 +14,7 @@ pub mod gateways;
 pub mod grants;
 pub mod guests;
 pub mod host;
+pub mod identity;
 pub mod keys;
 pub mod knowledge;
 pub mod ledger;
