@@ -190,6 +190,7 @@ pub enum Verb {
     #[command(subcommand)]
     Identity(IdentityVerb),
     /// Anchors: clocks elsewhere show when your log was there.
+    #[command(subcommand)]
     Anchor(AnchorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]

@@ -3,7 +3,7 @@
 
 use crate::anchor_settings::AnchorSettings;
 use crate::bitcoin_node::{BitcoinNode, Login, NodeError};
-use crate::bitcoin_wallet::BitcoinWallet;
+use crate::bitcoin_wallet::{BitcoinWallet, Former};
 use crate::model_http::SecretSlot;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Home};
@@ -76,7 +76,7 @@ impl OwnClocks {
         let soul = soul.ok_or_else(|| no("this instance has no key yet: write SOUL.md first"))?;
         let key = kernel.ports().keys.instance(&soul);
         let key = key.ok_or_else(|| no("the key of this instance is locked"))?;
-        Ok(BitcoinWallet::new(node, key, &self.home))
+        Ok(BitcoinWallet::new(node, key, &self.home).with_former(Former::of(&kernel)))
     }
 
     fn wallet_seen(&self) -> Result<WalletState, String> {

@@ -22,6 +22,8 @@ use wire::{Code, Error};
 
 /// Bytes of a file of links that are read: a chain of as many links as are followed has a quarter of it.
 const FILE_MAX: u64 = 32 * 1024 * 1024;
+/// Bitcoin's main chain, as nodes name it.
+const MAIN_CHAIN: &str = "main";
 /// How a proof in one file begins.
 const ZIP: &[u8] = b"PK";
 /// Where the chain of an instance stands in a proof.
@@ -50,7 +52,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Identity, Error> {
         versions: versions.collect::<Result<_, Error>>()?,
         instance_pubkey: graph.key_in_force.clone(),
         npub: graph.key_in_force.as_deref().and_then(npub),
-        address: None,
+        address: graph.key_in_force.as_deref().and_then(|key| wallet::address(key, MAIN_CHAIN).ok()),
         attested: registry.latest().is_some_and(|latest| is_attested(latest, &graph)),
         asked: asked(host)?,
         graph: told(graph, &registry.published),
