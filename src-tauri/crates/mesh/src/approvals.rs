@@ -40,6 +40,10 @@ impl<S: Sealing> Node<S> {
             return Err(Error::Refused("this was asked before"));
         }
         let parts = parts_of(packet)?;
+        // Before anything is queued: a command that fails leaves nothing behind.
+        if let Some(stranger) = of.iter().find(|node| !self.state.is_peer(**node)) {
+            return Err(Error::NotPaired(*stranger));
+        }
         for node in &of {
             for part in &parts {
                 self.queue(*node, Says::Part(part.clone()))?;

@@ -147,8 +147,8 @@ impl<S: Sealing> Node<S> {
                     self.unwritten = true;
                 }
             }
-            Says::Has(has) => self.answer_has(from, &has, chance),
-            Says::Notices(notices) => {
+            Says::Has { has } => self.answer_has(from, &has, chance),
+            Says::Notices { notices } => {
                 for notice in notices {
                     self.accept_notice(&notice, chance);
                 }

@@ -36,7 +36,7 @@ mod words;
 
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
-pub use peers::{PRESENCE_EVERY_MS, PRESENCE_FOR_MS};
+pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
 pub use state::State;
 pub use words::*;

@@ -1,7 +1,7 @@
 //! A node: what happened goes in, what is to be done comes out.
 
 use crate::frame::{self, Frame};
-use crate::peers::{PRESENCE_EVERY_MS, Seen};
+use crate::peers::Seen;
 use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
 use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
 use crate::state::State;
@@ -234,27 +234,45 @@ impl<S: Sealing> Node<S> {
 
     fn up(&mut self, way: Way) {
         self.ways.insert(way.clone());
-        let frame = self.subscription();
-        self.step.write.push((way, frame));
+        if self.reads_at(&way) {
+            let frame = self.subscription();
+            self.step.write.push((way, frame));
+        }
         self.told_at = None;
         // What was written before may be lost; what waits is written anew.
         self.retries.clear();
     }
 
+    /// At its own relays, and from nodes directly. At the relays of others a node only writes.
+    fn reads_at(&self, way: &Way) -> bool {
+        match (way, &self.own) {
+            (Way::Relay(url), Some((_, _, relays))) => relays.contains(url),
+            (Way::Relay(_), None) | (Way::Carried, _) => false,
+            (Way::Direct(_), _) => true,
+        }
+    }
+
     pub(crate) fn subscribe(&mut self) {
         let frame = self.subscription();
-        let ways: Vec<Way> = self.ways.iter().cloned().collect();
+        let ways: Vec<Way> = self.ways.iter().filter(|way| self.reads_at(way)).cloned().collect();
         self.step.write.extend(ways.into_iter().map(|way| (way, frame.clone())));
     }
 
+    /// Every relay that the host is to keep a connection with: where this node reads, and where its peers do.
+    pub fn relays(&self) -> BTreeSet<String> {
+        let own = self.own.iter().flat_map(|(_, _, relays)| relays);
+        own.chain(self.state.peers().flat_map(|peer| &peer.relays)).cloned().collect()
+    }
+
     fn subscription(&self) -> Vec<u8> {
-        let group = self.state.group.map(|(_, group)| group);
-        let receivers: Vec<NodeId> = std::iter::once(self.state.me).chain(group).collect();
+        // Older groups too: whoever missed the newest still speaks to one, and is given it then.
+        let receivers: Vec<NodeId> =
+            std::iter::once(self.state.me).chain(self.sealing.groups().into_iter().rev()).collect();
         frame::subscribe(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS)
     }
 
     fn tick(&mut self, chance: &mut dyn Chance) {
-        if self.told_at.is_none_or(|at| at.plus_ms(PRESENCE_EVERY_MS) <= self.now) {
+        if self.told_at.is_none_or(|at| at.plus_ms(self.presence_every()) <= self.now) {
             self.announce(chance);
         }
         self.take_over(chance);
@@ -295,7 +313,8 @@ impl<S: Sealing> Node<S> {
     }
 
     fn wake_at(&self) -> Option<UnixMs> {
-        let told = self.told_at.map(|at| at.plus_ms(PRESENCE_EVERY_MS));
+        let tells = self.own.is_some() && self.state.group.is_some();
+        let told = tells.then(|| self.told_at.map_or(self.now, |at| at.plus_ms(self.presence_every())));
         let letters = self.retries.values().map(|(at, _)| *at).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         [told, letters, owed].into_iter().flatten().min()
@@ -309,7 +328,11 @@ impl<S: Sealing> Node<S> {
                 if !can.is_fit() || relays.len() > RELAYS_MAX {
                     return Err(Error::Refused("a machine tells names, no paths, and at most eight relays"));
                 }
+                let moves = self.own.as_ref().is_none_or(|(_, _, before)| *before != relays);
                 self.own = Some((can, load, relays));
+                if moves {
+                    self.subscribe();
+                }
                 self.announce(chance);
                 Ok(())
             }
@@ -330,7 +353,7 @@ impl<S: Sealing> Node<S> {
                 self.tell_all(crate::Tells::Head { origin, size, root, note }, chance)
             }
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
-            Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts(lines), chance),
+            Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
         }
     }
 }

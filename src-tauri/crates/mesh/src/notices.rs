@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 const MENDED_BYTES: usize = 14 * 1024;
 /// Letters of notices that one question brings.
 const MENDED_LETTERS: usize = 16;
-/// How often one node is asked or told, in milliseconds.
+/// How often one other node is told what is here, in milliseconds; less often in a large group.
 const MEND_EVERY_MS: i64 = 20_000;
+/// With how many others a node of a large group compares, of all that tell that they have other notices.
+const MENDED_WITH: u32 = 8;
 /// Makers that one question names.
 const HAS_MAX: usize = 256;
 /// Receipts in one notice.
@@ -38,8 +40,10 @@ impl<S: Sealing> Node<S> {
         }
         self.take_in(&event, notice, chance);
         if let Some((_, group)) = self.state.group {
-            let event = self.sealing.wrap(group, &sealed, self.now, chance)?;
-            self.write_to_all(&event);
+            // It is recorded by now: where it cannot be sealed, the others will find that they lack it.
+            if let Ok(event) = self.sealing.wrap(group, &sealed, self.now, chance) {
+                self.write_to_all(&event);
+            }
         }
         Ok(())
     }
@@ -113,7 +117,7 @@ impl<S: Sealing> Node<S> {
                     None => self.deliver(Delivered::Head { from: maker, note }),
                 }
             }
-            Tells::Receipts(lines) => {
+            Tells::Receipts { lines } => {
                 self.record(Fact::Noticed(event.clone()));
                 if maker != self.state.me {
                     self.deliver(Delivered::Receipts { from: maker, lines });
@@ -125,7 +129,11 @@ impl<S: Sealing> Node<S> {
 
     /// Another node has other notices: it is told which ones are here, and sends what lacks.
     pub(crate) fn mend(&mut self, with: NodeId, chance: &mut dyn Chance) {
-        if self.mended.get(&with).is_some_and(|at| at.plus_ms(MEND_EVERY_MS) > self.now) {
+        let every = MEND_EVERY_MS.saturating_mul(self.largeness().max(1));
+        let is_early = self.mended.get(&with).is_some_and(|at| at.plus_ms(every) > self.now);
+        // In a large group not everybody is asked, but a few by chance: none is left out for long, and none twice in a row.
+        let others = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
+        if is_early || !self.has_way_to(with) || chance.below(others) >= MENDED_WITH {
             return;
         }
         self.mended.insert(with, self.now);
@@ -137,7 +145,7 @@ impl<S: Sealing> Node<S> {
         };
         let has: BTreeMap<NodeId, u64> =
             all.iter().cycle().skip(from).take(all.len().min(HAS_MAX)).copied().collect();
-        self.write_loose(with, Says::Has(has), chance);
+        self.write_loose(with, Says::Has { has }, chance);
     }
 
     /// What another node has: whatever it lacks is sent, as far as it says that it may lack it.
@@ -167,7 +175,7 @@ impl<S: Sealing> Node<S> {
         }
         letters.push(letter);
         for notices in letters.into_iter().filter(|notices| !notices.is_empty()).take(MENDED_LETTERS) {
-            self.write_loose(to, Says::Notices(notices), chance);
+            self.write_loose(to, Says::Notices { notices }, chance);
         }
         // And what is here and newer there is asked for in turn.
         let lacks = has.iter().any(|(maker, count)| {
@@ -200,6 +208,6 @@ fn is_fit(tells: &Tells) -> bool {
         Tells::Owner { conversation, epoch, .. } => is_name(conversation) && is_epoch(*epoch),
         Tells::Withdrawn { .. } => true,
         Tells::Head { origin, note, .. } => is_name(origin) && note.len() <= 4_096,
-        Tells::Receipts(lines) => lines.len() <= RECEIPTS_MAX,
+        Tells::Receipts { lines } => lines.len() <= RECEIPTS_MAX,
     }
 }

@@ -7,10 +7,16 @@ use crate::{Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Prese
 use model::UnixMs;
 use seal::{Digest, canon};
 
-/// How often a node tells that it is here, in milliseconds.
+/// How often a node tells that it is here, in milliseconds, in a group of up to [`PRESENCE_MACHINES`]; less often in proportion in
+/// a larger one, so that what each reads in a minute does not grow with the group.
 pub const PRESENCE_EVERY_MS: i64 = 60_000;
-/// For how long a presence counts, in milliseconds.
-pub const PRESENCE_FOR_MS: i64 = 5 * 60_000;
+/// Machines of a group up to which presence is as frequent as it gets.
+pub const PRESENCE_MACHINES: i64 = 32;
+/// How many times it could have been told anew before a presence expires.
+pub const PRESENCE_COUNTS: i64 = 5;
+/// For how long a presence may say that it counts, in milliseconds.
+const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
+
 /// What a node knows of another that is here.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
@@ -22,7 +28,7 @@ pub(crate) struct Seen {
 impl<S: Sealing> Node<S> {
     /// Which machines are here, and what they can do (HV-3.7-1): those whose presence did not expire.
     pub fn here(&self) -> impl Iterator<Item = (NodeId, &Presence)> {
-        let counts = |seen: &Seen| seen.heard.plus_ms(PRESENCE_FOR_MS) > self.now;
+        let counts = |seen: &Seen| seen.presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now;
         let here = self.seen.iter().filter(move |(node, seen)| self.state.is_peer(**node) && counts(seen));
         here.map(|(node, seen)| (*node, &seen.presence))
     }
@@ -36,7 +42,7 @@ impl<S: Sealing> Node<S> {
             && presence.load <= 100
             && presence.at <= self.now.plus_ms(crate::CLOCK_DIFFERENCE_MS)
             && presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now
-            && presence.until.0.saturating_sub(presence.at.0) <= PRESENCE_FOR_MS;
+            && presence.until.0.saturating_sub(presence.at.0) <= PRESENCE_MS_MAX;
         // A relay may show an old one again: it makes nobody younger.
         let is_newer = self.seen.get(&from).is_none_or(|seen| seen.presence.at < presence.at);
         if !is_fit || !is_newer {
@@ -94,7 +100,7 @@ impl<S: Sealing> Node<S> {
         let presence = Presence {
             protocol: PROTOCOL,
             at: self.now,
-            until: self.now.plus_ms(PRESENCE_FOR_MS),
+            until: self.now.plus_ms(self.presence_every() * PRESENCE_COUNTS),
             can: can.clone(),
             load: (*load).min(100),
             relays: relays.clone(),
@@ -105,6 +111,16 @@ impl<S: Sealing> Node<S> {
             self.told_at = Some(self.now);
             self.write_to_all(&event);
         }
+    }
+
+    /// How many times a group is as large as one in which everything is as frequent as it gets.
+    pub(crate) fn largeness(&self) -> i64 {
+        let peers = i64::try_from(self.state.peers.len()).unwrap_or(i64::MAX);
+        peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES
+    }
+
+    pub(crate) fn presence_every(&self) -> i64 {
+        PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
     }
 
     /// When a node was last here, by this node's clock; since it began, it is given the time to tell.

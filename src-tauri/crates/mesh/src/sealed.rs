@@ -98,6 +98,8 @@ pub trait Sealing {
     fn node(&self) -> NodeId;
     /// Takes in the secret of a group; the newest of them seals for the group, each of them opens.
     fn add_group(&mut self, secret: &[u8; 32]) -> Result<NodeId, Error>;
+    /// The groups whose wraps are opened, the newest last.
+    fn groups(&self) -> Vec<NodeId>;
     /// The secret of a group of this node, for a peer that has an older one.
     fn group_secret(&self, group: NodeId) -> Option<[u8; 32]>;
     /// Draws the secret of a new group.
@@ -242,6 +244,10 @@ impl Sealing for NostrSealing {
             self.groups.remove(0);
         }
         Ok(id)
+    }
+
+    fn groups(&self) -> Vec<NodeId> {
+        self.groups.iter().map(|keys| id_of(&keys.public_key())).collect()
     }
 
     fn group_secret(&self, group: NodeId) -> Option<[u8; 32]> {

@@ -182,10 +182,25 @@ impl State {
         }
     }
 
+    /// The letters to each node that were not opened yet, for a person to see.
+    pub const fn lanes(&self) -> &BTreeMap<NodeId, Lane> {
+        &self.lanes
+    }
+
+    /// The number of the last letter of a node that was opened here.
+    pub fn taken(&self, from: NodeId) -> u64 {
+        self.taken.get(&from).copied().unwrap_or(0)
+    }
+
     /// How many notices of each maker are here.
     pub fn has(&self) -> BTreeMap<NodeId, u64> {
         let counts = self.notices.iter().map(|(node, all)| (*node, number(all.len())));
         counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// The notices of a maker that are here, in order.
+    pub fn notices(&self, maker: NodeId) -> &[WireEvent] {
+        self.notices.get(&maker).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The digest of [`Self::has`].
@@ -379,7 +394,7 @@ impl State {
                     *known = (size, root);
                 }
             }
-            Tells::Withdrawn { .. } | Tells::Receipts(_) => {}
+            Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}
         }
     }
 }

@@ -158,15 +158,21 @@ pub enum Says {
     /// Which letters of the receiver were opened.
     Opened(Opened),
     /// Which notices the sender has.
-    Has(BTreeMap<NodeId, u64>),
+    Has {
+        /// How many of each maker.
+        has: BTreeMap<NodeId, u64>,
+    },
     /// Notices that the receiver lacks.
-    Notices(Vec<WireEvent>),
+    Notices {
+        /// The notices.
+        notices: Vec<WireEvent>,
+    },
 }
 
 impl Says {
     /// Whether it may be lost: the next of its kind makes up for it.
     pub const fn is_loose(&self) -> bool {
-        matches!(self, Self::Opened(_) | Self::Has(_) | Self::Notices(_) | Self::Group(_))
+        matches!(self, Self::Opened(_) | Self::Has { .. } | Self::Notices { .. } | Self::Group(_))
     }
 }
 
@@ -392,7 +398,10 @@ pub enum Tells {
         note: String,
     },
     /// Receipts of the maker's log, so that there is one list.
-    Receipts(Vec<ReceiptLine>),
+    Receipts {
+        /// The receipts.
+        lines: Vec<ReceiptLine>,
+    },
 }
 
 /// A schedule as the mesh knows it.
