@@ -21,6 +21,8 @@
 
 mod approvals;
 pub mod carry;
+mod code;
+mod fact;
 pub mod frame;
 mod letters;
 mod node;

@@ -4,30 +4,25 @@
 //! into a key, so that whoever listens learns nothing to guess from, and whoever stands in between has one guess in each run. Each
 //! side ends after three runs that failed: at most six guesses of a billion for one code.
 
+use crate::code::{DOMAIN, Drawn, halves};
+pub use crate::code::{MEETING_LETTERS, SECRET_LETTERS, draw_code};
 use crate::sealed::{self, Sealing, WireEvent};
 use crate::{Chance, Error, GroupSecret, NodeId, Peer, RELAYS_MAX, frame};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hkdf::Hkdf;
 use model::UnixMs;
-use model::gateway::CODE_ALPHABET;
 use nostr::nips::nip44::v2::{self, ConversationKey};
-use rand_core::{TryCryptoRng, TryRng};
 use seal::keys::PublicKey;
 use seal::{Digest, canon};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use spake2::{Ed25519Group, Identity, Password, Spake2};
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use zeroize::Zeroizing;
 
 /// The kind of an event in which a pairing speaks: ephemeral, so that no relay keeps it.
 pub const PAIRING_KIND: u16 = 24_179;
-/// Letters of a code that say where both meet.
-pub const MEETING_LETTERS: usize = 4;
-/// Letters of a code that are secret.
-pub const SECRET_LETTERS: usize = 6;
 /// For how long a code counts, in milliseconds.
 pub const CODE_FOR_MS: i64 = 10 * 60_000;
 /// Runs that fail before a pairing ends.
@@ -36,8 +31,6 @@ pub const TRIES_MAX: u32 = 3;
 const RUN_MS: i64 = 15_000;
 /// Runs that one code answers; more are a flood.
 const RUNS_MAX: usize = 64;
-/// The domain of all that a pairing derives.
-const DOMAIN: &str = "hermit-mesh-pairing/1";
 /// The name of the subscription.
 const SUBSCRIPTION: &str = "hermit-mesh-pairing";
 /// The longest content of an event of a pairing, in bytes.
@@ -146,55 +139,6 @@ impl std::fmt::Debug for Pairing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pairing").field("channel", &self.channel).finish_non_exhaustive()
     }
-}
-
-/// Chance as the library wants it.
-struct Drawn<'c>(&'c mut dyn Chance);
-
-impl TryRng for Drawn<'_> {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        let mut bytes = [0; 4];
-        self.0.fill(&mut bytes);
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        let mut bytes = [0; 8];
-        self.0.fill(&mut bytes);
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.fill(bytes);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Drawn<'_> {}
-
-/// A new code, as it is shown: `ABCD-EFGHJK`.
-pub fn draw_code(chance: &mut dyn Chance) -> String {
-    let mut random = [0; MEETING_LETTERS + SECRET_LETTERS];
-    chance.fill(&mut random);
-    let mut code = model::gateway::code_of(&random);
-    code.insert(MEETING_LETTERS, '-');
-    code
-}
-
-/// What a person typed, as its two halves; none where it is no code.
-fn halves(code: &str) -> Option<(String, Zeroizing<String>)> {
-    if code.len() > 64 {
-        return None;
-    }
-    let letters: String = code.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
-    let letters = Zeroizing::new(letters.to_ascii_uppercase());
-    let is_code = letters.len() == MEETING_LETTERS + SECRET_LETTERS
-        && letters.bytes().all(|letter| CODE_ALPHABET.contains(&letter));
-    let (meeting, secret) = letters.split_at_checked(MEETING_LETTERS).filter(|_| is_code)?;
-    let channel = Digest::of(format!("{DOMAIN}\nchannel\n{meeting}").as_bytes()).to_string();
-    Some((channel, Zeroizing::new(secret.to_owned())))
 }
 
 fn identities(channel: &str) -> (Identity, Identity) {

@@ -137,7 +137,7 @@ fn answer<S: Make>(world: &mut World<S>) {
 }
 
 fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
-    world.crashes = if world.machines.len() > 200 { 0 } else { 1 };
+    world.crashes = 2;
     for round in 0..rounds {
         for schedule in world.ranks.keys().cloned().collect::<Vec<_>>() {
             world.come_due(&schedule, &format!("slot-{round}"));
@@ -185,18 +185,7 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             let opened = all.clone().find(|at| world.machines[*at].id == *to).map(|at| world.state(at).taken(machine.id));
             assert!(lane.waiting.is_empty(), "machine {index}: {:?} not opened, {opened:?} opened", lane.waiting.keys());
         }
-        if state.has() != world.state(0).has() {
-            for m in &world.machines {
-                for e in world.state(0).notices(m.id).iter().skip(state.notices(m.id).len()) {
-                    eprintln!("{} {} now {} wakes", m.id, e.content, world.now);
-                }
-            }
-            for at in all.clone() {
-                let m = &world.machines[at];
-                eprintln!("{at} {:?} here {:?} group {:?}", m.relays, m.node.as_ref().unwrap().here().map(|(n, p)| (n.to_string()[..4].to_owned(), world.now - p.at.0)).collect::<Vec<_>>(), m.facts.iter().rev().find(|f| matches!(f, Fact::Group{..})));
-            }
-        }
-        assert_eq!(state.has(), world.state(0).has(), "machine {index} lacks notices, of {:?}", world.machines.iter().map(|m| m.id).collect::<Vec<_>>());
+        assert_eq!(state.has(), world.state(0).has(), "machine {index} lacks notices");
         for delivered in &machine.delivered {
             if let Delivered::Input { input, epoch } = delivered {
                 *given.entry(&input.envelope).or_default() += 1;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// When a simulation begins.
 const BEGAN: i64 = 1_800_000_000_000;
 /// For how long a node is away at most, in milliseconds.
-const AWAY_MS: usize = 40 * 60_000;
+const AWAY_MS: usize = 30 * 60_000;
 
 pub struct Machine<S> {
     pub node: Option<Node<S>>,
@@ -48,7 +48,7 @@ pub struct World<S> {
     pub machines: Vec<Machine<S>>,
     pub relays: Vec<Relay>,
     pub cost: Cost,
-    /// How many of a hundred steps are cut short by a crash.
+    /// How many of a thousand steps are cut short by a crash.
     pub crashes: u64,
     events: BTreeMap<(i64, u64), Event>,
     order: u64,
@@ -201,7 +201,7 @@ impl<S: Make> World<S> {
         let now = self.clock(index);
         let Some(node) = self.machines[index].node.as_mut() else { return };
         let step = node.handle(what, now, &mut self.rng).unwrap();
-        let crashes = self.rng.percent(self.crashes);
+        let crashes = self.rng.next() % 1_000 < self.crashes;
         if crashes && self.rng.percent(50) {
             // It dies before the commit: nothing of the step happened.
             self.kill(index);
