@@ -139,15 +139,20 @@ impl<S: Sealing> Node<S> {
         chance: &mut dyn Chance,
     ) -> Result<(Vec<u8>, usize), Error> {
         let mut events = Vec::new();
-        for (to, lane) in self.state.lanes.iter().filter(|(to, _)| only.is_none_or(|only| only == **to)) {
-            for (number, waiting) in &lane.waiting {
-                let letter = self.letter(*to, *number, waiting.says.clone());
+        let none = crate::state::Lane::default();
+        let peers = self.state.peers().map(|peer| peer.node);
+        for to in peers.filter(|to| only.is_none_or(|only| only == *to)) {
+            for (number, waiting) in &self.state.lanes.get(&to).unwrap_or(&none).waiting {
+                let letter = self.letter(to, *number, waiting.says.clone());
                 let text = text(&letter)?;
-                events.push(self.sealing.wrap(*to, &text, now, chance)?);
+                events.push(self.sealing.wrap(to, &text, now, chance)?);
             }
-            let opened = self.state.taken.get(to).copied().unwrap_or(0);
-            let opened = self.letter(*to, 0, crate::Says::Opened(crate::Opened { upto: opened }));
-            events.push(self.sealing.wrap(*to, &text(&opened)?, now, chance)?);
+            if !self.state.taken.contains_key(&to) {
+                continue;
+            }
+            let opened = self.state.taken(to);
+            let opened = self.letter(to, 0, crate::Says::Opened(crate::Opened { upto: opened }));
+            events.push(self.sealing.wrap(to, &text(&opened)?, now, chance)?);
         }
         if let Some((_, group)) = self.state.group {
             for notice in self.state.notices.values().flatten() {
