@@ -1,6 +1,8 @@
 //! Chance that is seeded, and a seal that costs nothing and refuses what the real one refuses.
 
-use mesh::sealed::{MESSAGE_KIND, NOTICE_KIND, NostrSealing, PRESENCE_KIND, Sealing, Unsealed, WRAP_KIND, WireEvent};
+use mesh::sealed::{
+    MESSAGE_KIND, NOTICE_KIND, NostrSealing, PRESENCE_KIND, Sealing, Unsealed, WRAP_KIND, WireEvent,
+};
 use mesh::{Chance, Error, NodeId};
 use model::UnixMs;
 use seal::Digest;

@@ -2,7 +2,10 @@
 
 use crate::fake::{Fake, Make as _, Seeded};
 use mesh::sealed::{Sealing as _, WireEvent};
-use mesh::{Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Telling, Way, carry, frame};
+use mesh::{
+    Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Telling,
+    Way, carry, frame,
+};
 use model::UnixMs;
 use seal::Digest;
 
@@ -13,7 +16,12 @@ fn relay() -> Way {
 }
 
 fn peer(node: NodeId) -> Peer {
-    Peer { node, name: "a machine".to_owned(), relays: vec!["wss://relay.example".to_owned()], approval_key: None }
+    Peer {
+        node,
+        name: "a machine".to_owned(),
+        relays: vec!["wss://relay.example".to_owned()],
+        approval_key: None,
+    }
 }
 
 struct One {
@@ -27,8 +35,12 @@ impl One {
     fn new(secret: u8, others: &[u8]) -> Self {
         let sealing = Fake::make([secret; 32]);
         let id = sealing.node();
-        let mut one =
-            Self { node: Node::new(sealing, State::new(id), NOW), facts: Vec::new(), chance: Seeded(secret.into()), id };
+        let mut one = Self {
+            node: Node::new(sealing, State::new(id), NOW),
+            facts: Vec::new(),
+            chance: Seeded(secret.into()),
+            id,
+        };
         for other in others {
             let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"group") });
             one.does(Happened::Said(Command::Pair { peer: peer(Fake::make([*other; 32]).node()), group }));
@@ -146,7 +158,9 @@ fn a_stranger_gets_nothing_and_stops_nothing() {
     assert_eq!(other.node.state(), &before);
     assert_eq!(other.does(Happened::Tick).tell.len(), 1, "that there was something is told");
     // Frames that are none, of any length, change nothing either.
-    for bytes in [b"".to_vec(), b"[]".to_vec(), vec![b'['; 400_000], b"[\"EVENT\",{}]".to_vec(), vec![0xff; 40]] {
+    for bytes in
+        [b"".to_vec(), b"[]".to_vec(), vec![b'['; 400_000], b"[\"EVENT\",{}]".to_vec(), vec![0xff; 40]]
+    {
         assert_eq!(other.does(Happened::Received { way: relay(), bytes }).facts, []);
     }
     let sent = one.route("c");

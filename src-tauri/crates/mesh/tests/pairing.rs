@@ -1,9 +1,9 @@
 //! Pairing by a code: with the right one, with a wrong one, with somebody in between, and too late.
 
 use crate::fake::{Make as _, Seeded};
+use mesh::GroupSecret;
 use mesh::pairing::{CODE_FOR_MS, Ended, Introduction, Pairing, Progress, draw_code};
 use mesh::sealed::{NostrSealing, Sealing as _};
-use mesh::GroupSecret;
 use model::UnixMs;
 use seal::Digest;
 
@@ -56,7 +56,9 @@ fn with_the_code_both_know_each_other_and_the_one_that_shows_it_gives_its_group(
     let typed = code.to_lowercase().replace('-', " ");
     let mut two = Two::new(&code, &typed);
     two.talk(NOW, |_, _| true);
-    let [Ended::Paired { peer: joiner, group: None }] = two.ended[0].as_slice() else { panic!("{:?}", two.ended) };
+    let [Ended::Paired { peer: joiner, group: None }] = two.ended[0].as_slice() else {
+        panic!("{:?}", two.ended)
+    };
     let [Ended::Paired { peer: inviter, group: Some(group) }] = two.ended[1].as_slice() else {
         panic!("{:?}", two.ended)
     };

@@ -35,7 +35,9 @@ fn a_bent_wrap_is_not_opened_wherever_it_is_bent() {
     let (one, other, mut chance) = two();
     let wrap = one.wrap(other.node(), "words", NOW, &mut chance).unwrap();
     let bent: [fn(&mut WireEvent); 6] = [
-        |event| event.content.replace_range(50..51, if event.content.as_bytes()[50] == b'A' { "B" } else { "A" }),
+        |event| {
+            event.content.replace_range(50..51, if event.content.as_bytes()[50] == b'A' { "B" } else { "A" })
+        },
         |event| event.created_at += 1,
         |event| event.kind = 1_060,
         |event| event.tags.push(vec!["e".to_owned()]),
@@ -96,6 +98,6 @@ fn a_published_vector_of_nip_44_holds() {
     use base64::Engine as _;
     assert_eq!(
         base64::engine::general_purpose::STANDARD.encode(&sealed),
-        "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABee0G5VSK0/9YypIObAtDKfYEAjD35uVkHyB0F4DwrcNaCXlCWZKaArsGrY6M9wnuTMxWfp1RTN9Xga8no+kF5Vsb"
+        "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABee0G5VSK0/9YypIObAtDKfYEAjD35uVkHyB0F4DwrcNaCXlCWZKaArsGrY6M9wnuTMxWfp1RTN9Xga8no+kF5Vsb"
     );
 }

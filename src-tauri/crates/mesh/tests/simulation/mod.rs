@@ -81,7 +81,9 @@ fn route<S: Make>(world: &mut World<S>, done: &mut Done) {
     }
     let owner_of = |world: &World<S>, conversation: &str| {
         let nodes = 0..count - 1;
-        nodes.into_iter().find(|at| world.machines[*at].node.as_ref().is_some_and(|n| n.state().may_write(conversation)))
+        nodes
+            .into_iter()
+            .find(|at| world.machines[*at].node.as_ref().is_some_and(|n| n.state().may_write(conversation)))
     };
     let conversation = done.conversations[world.rng.of(done.conversations.len())].clone();
     if let Some(owner) = owner_of(world, &conversation) {
@@ -182,8 +184,15 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
         assert_eq!(&State::fold(machine.id, &machine.facts), state, "invariant 1, machine {index}");
         assert!(!state.is_peer(withdrawn), "machine {index} knows that it was withdrawn");
         for (to, lane) in state.lanes() {
-            let opened = all.clone().find(|at| world.machines[*at].id == *to).map(|at| world.state(at).taken(machine.id));
-            assert!(lane.waiting.is_empty(), "machine {index}: {:?} not opened, {opened:?} opened", lane.waiting.keys());
+            let opened = all
+                .clone()
+                .find(|at| world.machines[*at].id == *to)
+                .map(|at| world.state(at).taken(machine.id));
+            assert!(
+                lane.waiting.is_empty(),
+                "machine {index}: {:?} not opened, {opened:?} opened",
+                lane.waiting.keys()
+            );
         }
         assert_eq!(state.has(), world.state(0).has(), "machine {index} lacks notices");
         for delivered in &machine.delivered {

@@ -2,7 +2,9 @@
 
 use super::relay::{Manner, Relay};
 use crate::fake::{Make, Seeded};
-use mesh::{Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Way};
+use mesh::{
+    Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Way,
+};
 use model::UnixMs;
 use seal::{Digest, SeedSigner, Signer as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,10 +103,15 @@ impl<S: Make> World<S> {
 
     fn pair_all(&mut self) {
         let group = GroupSecret { epoch: 1, secret: Digest::of(b"the group of a simulation") };
-        let peers: Vec<Peer> = self.machines.iter().enumerate().map(|(at, machine)| {
-            let relays = machine.relays.iter().map(|relay| url(*relay)).collect();
-            Peer { node: machine.id, name: format!("machine {at}"), relays, approval_key: None }
-        }).collect();
+        let peers: Vec<Peer> = self
+            .machines
+            .iter()
+            .enumerate()
+            .map(|(at, machine)| {
+                let relays = machine.relays.iter().map(|relay| url(*relay)).collect();
+                Peer { node: machine.id, name: format!("machine {at}"), relays, approval_key: None }
+            })
+            .collect();
         for index in 0..self.machines.len() {
             self.start(index);
             let me = self.machines[index].id;
@@ -137,7 +144,8 @@ impl<S: Make> World<S> {
                 self.happen(index, Happened::Up(Way::Relay(url(relay))));
             }
         }
-        let due: Vec<_> = self.due.iter().filter(|(schedule, _)| self.ranks[schedule].contains(&index)).cloned().collect();
+        let due: Vec<_> =
+            self.due.iter().filter(|(schedule, _)| self.ranks[schedule].contains(&index)).cloned().collect();
         for (schedule, slot) in due {
             let _ = self.try_say(index, Command::Due { schedule, slot });
         }
