@@ -150,7 +150,7 @@ impl<S: Sealing> Node<S> {
             Says::Has { has } => self.answer_has(from, &has, chance),
             Says::Notices { notices } => {
                 for notice in notices {
-                    self.accept_notice(&notice, chance);
+                    self.accept_notice(&notice);
                 }
             }
             Says::Group(secret) => self.take_group(&secret),

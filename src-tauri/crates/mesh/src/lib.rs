@@ -19,6 +19,8 @@
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
+#![allow(clippy::large_enum_variant, reason = "what is said is made once, moved on and gone")]
+
 mod approvals;
 pub mod carry;
 mod code;

@@ -232,7 +232,7 @@ impl<S: Sealing> Node<S> {
         match (event.kind, group) {
             (PRESENCE_KIND, Some(group)) => self.presence(unsealed.from, group, &unsealed.text, chance),
             (WRAP_KIND, None) => self.take_letter(unsealed.from, &unsealed.text, chance),
-            (WRAP_KIND, Some(_)) => self.take_notice(&unsealed.text, chance),
+            (WRAP_KIND, Some(_)) => self.take_notice(&unsealed.text),
             _ => self.unread(way),
         }
     }

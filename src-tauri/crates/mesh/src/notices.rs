@@ -38,7 +38,7 @@ impl<S: Sealing> Node<S> {
         if !fits(&sealed) {
             return Err(Error::TooLarge);
         }
-        self.take_in(&event, notice, chance);
+        self.take_in(&event, notice);
         if let Some((_, group)) = self.state.group {
             // It is recorded by now: where it cannot be sealed, the others will find that they lack it.
             if let Ok(event) = self.sealing.wrap(group, &sealed, self.now, chance) {
@@ -49,14 +49,14 @@ impl<S: Sealing> Node<S> {
     }
 
     /// A text that a paired node sealed for the group: a notice, of its own or of another's.
-    pub(crate) fn take_notice(&mut self, text: &str, chance: &mut dyn Chance) {
+    pub(crate) fn take_notice(&mut self, text: &str) {
         if let Ok(event) = canon::from_canonical::<WireEvent>(text.as_bytes()) {
-            self.accept_notice(&event, chance);
+            self.accept_notice(&event);
         }
     }
 
     /// A notice counts by its maker's signature, whoever brought it: paired, and the next of its maker.
-    pub(crate) fn accept_notice(&mut self, event: &WireEvent, chance: &mut dyn Chance) {
+    pub(crate) fn accept_notice(&mut self, event: &WireEvent) {
         let maker = event.pubkey;
         let last = self.state.last_notice(maker);
         let known = number(self.state.notices.get(&maker).map_or(0, Vec::len));
@@ -76,31 +76,31 @@ impl<S: Sealing> Node<S> {
             }
             return;
         }
-        self.take_in(event, notice, chance);
+        self.take_in(event, notice);
         let mut next = known + 2;
         while let Some(event) = self.early_notices.remove(&(maker, next)) {
             let last = self.state.last_notice(maker);
             let Some(notice) = parsed(&event).filter(|notice| notice.number <= last) else {
                 return;
             };
-            self.take_in(&event, notice, chance);
+            self.take_in(&event, notice);
             next += 1;
         }
     }
 
     /// A notice that is the next of its maker.
-    fn take_in(&mut self, event: &WireEvent, notice: Notice, chance: &mut dyn Chance) {
+    fn take_in(&mut self, event: &WireEvent, notice: Notice) {
         let maker = event.pubkey;
         match notice.tells {
             Tells::Owner { conversation, epoch: _, taken } => {
-                self.owner_told(event, &conversation, taken, chance);
+                self.owner_told(event, &conversation, taken);
             }
             Tells::Fired { schedule, slot, .. } => self.fired_told(event, &schedule, &slot),
             Tells::Withdrawn { node, upto } => {
                 self.record(Fact::Noticed(event.clone()));
                 // A machine that is withdrawn itself withdraws none, also by what it told before.
                 if maker == self.state.me || self.state.is_peer(maker) {
-                    self.take_withdrawal(node, maker, upto, chance);
+                    self.take_withdrawal(node, maker, upto);
                 }
             }
             Tells::Head { origin, size, root, note } => {

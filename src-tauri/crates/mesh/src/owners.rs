@@ -71,13 +71,7 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    pub(crate) fn owner_told(
-        &mut self,
-        event: &WireEvent,
-        conversation: &str,
-        taken: bool,
-        chance: &mut dyn Chance,
-    ) {
+    pub(crate) fn owner_told(&mut self, event: &WireEvent, conversation: &str, taken: bool) {
         let me = self.state.me;
         let before = self.state.owner(conversation);
         self.record(Fact::Noticed(event.clone()));
@@ -93,7 +87,7 @@ impl<S: Sealing> Node<S> {
         if let Some((_, old)) = before.filter(|_| taken) {
             self.reroute(conversation, old, by);
         }
-        self.route_held(chance);
+        self.route_held();
     }
 
     /// What waits for an owner that did not hand over goes to the new one instead.
@@ -111,7 +105,7 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    pub(crate) fn route_held(&mut self, _chance: &mut dyn Chance) {
+    pub(crate) fn route_held(&mut self) {
         let held: Vec<Input> = self.state.held.values().cloned().collect();
         for input in held {
             let id = input.id();

@@ -169,7 +169,7 @@ impl<S: Sealing> Node<S> {
     }
 
     /// A machine is withdrawn: what waits for it will never come, and what it was to pass on looks for another owner.
-    pub(crate) fn take_withdrawal(&mut self, node: NodeId, by: NodeId, upto: u64, chance: &mut dyn Chance) {
+    pub(crate) fn take_withdrawal(&mut self, node: NodeId, by: NodeId, upto: u64) {
         let known = self.state.withdrawn.get(&node);
         if node == self.state.me || known.is_some_and(|known| *known <= upto) {
             return;
@@ -186,6 +186,6 @@ impl<S: Sealing> Node<S> {
         self.early.remove(&node);
         self.retries.retain(|(to, _), _| *to != node);
         self.owed.remove(&node);
-        self.route_held(chance);
+        self.route_held();
     }
 }
