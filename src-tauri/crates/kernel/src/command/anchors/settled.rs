@@ -63,7 +63,7 @@ impl Kernel {
         let acted = state.receipts.iter().rfind(|one| one.receipt_class == ReceiptClass::ToolExecution);
         let code = acted.map(|receipt| receipt.result_code);
         let came = match code {
-            Some(ResultCode::Succeeded) => self.came_of(&state),
+            Some(ResultCode::Succeeded) => self.anchor_came(&state),
             _ => None,
         };
         let why = match code {
@@ -128,7 +128,7 @@ impl Kernel {
     }
 
     /// What an act came to, and the proof that it left; none where either is damaged.
-    fn came_of(&self, state: &TaskState) -> Option<(AnchorCame, Option<ArtifactRef>)> {
+    fn anchor_came(&self, state: &TaskState) -> Option<(AnchorCame, Option<ArtifactRef>)> {
         let results = state.artifacts.values().filter(|one| one.kind == ArtifactKind::ActionResult);
         let read =
             |sha256: &Digest| serde_json::from_slice::<AnchorCame>(&self.artifacts.read(sha256).ok()?).ok();
