@@ -135,7 +135,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Schedule(_)) => Some(ResourceId::Skin("harbour".to_owned())),
         Some(ResourceId::Skin(_)) => Some(ResourceId::Gateway("family".to_owned())),
         Some(ResourceId::Gateway(_)) => Some(ResourceId::Chat("family".to_owned(), "!room/1".to_owned())),
-        Some(ResourceId::Chat(..)) => None,
+        Some(ResourceId::Chat(..)) => Some(ResourceId::Soul),
+        Some(ResourceId::Soul) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }
