@@ -61,7 +61,7 @@ test("each clock tells how it stands: pending since when and for what, anchored 
   expect(failed.getByText("Link 2 of the identity")).toBeTruthy();
   expect(failed.getByText("Failed")).toBeTruthy();
   expect(failed.getByText("U+202E"), "what would turn the line is shown").toBeTruthy();
-  expect(failed.queryByRole("button", { name: /^Ask how/ })).toBeNull();
+  expect(failed.queryByRole("button", { name: /^Ask how anchor/ })).toBeNull();
   const withdrawn = await card(3);
   expect(withdrawn.getByText("Withdrawn")).toBeTruthy();
   expect(withdrawn.getByText(/no longer part of it\. It is not proven now/)).toBeTruthy();

@@ -81,7 +81,7 @@ function One({ anchor: one }: { anchor: Anchor }) {
       </ul>
       {one.clocks.some(isOpen) && (
         <div className={styles.buttons}>
-          <Button because={complete.isPending ? "Asking" : null} aria-label={`Ask how anchor ${one.number} stands`} onClick={() => complete.mutate({ number: one.number, channel: "app" })}>Ask how it stands</Button>
+          <Button because={complete.isPending ? "Asking" : null} onClick={() => complete.mutate({ number: one.number, channel: "app" })}>Ask how anchor {one.number} stands</Button>
           {complete.data !== undefined && <span>It is asked by <Link to="/task/$id" params={{ id: complete.data.task_id }}>a task</Link>, which may wait for your answer.</span>}
         </div>
       )}

@@ -92,7 +92,7 @@ function Form({ by }: { by: ClockSettings }) {
             options={[{ value: AS_IT_IS, label: "As it is set" }, { value: "", label: "None" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}
           />
           {isBrowser
-            ? <div><p>A cookie file, or a file of headers where you have no node, is named at a terminal: a page in a browser names no place of this machine. Stop Hermit, run one of these, and start it again:</p><Copyable text="hermit anchor clocks set --bitcoin-cookie ~/.bitcoin/.cookie" /><Copyable text="hermit anchor clocks set --headers-file FILE" /></div>
+            ? <div className={styles.form}><p>A cookie file, or a file of headers where you have no node, is named at a terminal: a page in a browser names no place of this machine. Stop Hermit, run one of these, and start it again:</p><Copyable text="hermit anchor clocks set --bitcoin-cookie ~/.bitcoin/.cookie" /><Copyable text="hermit anchor clocks set --headers-file FILE" /></div>
             : (
               <>
                 <TextField label="Or its cookie file" mono value={cookie} spellCheck={false} placeholder="/home/you/.bitcoin/.cookie" hint="On the machine that runs Hermit. It stays as it is set while this is empty." onChange={(event) => setCookie(event.target.value)} />

@@ -22,7 +22,7 @@ export function Key({ of }: { of: Identity }) {
       ]} />
       {of.npub !== null && <div><p>As Nostr spells it:</p><Copyable text={of.npub} /></div>}
       {of.address !== null && <div><p>Its address on Bitcoin's main chain:</p><Copyable text={of.address} /></div>}
-      <p className={styles.note}>The instance is its number, made once: a new key or a new SOUL.md makes no other instance. The key is used for Nostr and Bitcoin and for nothing else.</p>
+      <p className={styles.note}>This instance is its identifier, made once: a new key or a new SOUL.md makes no other instance. The key is used for Nostr and Bitcoin and for nothing else.</p>
       {of.version > 0 && !of.attested && <Attest version={of.version} />}
       {of.graph.links.length > 0 && <Export />}
       <p>When your log was there is shown by <Link to="/anchors">anchors</Link>, at clocks elsewhere.</p>

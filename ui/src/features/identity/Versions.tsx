@@ -46,11 +46,11 @@ function Version({ of: one }: { of: SoulVersion }) {
         <Time at={one.written_at} ago />
         <Hash of={one.soul_sha256} />
         <AttestedTag is={one.attested} />
-        {one.task_id !== null && <Link to="/task/$id" params={{ id: one.task_id }}>Who approved it</Link>}
+        {one.task_id !== null && <Link to="/task/$id" params={{ id: one.task_id }}>Its task</Link>}
       </div>
       <div className={styles.buttons}>
-        {one.version > 1 && <Button aria-expanded={seen === "changes"} aria-label={`What version ${one.version} changed`} onClick={() => see("changes")}>What it changed</Button>}
-        <Button aria-expanded={seen === "text"} aria-label={`Text of version ${one.version}`} onClick={() => see("text")}>Text</Button>
+        {one.version > 1 && <Button aria-expanded={seen === "changes"} onClick={() => see("changes")}>What version {one.version} changed</Button>}
+        <Button aria-expanded={seen === "text"} onClick={() => see("text")}>Text of version {one.version}</Button>
       </div>
       {seen === "text" && <Then version={one.version} />}
       {seen === "changes" && <Difference from={one.version - 1} to={one.version} />}

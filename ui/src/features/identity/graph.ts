@@ -20,7 +20,8 @@ export interface Row {
   isCut: boolean;
 }
 
-const CUTS: ReadonlySet<string> = new Set(["gap", "fork", "second_genesis", "other_instance"]);
+/** Findings with which nothing sound leads to a link from the one before. */
+const CUTS: readonly string[] = ["gap", "fork", "second_genesis", "other_instance"];
 
 /** The links of a chain, from the first to the newest. */
 export function rowsOf(graph: Pick<TrustGraph, "links" | "findings">): Row[] {
@@ -43,7 +44,7 @@ export function rowsOf(graph: Pick<TrustGraph, "links" | "findings">): Row[] {
     const findings = found.get(link.number) ?? [];
     const signer = keys.at(-1);
     lane = signer === undefined ? lane ?? 0 : signer.number - 1;
-    return { link, keys, lane, from, findings, isCut: findings.some((one) => CUTS.has(one.what)) };
+    return { link, keys, lane, from, findings, isCut: findings.some((one) => CUTS.includes(one.what)) };
   });
 }
 
