@@ -233,7 +233,7 @@ macro_rules! with_commands {
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
-        "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys];
+        "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys, approvals];
         "makes the task that asks a person whether SOUL.md is this text from now on" identity.write(Write) -> Submitted, write [];
         "signs an attestation of SOUL.md with the key of this instance" identity.attest(Attest) -> Attested, owner [];
         "follows a chain of attestations and hand-overs back to genesis" identity.verify(Verify) -> TrustGraph, free [];

@@ -453,7 +453,7 @@ class Teller {
       case "artifact.created":
         this.#given.push(...givenBy(body));
         break;
-      case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
+      case "anchor.asked": case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
       case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
       case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":

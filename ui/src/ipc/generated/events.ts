@@ -177,6 +177,7 @@ export const EVENT_NAME = [
   "identity.linked",
   "identity.published",
   "anchor.requested",
+  "anchor.asked",
   "anchor.stamped",
   "anchor.completed",
   "anchor.withdrawn",
