@@ -1906,5 +1906,6 @@ export const TOOL = [
   "register",
   "guest",
   "message",
+  "anchor",
 ] as const;
 export type Tool = (typeof TOOL)[number];

@@ -166,6 +166,7 @@ export const register = tagged("op", {
   pass_on: object({ server: string, tools: record(actionClass) }, "closed"),
   login: object({ server: string, terms: loginTerms, was: nullable(loginTerms) }, "closed"),
   rules: object({ rules: string, was: string }, "closed"),
+  soul: object({ version: u32, text: string, was: string }, "closed"),
   skill: object({ trust: trustSkill }, "closed"),
   playbook: object({ adopt: adoptPlaybook }, "closed"),
   schedule: object({ keep: keepSchedule }, "closed"),
@@ -176,6 +177,12 @@ export const register = tagged("op", {
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
 export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
 export const messageButton = object({ label: string, data: string }, "closed");
+export const anchorClock = names("rfc3161", "opentimestamps", "op_return");
+export const anchorSubject = tagged("of", {
+  head: object({ origin: string, size: u64, root: digest, note_sha256: digest }, "closed"),
+  link: object({ number: u64 }, "closed"),
+});
+export const blockTime = object({ height: u64, hash: string, time: u64, depth: u64 }, "closed");
 export const action = tagged("tool", {
   observe: object({ items: array(readItem) }),
   change: object({ items: array(changeItem) }),
@@ -188,6 +195,7 @@ export const action = tagged("tool", {
   register: register,
   guest: object({ launch: guestLaunch, prompt: string, goes_on: boolean, heard: u32, timeout_ms: u64 }),
   message: object({ gateway: string, version: u32, service: service, hosts: array(string), chat: string, to: string, text: string, buttons: defaulted(array(messageButton)), reply_to: nullable(string), edits: nullable(string), file: nullable(artifactRef), repeat_key: string }, "closed"),
+  anchor: object({ number: u64, clock: anchorClock, digest: digest, subject: anchorSubject, completes: boolean, at: defaulted(array(string)), node: nullable(string), nonce: string, depth: u32, prior: nullable(artifactRef), was: nullable(blockTime), fee_max: nullable(u64) }, "closed"),
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
@@ -215,6 +223,7 @@ export const cover = tagged("kind", {
   host: object({ name: string, port: u16, write: boolean }, "closed"),
   act: object({ action_sha256: digest, summary: string }, "closed"),
   chat: object({ gateway: string, version: u32, chat: string }, "closed"),
+  anchor: object({ clock: anchorClock, hosts: array(string) }, "closed"),
 });
 export const standingScope = tagged("kind", {
   user: object({}),
@@ -228,7 +237,7 @@ export const passkeyEnrolment = object({ format: string, log_id: string, credent
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin", "gateway", "chat.message");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin", "gateway", "chat.message", "soul", "identity.link");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -440,6 +449,7 @@ export const REGISTRY = [
   "identity.linked",
   "identity.published",
   "anchor.requested",
+  "anchor.asked",
   "anchor.stamped",
   "anchor.completed",
   "anchor.withdrawn",
