@@ -150,7 +150,7 @@ impl Clocks for OwnClocks {
 
     fn block(&self, height: u64) -> Result<Option<SeenBlock>, Undelivered> {
         if let Some(node) = self.node().map_err(NodeError::undelivered)? {
-            return block_of(&node, height).map_err(NodeError::undelivered);
+            return block_of(&node, height).map_err(NodeError::unanswered);
         }
         match self.settings().headers_file {
             Some(path) => block_in(&path, height).map_err(Undelivered::NotSent),

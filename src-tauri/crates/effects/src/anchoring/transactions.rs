@@ -55,7 +55,11 @@ pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered
     node_is_covered(act, anchor)?;
     let clocks = &act.executors.clocks;
     let mut came = blank(act);
-    came.txid = clocks.op_return_of(&anchor.digest)?.map(|sent| sent.txid);
+    // Whatever is not known: nothing is sent by asking.
+    let known = clocks.op_return_of(&anchor.digest).map_err(|error| match error {
+        Undelivered::NotSent(why) | Undelivered::Unknown(why) => Undelivered::NotSent(why),
+    })?;
+    came.txid = known.map(|sent| sent.txid);
     let proven = match &came.txid {
         Some(txid) => clocks.op_return_state(txid)?.proven,
         None => None,

@@ -265,6 +265,13 @@ fn what_was_refused_at_once_is_forgotten_and_a_node_that_catches_up_is_sent_noth
     assert!(room.wallet().journal.read().unwrap().is_empty());
     room.says().refuses_all = false;
     assert!(room.anchors(&digest).is_ok());
+    room.says().waiting.clear();
+    room.says().refuses_all = true;
+    assert!(matches!(room.anchors(&digest), Err(Undelivered::NotSent(_))));
+    assert_eq!(room.wallet().journal.read().unwrap().len(), 1, "what went out once stays written down");
+    // A chain that is shorter than the one on which it was made says nothing about it.
+    room.says().height = 400;
+    assert!(matches!(room.anchors(&digest), Err(Undelivered::Unknown(_))));
 }
 
 #[test]
