@@ -20,6 +20,8 @@ use wire::anchors::{ClockSettings, SetClocks, WalletState};
 
 /// Bytes of a file of headers: twice what Bitcoin had in 2026, as lines of hex.
 const HEADERS_BYTES_MAX: u64 = 2_000_000 * 161 + 64;
+/// Bitcoin's main chain, as nodes name it.
+const MAIN_CHAIN: &str = "main";
 /// Bytes of a header.
 const HEADER_BYTES: usize = 80;
 
@@ -85,11 +87,18 @@ impl OwnClocks {
         };
         let seen = self.wallet().map_err(words)?.seen().map_err(|e| e.to_string())?;
         let (fee, says) = match seen.fee {
-            Ok(fee) => (Some(fee), None),
+            Ok(fee) => (Some(fee), elsewhere(&seen.chain)),
             Err(why) => (None, Some(why)),
         };
         Ok(WalletState { address: Some(seen.address), balance: Some(seen.balance), fee, says })
     }
+}
+
+/// What is to be known of a node that is not on Bitcoin's main chain.
+fn elsewhere(chain: &str) -> Option<String> {
+    (chain != MAIN_CHAIN).then(|| {
+        format!("the node is on the chain `{chain}`: what is anchored there is not on Bitcoin's main chain")
+    })
 }
 
 /// The block of a height on the node's best chain.
