@@ -287,12 +287,14 @@ impl BitcoinWallet {
         let before = self.journal.read().map_err(not_kept)?.into_iter().find(|one| one.digest == *digest);
         let mut coins = held.coins;
         if let Some(before) = &before {
-            match self.node.send(&before.raw) {
-                Ok(()) => return Ok(Sent { txid: before.txid.clone(), fee: before.fee }),
-                Err(NodeError::Refused { .. }) => {}
-                Err(error) => return Err(error.undelivered()),
+            // What a person allows now may be less than what they allowed then.
+            let again = (before.fee <= fee_max).then(|| self.node.send(&before.raw));
+            match again {
+                Some(Ok(())) => return Ok(Sent { txid: before.txid.clone(), fee: before.fee }),
+                Some(Err(NodeError::Refused { .. })) | None => {}
+                Some(Err(error)) => return Err(error.undelivered()),
             }
-            // The node takes it no more. Another must spend a coin of it, where there is one still, so that only one of both can
+            // The node takes it no more, or it is too dear. Another must spend a coin of it, where there is one still, so that only one of both can
             // come into the chain; where there is none, something else has spent them.
             let spends = wallet::read(&before.raw).map_err(not_made)?.spends;
             let shared =

@@ -201,6 +201,12 @@ fn a_transaction_whose_answer_was_lost_is_found_or_sent_again_as_it_was() {
     assert!(says.sent.len() == 2 && says.sent[0] == says.sent[1]);
     let carried = wallet::read(&says.sent[0]).unwrap();
     assert!(carried.says(&words(&digest)) && carried.spends.len() == 1);
+    drop(says);
+    // A later yes to less than it costs does not send it again.
+    room.says().waiting.clear();
+    let dear = room.wallet().op_return(&digest, 160);
+    assert!(matches!(&dear, Err(Undelivered::NotSent(why)) if why.contains("at most 160")), "{dear:?}");
+    assert_eq!(room.says().sent.len(), 2);
 }
 
 #[test]
