@@ -20,8 +20,6 @@ use wire::anchors::{ClockSettings, SetClocks, WalletState};
 
 /// Bytes of a file of headers: twice what Bitcoin had in 2026, as lines of hex.
 const HEADERS_BYTES_MAX: u64 = 2_000_000 * 161 + 64;
-/// Bitcoin's main chain, as nodes name it.
-const MAIN_CHAIN: &str = "main";
 /// Bytes of a header.
 const HEADER_BYTES: usize = 80;
 
@@ -96,7 +94,7 @@ impl OwnClocks {
 
 /// What is to be known of a node that is not on Bitcoin's main chain.
 fn elsewhere(chain: &str) -> Option<String> {
-    (chain != MAIN_CHAIN).then(|| {
+    (chain != "main").then(|| {
         format!("the node is on the chain `{chain}`: what is anchored there is not on Bitcoin's main chain")
     })
 }
