@@ -91,6 +91,7 @@ fn five_generations_of_keys_are_followed_elsewhere_and_each_tampered_copy_is_nam
     stage.hermit(&["keys", "revoke", &log, "--reason", "it was copied", "--yes"]).ends(0);
     let graph = followed(&stage, &exported(&stage, "revoked.jsonl"), 0);
     assert_eq!((&graph["links"][10]["kind"], &graph["key_in_force"]), (&Value::from("revocation"), &keys[4]));
+    assert_eq!(graph["links"][10]["revoked"], keys[0], "it says which");
 }
 
 /// What becomes of the lines of a chain: the first is that of the key, so that a link's line is its number.

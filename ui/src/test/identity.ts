@@ -10,7 +10,7 @@ export const SOUL_BEFORE = "# Ada\n\nYou look after letters.\n";
 export function trustLink(number: number, more: Partial<TrustLink> = {}): TrustLink {
   return {
     number, link_sha256: number.toString(16).padStart(64, "0"), kind: "attestation", previous: number === 1 ? null : (number - 1).toString(16).padStart(64, "0"), version: number,
-    soul_sha256: "50".repeat(32), signed_by: [KEYS[0]], reason: null, made_at: AT - 1_000_000 + number * 1000, log_size: 40 + number, published: [], ...more,
+    soul_sha256: "50".repeat(32), signed_by: [KEYS[0]], reason: null, revoked: null, made_at: AT - 1_000_000 + number * 1000, log_size: 40 + number, published: [], ...more,
   };
 }
 

@@ -62,7 +62,11 @@ impl AnchorSettings {
             }
         }
         for url in self.authorities.iter().chain(&self.calendars).chain(&self.bitcoin_node) {
-            url.parse::<WebUrl>().map_err(|e| format!("`{url}`: {e}"))?;
+            url.parse::<WebUrl>().map_err(|e| match url.contains('@') {
+                // It is not said again: a password may stand in it.
+                true => "an address holds no name and no password; a secret does".to_owned(),
+                false => format!("`{url}`: {e}"),
+            })?;
         }
         if self.bitcoin_cookie.is_some() && self.bitcoin_secret.is_some() {
             return Err("a Bitcoin node is shown its cookie file or a secret, not both".to_owned());
@@ -170,6 +174,9 @@ mod tests {
         };
         assert!(refused(&|s| s.calendars = vec!["calendar".to_owned()]));
         assert!(refused(&|s| s.authorities = vec!["https://tsa.example/tsr".to_owned(); SERVERS_MAX + 1]));
+        let node = Some("http://me:word@127.0.0.1:8332".to_owned());
+        let told = AnchorSettings { bitcoin_node: node, ..AnchorSettings::default() }.check().unwrap_err();
+        assert!(told.contains("a secret does") && !told.contains("me:word"), "{told}");
         assert!(refused(&|s| s.depth = Some(0)));
         assert!(refused(&|s| s.every_hours = Some(HOURS_MAX + 1)));
         assert!(refused(&|s| {

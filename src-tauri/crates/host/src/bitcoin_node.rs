@@ -85,6 +85,11 @@ impl NodeError {
             _ => Undelivered::NotSent(self.to_string()),
         }
     }
+
+    /// The same, of a question: nothing was sent by it.
+    pub fn unanswered(self) -> Undelivered {
+        Undelivered::NotSent(self.to_string())
+    }
 }
 
 /// A node.
@@ -160,6 +165,12 @@ impl BitcoinNode {
     /// The line that says who asks, wiped when dropped.
     fn authorization(&self) -> Result<Zeroizing<String>, NodeError> {
         let words = match &self.login {
+            // Any other file of this machine would do as well, and go elsewhere.
+            Login::Cookie(_) if !is_here(self.server.rsplit_once(':').map_or("", |(host, _)| host)) => {
+                let why =
+                    "a cookie file is shown to a node on this machine only; name a secret for one elsewhere";
+                return Err(NodeError::Login(why.to_owned()));
+            }
             Login::Cookie(path) => cookie(path)?,
             Login::Secret { handle, secrets, book } => {
                 let refused = |why: String| NodeError::Login(format!("`secret:{handle}` {why}"));
@@ -186,23 +197,28 @@ impl From<NodeError> for Error {
     }
 }
 
+/// Whether a name is that of this machine.
+fn is_here(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
 /// `name:port` of an address that is spoken to.
 fn server_at(url: &str) -> Result<String, NodeError> {
     let refused = |why: &str| NodeError::Address(format!("`{url}` {why}"));
+    // First of all, so that no refusal says it again.
+    if url.contains('@') {
+        return Err(NodeError::Address("name and password go into a secret, not here".to_owned()));
+    }
     let uri: Uri = url.parse().map_err(|_| refused("is no address"))?;
     let host = uri.host().ok_or_else(|| refused("names no machine"))?;
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let is_here = bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     match uri.scheme_str() {
         Some("https") => {}
-        Some("http") if is_here => {}
+        Some("http") if is_here(host) => {}
         Some("http") => {
             return Err(refused("is on another machine: only `https://` keeps its password to itself there"));
         }
         _ => return Err(refused("has to begin with `http://` or `https://`")),
-    }
-    if uri.authority().is_some_and(|all| all.as_str().contains('@')) {
-        return Err(NodeError::Address("name and password go into a secret, not here".to_owned()));
     }
     if uri.query().is_some() {
         return Err(refused("has a `?`, which no node reads"));

@@ -129,7 +129,7 @@ impl BitcoinWallet {
         fee_max: u64,
     ) -> Result<Sent, Undelivered> {
         self.send_once(from, link, fee_max, &|of_from, fee| {
-            let of_to = self.held(&to.public()).map_err(NodeError::undelivered)?.coins;
+            let of_to = self.held(&to.public()).map_err(NodeError::unanswered)?.coins;
             wallet::handover_transaction((from, of_from), (to, &of_to), &words(link), fee).map_err(not_made)
         })
     }
@@ -208,6 +208,10 @@ impl BitcoinWallet {
         }
         let Some(entry) = entry else { return Ok(Place::Unsure) };
         let newest = self.node.chain()?.height;
+        // That is another chain, or the beginning of this one.
+        if newest < entry.from_height {
+            return Ok(Place::Unsure);
+        }
         let from = entry.from_height.max((newest + 1).saturating_sub(BLOCKS_SEARCHED_MAX));
         for height in (from..=newest).rev() {
             let Some(hash) = self.node.block_hash(height)? else { continue };
@@ -227,21 +231,26 @@ impl BitcoinWallet {
     fn already(&self, digest: &Digest, held: Option<&Held>) -> Result<Option<Sent>, Undelivered> {
         let entry = self.journal.read().map_err(not_kept)?.into_iter().find(|one| one.digest == *digest);
         if let Some(entry) = entry {
-            return match self.place(&entry.txid, Some(&entry)).map_err(NodeError::undelivered)? {
-                Place::Block(_) | Place::Waits => Ok(Some(Sent { txid: entry.txid, fee: entry.fee })),
-                Place::Nowhere => Ok(None),
-                Place::Unsure => Err(Undelivered::Unknown(format!(
-                    "the transaction {} was made, and the node cannot tell whether the chain holds it",
-                    entry.txid
-                ))),
-            };
+            match self.place(&entry.txid, Some(&entry)).map_err(NodeError::undelivered)? {
+                Place::Block(_) | Place::Waits => {
+                    return Ok(Some(Sent { txid: entry.txid, fee: entry.fee }));
+                }
+                // It may be one whose place this was made to take.
+                Place::Nowhere => {}
+                Place::Unsure => {
+                    return Err(Undelivered::Unknown(format!(
+                        "the transaction {} was made, and the node cannot tell whether the chain holds it",
+                        entry.txid
+                    )));
+                }
+            }
         }
         let looked = match held {
             Some(_) => None,
-            None => Some(self.held(&self.key.public()).map_err(NodeError::undelivered)?),
+            None => Some(self.held(&self.key.public()).map_err(NodeError::unanswered)?),
         };
         let Some(held) = held.or(looked.as_ref()) else { return Ok(None) };
-        self.among(&words(digest), held).map_err(NodeError::undelivered)
+        self.among(&words(digest), held).map_err(NodeError::unanswered)
     }
 
     /// The one of the key's own transactions that says these words.
@@ -271,19 +280,21 @@ impl BitcoinWallet {
         make: &dyn Fn(&[Coin], Fee) -> Result<Made, Undelivered>,
     ) -> Result<Sent, Undelivered> {
         let _one = self.journal.claim().map_err(not_kept)?;
-        let held = self.held(&key.public()).map_err(NodeError::undelivered)?;
+        let held = self.held(&key.public()).map_err(NodeError::unanswered)?;
         if let Some(sent) = self.already(digest, Some(&held))? {
             return Ok(sent);
         }
         let before = self.journal.read().map_err(not_kept)?.into_iter().find(|one| one.digest == *digest);
         let mut coins = held.coins;
-        if let Some(before) = before {
-            match self.node.send(&before.raw) {
-                Ok(()) => return Ok(Sent { txid: before.txid, fee: before.fee }),
-                Err(NodeError::Refused { .. }) => {}
-                Err(error) => return Err(error.undelivered()),
+        if let Some(before) = &before {
+            // What a person allows now may be less than what they allowed then.
+            let again = (before.fee <= fee_max).then(|| self.node.send(&before.raw));
+            match again {
+                Some(Ok(())) => return Ok(Sent { txid: before.txid.clone(), fee: before.fee }),
+                Some(Err(NodeError::Refused { .. })) | None => {}
+                Some(Err(error)) => return Err(error.undelivered()),
             }
-            // The node takes it no more. Another must spend a coin of it, where there is one still, so that only one of both can
+            // The node takes it no more, or it is too dear. Another must spend a coin of it, where there is one still, so that only one of both can
             // come into the chain; where there is none, something else has spent them.
             let spends = wallet::read(&before.raw).map_err(not_made)?.spends;
             let shared =
@@ -292,20 +303,24 @@ impl BitcoinWallet {
                 coins.retain(shared);
             }
         }
-        let chain = self.node.chain().map_err(NodeError::undelivered)?;
+        let chain = self.node.chain().map_err(NodeError::unanswered)?;
         if chain.is_catching_up {
             return Err(Undelivered::NotSent("the node is still reading the chain".to_owned()));
         }
-        let rate = self.node.rate().map_err(NodeError::undelivered)?;
+        let rate = self.node.rate().map_err(NodeError::unanswered)?;
         let made = make(&coins, Fee { rate, max: fee_max })?;
-        self.send_new(digest, made, chain.height.saturating_sub(BLOCKS_LOST_MAX))
+        self.send_new(digest, made, before.as_ref(), chain.height.saturating_sub(BLOCKS_LOST_MAX))
     }
 
-    /// Writes a transaction down and sends it.
-    fn send_new(&self, digest: &Digest, made: Made, from_height: u64) -> Result<Sent, Undelivered> {
-        if let Some(why) =
-            self.node.would_refuse(&made.raw).map_err(|e| Undelivered::NotSent(e.to_string()))?
-        {
+    /// Writes a transaction down, in place of the one before of that digest, and sends it.
+    fn send_new(
+        &self,
+        digest: &Digest,
+        made: Made,
+        before: Option<&Entry>,
+        from_height: u64,
+    ) -> Result<Sent, Undelivered> {
+        if let Some(why) = self.node.would_refuse(&made.raw).map_err(NodeError::unanswered)? {
             return Err(Undelivered::NotSent(format!("the node would not take the transaction: {why}")));
         }
         let entry = Entry {
@@ -320,7 +335,12 @@ impl BitcoinWallet {
         match self.node.send(&entry.raw) {
             Ok(()) => Ok(Sent { txid: entry.txid, fee: entry.fee }),
             Err(error @ NodeError::Refused { .. }) => {
-                self.journal.forget(&entry.txid).map_err(not_kept)?;
+                let kept = match before {
+                    // It went out once, and may be under way elsewhere.
+                    Some(before) => self.journal.keep(before),
+                    None => self.journal.forget(&entry.txid),
+                };
+                kept.map_err(not_kept)?;
                 Err(error.undelivered())
             }
             Err(error) => Err(error.undelivered()),

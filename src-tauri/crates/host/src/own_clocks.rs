@@ -85,11 +85,18 @@ impl OwnClocks {
         };
         let seen = self.wallet().map_err(words)?.seen().map_err(|e| e.to_string())?;
         let (fee, says) = match seen.fee {
-            Ok(fee) => (Some(fee), None),
+            Ok(fee) => (Some(fee), elsewhere(&seen.chain)),
             Err(why) => (None, Some(why)),
         };
         Ok(WalletState { address: Some(seen.address), balance: Some(seen.balance), fee, says })
     }
+}
+
+/// What is to be known of a node that is not on Bitcoin's main chain.
+fn elsewhere(chain: &str) -> Option<String> {
+    (chain != "main").then(|| {
+        format!("the node is on the chain `{chain}`: what is anchored there is not on Bitcoin's main chain")
+    })
 }
 
 /// The block of a height on the node's best chain.
@@ -150,7 +157,7 @@ impl Clocks for OwnClocks {
 
     fn block(&self, height: u64) -> Result<Option<SeenBlock>, Undelivered> {
         if let Some(node) = self.node().map_err(NodeError::undelivered)? {
-            return block_of(&node, height).map_err(NodeError::undelivered);
+            return block_of(&node, height).map_err(NodeError::unanswered);
         }
         match self.settings().headers_file {
             Some(path) => block_in(&path, height).map_err(Undelivered::NotSent),

@@ -116,6 +116,11 @@ impl TestChain {
         self.state().tip += blocks;
     }
 
+    /// The wallet does not know any more what it has sent, as after a restore.
+    pub fn forgets(&self) {
+        self.state().wallet.clear();
+    }
+
     /// The next block has this root.
     fn holds(&self, root: [u8; 32]) -> u64 {
         let mut state = self.state();

@@ -31,9 +31,14 @@ fn worth(spent: &[Spent<'_>]) -> u64 {
     spent.iter().fold(0, |sum, (coin, _)| sum.saturating_add(coin.satoshi))
 }
 
+/// Whether a coin is worth more than its input costs at a rate, in satoshi for 1,000 virtual bytes.
+pub fn is_worth_spending(coin: &Coin, rate: u64) -> bool {
+    coin.satoshi > cost(rate, INPUT_VBYTES)
+}
+
 /// The coins that are worth what their input costs, those in blocks first, the largest first, each once.
 fn worthwhile<'a>(coins: &'a [Coin], pubkey: &'a str, rate: u64) -> Vec<Spent<'a>> {
-    let mut found: Vec<&Coin> = coins.iter().filter(|coin| coin.satoshi > cost(rate, INPUT_VBYTES)).collect();
+    let mut found: Vec<&Coin> = coins.iter().filter(|coin| is_worth_spending(coin, rate)).collect();
     found.sort_by_key(|coin| (!coin.is_confirmed, Reverse(coin.satoshi), coin.txid.clone(), coin.vout));
     found.dedup_by_key(|coin| (coin.txid.clone(), coin.vout));
     found.truncate(COINS_MAX);

@@ -21,7 +21,7 @@ mod place;
 mod read;
 mod sign;
 
-pub use choose::{anchor_fee, anchor_transaction, handover_transaction};
+pub use choose::{anchor_fee, anchor_transaction, handover_transaction, is_worth_spending};
 pub use place::{address, chain_known, descriptor, script};
 pub use read::{InBlock, Read, block_of, header_bytes, read, satoshi};
 

@@ -135,6 +135,7 @@ function Link({ row, lanes, isLast }: { row: Row; lanes: number; isLast: boolean
           <Facts wide rows={[
             ["Digest", <Hash key="digest" of={link.link_sha256} />],
             ["Link before", link.previous === null ? "None: this is a first link" : <Hash key="previous" of={link.previous} />],
+            link.revoked === null ? null : ["Revoked", <Hash key="revoked" of={link.revoked} what="revoked key" />],
             link.soul_sha256 === null ? null : ["SOUL.md", <Hash key="soul" of={link.soul_sha256} />],
             link.log_size === null ? null : ["Log", `Signed when it had ${count(link.log_size, "note")}`],
             link.published.length === 0 ? null : ["Published at", <Words key="at" of={link.published.join(", ")} />],

@@ -110,7 +110,7 @@ test("what is not attested is signed in the app, and a page in a browser says ho
 });
 
 test("a chain is a list from the first link on, with what each is and which keys signed it", async () => {
-  const links = [trustLink(1), trustLink(2, { kind: "handover", version: null, reason: "rotation", signed_by: [KEYS[0], KEYS[1]] }), trustLink(3, { kind: "revocation", version: null, signed_by: [KEYS[1]] })];
+  const links = [trustLink(1), trustLink(2, { kind: "handover", version: null, reason: "rotation", signed_by: [KEYS[0], KEYS[1]] }), trustLink(3, { kind: "revocation", version: null, revoked: KEYS[0], signed_by: [KEYS[1]] })];
   show(scene({ "identity.show": { ...IDENTITY, graph: { ...IDENTITY.graph, links } } }), "/identity");
   const items = within(await screen.findByRole("list", { name: /^Chain/ })).getAllByText(/^Link \d$/);
   expect(items.map((one) => one.textContent)).toEqual(["Link 1", "Link 2", "Link 3"]);
@@ -118,6 +118,8 @@ test("a chain is a list from the first link on, with what each is and which keys
   expect(second.getByText("A new key took over")).toBeTruthy();
   expect(second.getByText(/key 1/).parentElement?.textContent).toMatch(/Signed by key 1 .* and key 2/);
   expect(screen.getByText("A key was revoked")).toBeTruthy();
+  const third = within(document.querySelector<HTMLElement>("[data-link='3']") as HTMLElement);
+  expect(third.getByText("Revoked").parentElement?.innerHTML).toContain(KEYS[0]);
   expect(await seriousFindings()).toEqual([]);
 });
 

@@ -111,6 +111,6 @@ export interface WalletState {
   balance: number | null;
   /** What the next anchor would cost. */
   fee: number | null;
-  /** Why it cannot be told. */
+  /** Why it cannot be told, or that this is not Bitcoin's main chain. */
   says: string | null;
 }

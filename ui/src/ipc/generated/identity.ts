@@ -98,6 +98,8 @@ export interface TrustLink {
   /** Who signed, in order. */
   signed_by: string[];
   reason: HandoverReason | null;
+  /** The key that is not to be believed, of a revocation. */
+  revoked: string | null;
   made_at: number;
   /** Heads of the log that it names: size and root. */
   log_size: number | null;

@@ -203,10 +203,10 @@ fn told(graph: Graph, published: &Published) -> TrustGraph {
 }
 
 fn link(one: Followed, published: &Published) -> TrustLink {
-    let (kind, said, handed) = match &one.link {
-        Link::Attestation(said) => ("attestation", Some(said), None),
-        Link::Handover(handed) => ("handover", None, Some(handed)),
-        Link::Revocation(_) => ("revocation", None, None),
+    let (kind, said, handed, revoked) = match &one.link {
+        Link::Attestation(said) => ("attestation", Some(said), None, None),
+        Link::Handover(handed) => ("handover", None, Some(handed), None),
+        Link::Revocation(gone) => ("revocation", None, None, Some(gone.revoked_pubkey.clone())),
     };
     let head = said.map(|said| &said.log_head).or(handed.map(|handed| &handed.log_head));
     TrustLink {
@@ -217,6 +217,7 @@ fn link(one: Followed, published: &Published) -> TrustLink {
         version: said.map(|said| said.version),
         soul_sha256: said.map(|said| said.soul_sha256.to_string()),
         reason: handed.map(|handed| handed.reason),
+        revoked,
         made_at: one.link.made_at().0,
         log_size: head.map(|head| head.size),
         published: published.get(&one.link_sha256).cloned().unwrap_or_default(),

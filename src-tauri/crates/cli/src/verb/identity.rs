@@ -152,12 +152,13 @@ fn followed_in_words(out: &Output, graph: &TrustGraph) {
 
 /// A link in words.
 fn told(link: &TrustLink) -> String {
-    let by = link.signed_by.iter().map(|key| plain(key.get(..12).unwrap_or(key)));
-    let by: Vec<String> = by.collect();
+    let short = |key: &String| plain(key.get(..12).unwrap_or(key));
+    let by: Vec<String> = link.signed_by.iter().map(short).collect();
     let by = by.join(" and ");
-    match (link.version, link.reason) {
-        (Some(version), _) => format!("version {version} of SOUL.md is attested, by {by}"),
-        (None, Some(reason)) => format!("one key takes the place of another ({reason}), by {by}"),
-        (None, None) => format!("a key is revoked, by {by}"),
+    match (link.version, link.reason, &link.revoked) {
+        (Some(version), ..) => format!("version {version} of SOUL.md is attested, by {by}"),
+        (None, Some(reason), _) => format!("one key takes the place of another ({reason}), by {by}"),
+        (None, None, Some(revoked)) => format!("the key {} is revoked, by {by}", short(revoked)),
+        (None, None, None) => format!("signed by {by}"),
     }
 }

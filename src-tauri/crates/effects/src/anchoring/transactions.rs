@@ -43,23 +43,38 @@ fn made(act: &Execution<'_>, anchor: &Anchor) -> Result<Sent, Undelivered> {
     }
 }
 
+/// Whether another block stands by now where the one stood that held it.
+fn is_gone(act: &Execution<'_>, anchor: &Anchor) -> Result<bool, Undelivered> {
+    let Some(was) = &anchor.was else { return Ok(false) };
+    let now = act.executors.clocks.block(was.height)?;
+    Ok(now.is_some_and(|now| now.block.hash != was.hash))
+}
+
 /// Looks for the transaction, and for its block.
 pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered, Undelivered> {
     node_is_covered(act, anchor)?;
     let clocks = &act.executors.clocks;
     let mut came = blank(act);
-    let Some(sent) = clocks.op_return_of(&anchor.digest)? else {
-        if anchor.was.is_none() {
-            return Err(Undelivered::NotSent("the wallet knows no transaction that carries it".to_owned()));
-        }
-        came.is_gone = true;
-        came.says.push("the wallet knows no transaction any more that carries it".to_owned());
-        return Ok(Answered { came, proof: None });
+    // Whatever is not known: nothing is sent by asking.
+    let known = clocks.op_return_of(&anchor.digest).map_err(|error| match error {
+        Undelivered::NotSent(why) | Undelivered::Unknown(why) => Undelivered::NotSent(why),
+    })?;
+    came.txid = known.map(|sent| sent.txid);
+    let proven = match &came.txid {
+        Some(txid) => clocks.op_return_state(txid)?.proven,
+        None => None,
     };
-    came.txid = Some(sent.txid.clone());
-    let Some((block, proof)) = clocks.op_return_state(&sent.txid)?.proven else {
-        came.is_gone = anchor.was.is_some();
-        came.says.push(format!("no block holds the transaction {} yet", sent.txid));
+    let Some((block, proof)) = proven else {
+        let what = match &came.txid {
+            Some(txid) => format!("no block is found that holds the transaction {txid}"),
+            None => "the wallet knows no transaction that carries it".to_owned(),
+        };
+        came.is_gone = is_gone(act, anchor)?;
+        // A wallet that was restored finds less than there is: while its block stands, what was proven stays so.
+        if !came.is_gone && (came.txid.is_none() || anchor.was.is_some()) {
+            return Err(Undelivered::NotSent(what));
+        }
+        came.says.push(what);
         return Ok(Answered { came, proof: None });
     };
     came.is_gone = anchor.was.as_ref().is_some_and(|was| was.hash != block.hash);

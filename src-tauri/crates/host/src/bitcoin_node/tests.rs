@@ -62,12 +62,16 @@ fn only_this_machine_is_spoken_to_in_the_clear_and_no_password_stands_in_an_addr
         "http://10.0.0.7:8332",
         "http://127.0.0.1",
         "http://me:word@127.0.0.1:8332",
+        "http://me:word@10.0.0.7:8332",
         "https://node.example:8332/?a=b",
         "ftp://127.0.0.1:8332",
         "127.0.0.1:8332",
         "",
     ] {
-        assert!(matches!(new(url), Err(NodeError::Address(_))), "{url}");
+        assert!(
+            matches!(new(url).err(), Some(NodeError::Address(said)) if !said.contains("me:word")),
+            "{url}"
+        );
     }
 }
 
@@ -88,6 +92,12 @@ fn a_node_is_shown_the_words_of_its_cookie_and_nothing_without_them() {
         let refused = BitcoinNode::new(&url, login, &Config::default()).unwrap().chain();
         assert!(matches!(&refused, Err(NodeError::Login(said)) if said.contains(why)), "{refused:?}");
     }
+    let (_folder, login) = cookie_of("__cookie__:word");
+    let elsewhere = BitcoinNode::new("https://node.example:8332", login, &Config::default()).unwrap().chain();
+    assert!(
+        matches!(&elsewhere, Err(NodeError::Login(said)) if said.contains("on this machine only")),
+        "{elsewhere:?}"
+    );
     let none = Login::Secret {
         handle: "node".to_owned(),
         secrets: SecretSlot::default(),

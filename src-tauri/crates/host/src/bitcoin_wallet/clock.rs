@@ -19,9 +19,11 @@ impl Clocks for BitcoinWallet {
 
     fn op_return(&self, digest: &Digest, fee_max: u64) -> Result<Sent, Undelivered> {
         if let Some((from, to)) = self.former.keys_of(digest, &self.key) {
-            // A key that has nothing, or nothing any more, is no input; the link is anchored like everything else then.
-            let held = self.held(&from.public()).map_err(NodeError::undelivered)?;
-            if !held.coins.is_empty() {
+            // A key that has nothing, or no more than the dust that anybody may leave there, is no input; the link is anchored like
+            // everything else then.
+            let held = self.held(&from.public()).map_err(NodeError::unanswered)?;
+            let rate = self.node.rate().map_err(NodeError::unanswered)?;
+            if held.coins.iter().any(|coin| wallet::is_worth_spending(coin, rate)) {
                 return self.hand_over((from, to), digest, fee_max);
             }
         }
@@ -31,12 +33,12 @@ impl Clocks for BitcoinWallet {
     }
 
     fn op_return_state(&self, txid: &str) -> Result<OpReturnSeen, Undelivered> {
-        let proven = self.proven(txid).map_err(NodeError::undelivered)?;
+        let proven = self.proven(txid).map_err(NodeError::unanswered)?;
         Ok(OpReturnSeen { proven })
     }
 
     fn block(&self, height: u64) -> Result<Option<SeenBlock>, Undelivered> {
-        self.block_at(height).map_err(NodeError::undelivered)
+        self.block_at(height).map_err(NodeError::unanswered)
     }
 }
 

@@ -201,6 +201,12 @@ fn a_transaction_whose_answer_was_lost_is_found_or_sent_again_as_it_was() {
     assert!(says.sent.len() == 2 && says.sent[0] == says.sent[1]);
     let carried = wallet::read(&says.sent[0]).unwrap();
     assert!(carried.says(&words(&digest)) && carried.spends.len() == 1);
+    drop(says);
+    // A later yes to less than it costs does not send it again.
+    room.says().waiting.clear();
+    let dear = room.wallet().op_return(&digest, 160);
+    assert!(matches!(&dear, Err(Undelivered::NotSent(why)) if why.contains("at most 160")), "{dear:?}");
+    assert_eq!(room.says().sent.len(), 2);
 }
 
 #[test]
@@ -265,6 +271,13 @@ fn what_was_refused_at_once_is_forgotten_and_a_node_that_catches_up_is_sent_noth
     assert!(room.wallet().journal.read().unwrap().is_empty());
     room.says().refuses_all = false;
     assert!(room.anchors(&digest).is_ok());
+    room.says().waiting.clear();
+    room.says().refuses_all = true;
+    assert!(matches!(room.anchors(&digest), Err(Undelivered::NotSent(_))));
+    assert_eq!(room.wallet().journal.read().unwrap().len(), 1, "what went out once stays written down");
+    // A chain that is shorter than the one on which it was made says nothing about it.
+    room.says().height = 400;
+    assert!(matches!(room.anchors(&digest), Err(Undelivered::Unknown(_))));
 }
 
 #[test]

@@ -268,6 +268,11 @@ impl Kernel {
                 finding.says
             )));
         }
+        // Whoever writes SOUL.md commits it without what failed here: a key without its first link would bind the chain to a key that a
+        // rotation puts away.
+        redaction::exact(w.redactor(), &bytes)?;
+        let link_sha256 = identity::link_sha256(&signed.link).map_err(of_identity)?;
+        let link = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::IdentityLink))?;
         if registry.key.is_none() {
             w.push(InstanceKeyRegistered {
                 statement: bound.statement.clone(),
@@ -275,9 +280,6 @@ impl Kernel {
                 signature_by_instance: bound.signature_by_instance.clone(),
             });
         }
-        redaction::exact(w.redactor(), &bytes)?;
-        let link = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::IdentityLink))?;
-        let link_sha256 = identity::link_sha256(&signed.link).map_err(of_identity)?;
         w.push(IdentityLinked {
             instance_id: self.instance_id(),
             number: next_number(registry),

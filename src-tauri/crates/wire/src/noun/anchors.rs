@@ -98,7 +98,7 @@ answers! {
         balance: Option<u64>,
         /// What the next anchor would cost.
         fee: Option<u64>,
-        /// Why it cannot be told.
+        /// Why it cannot be told, or that this is not Bitcoin's main chain.
         says: Option<String>,
     }
 }

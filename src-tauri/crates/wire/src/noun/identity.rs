@@ -83,6 +83,8 @@ answers! {
         /// Who signed, in order.
         signed_by: Vec<String>,
         reason: Option<HandoverReason>,
+        /// The key that is not to be believed, of a revocation.
+        revoked: Option<String>,
         made_at: i64,
         /// Heads of the log that it names: size and root.
         log_size: Option<u64>,
