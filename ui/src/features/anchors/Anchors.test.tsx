@@ -48,6 +48,12 @@ test("a clock that is not set cannot be chosen", async () => {
   expect(screen.queryByText("Wallet of this instance")).toBeNull();
 });
 
+test("with a file of headers nothing is said to stay pending", async () => {
+  show(scene({ "anchors.clocks": { ...SOME_CLOCKS, has_headers_file: true } }), "/anchors");
+  expect(await screen.findByText(/A head counts as anchored when 6 blocks/)).toBeTruthy();
+  expect(screen.queryByText(/what calendars say stays pending/)).toBeNull();
+});
+
 test("each clock tells how it stands: pending since when and for what, anchored where, taken back, and failed why", async () => {
   const anchors: Anchor[] = [
     anchor(4, { of: "link", size: 2, clocks: [atClock({ clock: "rfc3161", state: "failed", says: "the authority signed \u202e another digest", proof_sha256: null })] }),
