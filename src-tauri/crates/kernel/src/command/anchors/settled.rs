@@ -109,8 +109,8 @@ impl Kernel {
                 let completed = AnchorCompleted { number, clock, proof, not_after, block, completed_at: now };
                 w.push_keyed(key("completed"), completed);
             }
-            // What is gone is pending again by that alone.
-            (_, None) if is_gone => {}
+            // What is gone is pending again by that alone: the proof so far leads to a block that is none of the chain any more.
+            _ if is_gone => {}
             (_, proof) => {
                 let (at, action_request_id) = (came.at, came.action_request_id);
                 let stamped = AnchorStamped { number, clock, at, proof, action_request_id, stamped_at: now };
