@@ -70,7 +70,7 @@ test("each clock tells how it stands: pending since when and for what, anchored 
   expect(failed.queryByRole("button", { name: /^Ask how anchor/ })).toBeNull();
   const withdrawn = await card(3);
   expect(withdrawn.getByText("Withdrawn")).toBeTruthy();
-  expect(withdrawn.getByText(/no longer part of it\. It is not proven now/)).toBeTruthy();
+  expect(withdrawn.getByText(/no longer part of it\. It is not proven now\..* Since/)).toBeTruthy();
   const pending = await card(2);
   expect(pending.getByText(/A block of Bitcoin is to hold it; that takes hours\. Since/)).toBeTruthy();
   expect(pending.getByText("Nothing is proven yet.")).toBeTruthy();
