@@ -30,7 +30,7 @@ export function identityThen(version: number | null | undefined): Identity {
 }
 
 export function atClock(more: Partial<AtClock> = {}): AtClock {
-  return { clock: "opentimestamps", state: "pending", at: ["calendar.example:443"], says: "a block of Bitcoin is to hold it; that takes hours", not_after: null, block_height: null, block_hash: null, depth: null, task_id: "task_01a2000000007000800000000000000b", proof_sha256: "9a".repeat(32), ...more };
+  return { clock: "opentimestamps", state: "pending", since: AT - 300_000, at: ["calendar.example:443"], says: "a block of Bitcoin is to hold it; that takes hours", not_after: null, block_height: null, block_hash: null, depth: null, task_id: "task_01a2000000007000800000000000000b", proof_sha256: "9a".repeat(32), ...more };
 }
 
 export function anchor(number: number, more: Partial<Anchor> = {}): Anchor {
@@ -39,8 +39,8 @@ export function anchor(number: number, more: Partial<Anchor> = {}): Anchor {
 
 export const PROVEN = anchor(1, {
   not_after: AT - 60_000,
-  clocks: [atClock({ state: "anchored", says: null, not_after: AT - 60_000, block_height: 840_000, block_hash: "0".repeat(19) + "3".repeat(45), depth: 6 })],
+  clocks: [atClock({ state: "anchored", since: null, says: null, not_after: AT - 60_000, block_height: 840_000, block_hash: "0".repeat(19) + "3".repeat(45), depth: 6 })],
 });
 
-export const NO_CLOCKS: ClockSettings = { authorities: [], calendars: [], bitcoin_node: null, depth: 6, every_hours: 0 };
+export const NO_CLOCKS: ClockSettings = { authorities: [], calendars: [], bitcoin_node: null, has_bitcoin_cookie: false, has_bitcoin_secret: false, has_headers_file: false, depth: 6, every_hours: 0 };
 export const SOME_CLOCKS: ClockSettings = { ...NO_CLOCKS, authorities: ["https://tsa.example/tsr"], calendars: ["https://calendar.example"] };

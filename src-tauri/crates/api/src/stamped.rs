@@ -35,6 +35,8 @@ struct AtClock {
     proof: Option<Digest>,
     /// Once its time was proven.
     not_after: Option<UnixMs>,
+    /// Whether the chain took its block back: what is stamped still names that block, until its time is proven anew.
+    is_gone: bool,
 }
 
 /// Which heads a proof of a task is about.
@@ -77,15 +79,17 @@ impl Stamped {
                 self.anchors.insert(b.number, One { requested, clocks: BTreeMap::new() });
             }
             Body::AnchorStamped(b) => self.at(b.number, b.clock, |at| {
-                if let (Some(proof), None) = (&b.proof, at.not_after) {
+                if let (Some(proof), None, false) = (&b.proof, at.not_after, at.is_gone) {
                     at.proof = Some(proof.sha256);
                 }
             }),
             Body::AnchorCompleted(b) => self.at(b.number, b.clock, |at| {
-                *at = AtClock { proof: Some(b.proof.sha256), not_after: Some(b.not_after) };
+                *at = AtClock { proof: Some(b.proof.sha256), not_after: Some(b.not_after), is_gone: false };
             }),
             // The proof leads to a block that is none of the chain any more.
-            Body::AnchorWithdrawn(b) => self.at(b.number, b.clock, |at| *at = AtClock::default()),
+            Body::AnchorWithdrawn(b) => self.at(b.number, b.clock, |at| {
+                *at = AtClock { is_gone: true, ..AtClock::default() };
+            }),
             Body::AnchorFailed(b) => self.at(b.number, b.clock, |at| {
                 if at.not_after.is_none() {
                     at.proof = None;
@@ -190,7 +194,7 @@ mod tests {
         let digest = Digest::of(&number.to_le_bytes());
         let requested = Requested { digest, number, requested_at: UnixMs(1), subject };
         let at = |(clock, not_after): &(AnchorClock, Option<i64>)| {
-            (*clock, AtClock { proof: Some(digest), not_after: not_after.map(UnixMs) })
+            (*clock, AtClock { proof: Some(digest), not_after: not_after.map(UnixMs), is_gone: false })
         };
         (number, One { requested, clocks: clocks.iter().map(at).collect() })
     }
@@ -238,6 +242,8 @@ mod tests {
                 said("anchor.withdrawn", serde_json::json!({ "block": block, "withdrawn_at": 4 })),
                 (None, None),
             ),
+            // It still names the block that is gone.
+            (stamp(artifact(first)), (None, None)),
             (said("anchor.completed", complete), (Some(second), Some(9))),
         ] {
             told.take(&body);

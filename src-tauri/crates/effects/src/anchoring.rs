@@ -116,8 +116,12 @@ pub(crate) fn block_at(
     Ok(Some((seen, headers)))
 }
 
-/// Whether the node, where one is named, is one that the grant names.
+/// Whether the node that would be asked is the one that was shown, and one that the grant names.
 pub(crate) fn node_is_covered(act: &Execution<'_>, anchor: &Anchor) -> Result<(), Undelivered> {
+    if act.executors.clocks.node().is_some_and(|set| anchor.node.as_ref() != Some(&set)) {
+        let why = "another Bitcoin node is set by now than the one that was allowed; ask again";
+        return Err(Undelivered::NotSent(why.to_owned()));
+    }
     let Some(node) = &anchor.node else { return Ok(()) };
     let url: WebUrl = node.parse().map_err(|e: model::Error| Undelivered::NotSent(e.to_string()))?;
     let host = ResourceId::Host(url.host().to_owned(), url.port());

@@ -33,6 +33,11 @@ pub struct SeenBlock {
 
 /// What a person has of Bitcoin.
 pub trait Clocks: Send + Sync {
+    /// The address of the node that is set at this moment, where it is asked over a connection of its own.
+    fn node(&self) -> Option<String> {
+        None
+    }
+
     /// The transaction of the wallet that carries this digest, if it has made one: it is looked for before another is made.
     ///
     /// # Errors

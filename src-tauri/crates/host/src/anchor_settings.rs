@@ -98,6 +98,9 @@ impl AnchorSettings {
             authorities: self.authorities.clone(),
             calendars: self.calendars.clone(),
             bitcoin_node: self.bitcoin_node.clone(),
+            has_bitcoin_cookie: self.bitcoin_cookie.is_some(),
+            has_bitcoin_secret: self.bitcoin_secret.is_some(),
+            has_headers_file: self.headers_file.is_some(),
             depth: self.depth.unwrap_or(DEPTH),
             every_hours: self.every_hours.unwrap_or(0),
         }
@@ -124,6 +127,12 @@ impl AnchorSettings {
         }
         if let Some(handle) = &wanted.bitcoin_secret {
             self.bitcoin_secret = word(handle);
+        }
+        // A node is shown one of them: the one that is named takes the place of the other.
+        match (&wanted.bitcoin_cookie, &wanted.bitcoin_secret) {
+            (Some(_), None) if self.bitcoin_cookie.is_some() => self.bitcoin_secret = None,
+            (None, Some(_)) if self.bitcoin_secret.is_some() => self.bitcoin_cookie = None,
+            _ => {}
         }
         if let Some(path) = &wanted.headers_file {
             self.headers_file = word(path).map(PathBuf::from);
@@ -155,9 +164,15 @@ mod tests {
         assert_eq!(settings.check(), Ok(()));
         assert_eq!(settings.calendars, ["https://calendar.example"]);
         assert_eq!((settings.depth, settings.every_hours), (Some(2), Some(24)));
+        settings.take(&SetClocks { bitcoin_cookie: Some("/cookie".to_owned()), ..SetClocks::default() });
+        assert!(settings.shown().has_bitcoin_cookie && !settings.shown().has_bitcoin_secret);
+        settings.take(&SetClocks { bitcoin_secret: Some("node".to_owned()), ..SetClocks::default() });
+        assert_eq!(settings.check(), Ok(()), "one takes the place of the other");
+        assert!(settings.shown().has_bitcoin_secret && !settings.shown().has_bitcoin_cookie);
         settings.take(&SetClocks {
             calendars: Some(Vec::new()),
             bitcoin_node: Some(String::new()),
+            bitcoin_secret: Some(String::new()),
             depth: Some(DEPTH),
             every_hours: Some(0),
             ..SetClocks::default()

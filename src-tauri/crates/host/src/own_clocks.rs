@@ -143,6 +143,10 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Clocks for OwnClocks {
+    fn node(&self) -> Option<String> {
+        self.settings().bitcoin_node
+    }
+
     fn op_return_of(&self, digest: &Digest) -> Result<Option<Sent>, Undelivered> {
         self.wallet()?.op_return_of(digest)
     }

@@ -242,6 +242,10 @@ impl AnchorRegistry {
                 let Some(one) = self.at(b.number, b.clock) else { return };
                 one.is_asked = false;
                 one.why = b.why.shown().cloned();
+                if one.state == AnchorState::Anchored {
+                    // That its block was not found is a look as well: it is not looked for all the time.
+                    one.looked = one.looked.saturating_add(1);
+                }
                 // What went wrong once the clock has it takes nothing from that, until it is given up.
                 let is_kept = match one.given_up_at() {
                     Some(until) => b.failed_at < until,

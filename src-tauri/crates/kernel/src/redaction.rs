@@ -146,7 +146,8 @@ pub(crate) fn named(handles: impl IntoIterator<Item = String>) -> String {
 /// An outcome as it may be told: words and names without values, and a line that says what the outputs lost.
 pub(crate) fn outcome(redactor: &Redactor, mut outcome: Outcome) -> Outcome {
     let mut lost = Found::new();
-    for output in &outcome.outputs {
+    // What is kept exactly loses nothing.
+    for output in outcome.outputs.iter().filter(|output| !matches!(rule(output.kind), Rule::Exact)) {
         if let Ok(clean) = clean(redactor, &output.bytes, true) {
             for (kind, times) in clean.found {
                 *lost.entry(kind).or_default() += times;

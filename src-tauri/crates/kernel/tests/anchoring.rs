@@ -218,6 +218,26 @@ fn a_calendar_that_names_a_block_that_does_not_hold_it_proves_nothing_and_takes_
     assert_eq!(code(&world, task), ResultCode::Failed);
 }
 
+#[test]
+fn a_calendar_that_a_stamp_names_and_nobody_has_set_is_not_asked() {
+    let (world, chain) = world(9_325);
+    let (calendar, other) = (TestCalendar::begin(&chain), TestCalendar::begin(&chain));
+    allow(&world, OTS, &[&calendar.server, &other.server]);
+    let (number, tasks) = stamp(&world, &calendars(&[&calendar]), &[]);
+    world.drive(tasks[0]);
+    let terms = calendars(&[&other]);
+    let refused = world.kernel().complete_anchors(&terms, Some(number), (Channel::Cli, &key()));
+    assert!(
+        matches!(&refused, Err(Error::Input(why)) if why.contains(&calendar.server.host())),
+        "{refused:?}"
+    );
+    world.clock.advance(6 * HOUR);
+    assert_eq!(due(&world, &terms), 0);
+    assert_eq!((calendar.server.heard().len(), other.server.heard().len()), (1, 0));
+    assert_eq!(due(&world, &calendars(&[&calendar, &other])), 1);
+    assert_eq!((calendar.server.heard().len(), other.server.heard().len()), (2, 0));
+}
+
 #[conforms(part = "HV-3.6-3")]
 #[test]
 fn a_transaction_is_asked_about_each_time_with_its_fee_and_is_never_sent_twice() {
@@ -261,6 +281,12 @@ fn a_transaction_is_asked_about_each_time_with_its_fee_and_is_never_sent_twice()
         world.drive(complete(&world, &node, number));
         let one = at(&world, number, AnchorClock::OpReturn);
         assert_eq!((one.state, one.block.map(|block| block.depth)), (AnchorState::Anchored, Some(2)));
+        // Where its block cannot be looked for it stays proven, and is not looked for all the time.
+        chain.becomes(WalletMood::Away);
+        world.clock.advance(24 * HOUR);
+        assert_eq!((due(&world, &node), due(&world, &node)), (1, 0));
+        assert_eq!(at(&world, number, AnchorClock::OpReturn).state, AnchorState::Anchored);
+        chain.becomes(WalletMood::Sends);
         chain.reorganises();
         world.drive(complete(&world, &node, number));
         assert_eq!(at(&world, number, AnchorClock::OpReturn).state, AnchorState::Withdrawn);

@@ -48,6 +48,12 @@ test("a clock that is not set cannot be chosen", async () => {
   expect(screen.queryByText("Wallet of this instance")).toBeNull();
 });
 
+test("with a file of headers nothing is said to stay pending", async () => {
+  show(scene({ "anchors.clocks": { ...SOME_CLOCKS, has_headers_file: true } }), "/anchors");
+  expect(await screen.findByText(/A head counts as anchored when 6 blocks/)).toBeTruthy();
+  expect(screen.queryByText(/what calendars say stays pending/)).toBeNull();
+});
+
 test("each clock tells how it stands: pending since when and for what, anchored where, taken back, and failed why", async () => {
   const anchors: Anchor[] = [
     anchor(4, { of: "link", size: 2, clocks: [atClock({ clock: "rfc3161", state: "failed", says: "the authority signed \u202e another digest", proof_sha256: null })] }),
@@ -64,7 +70,7 @@ test("each clock tells how it stands: pending since when and for what, anchored 
   expect(failed.queryByRole("button", { name: /^Ask how anchor/ })).toBeNull();
   const withdrawn = await card(3);
   expect(withdrawn.getByText("Withdrawn")).toBeTruthy();
-  expect(withdrawn.getByText(/no longer part of it\. It is not proven now/)).toBeTruthy();
+  expect(withdrawn.getByText(/no longer part of it\. It is not proven now\..* Since/)).toBeTruthy();
   const pending = await card(2);
   expect(pending.getByText(/A block of Bitcoin is to hold it; that takes hours\. Since/)).toBeTruthy();
   expect(pending.getByText("Nothing is proven yet.")).toBeTruthy();

@@ -77,7 +77,7 @@ function One({ anchor: one }: { anchor: Anchor }) {
       </header>
       <p>{one.not_after === null ? "Nothing is proven yet." : <>Proven: it was there by <time dateTime={new Date(one.not_after).toISOString()}>{exact(one.not_after)}</time>.</>}</p>
       <ul className={styles.clocks} aria-label={`Clocks of anchor ${one.number}`}>
-        {one.clocks.map((at) => <At key={at.clock} at={at} since={one.requested_at} />)}
+        {one.clocks.map((at) => <At key={at.clock} at={at} />)}
       </ul>
       {one.clocks.some(isOpen) && (
         <div className={styles.buttons}>
@@ -90,7 +90,8 @@ function One({ anchor: one }: { anchor: Anchor }) {
   );
 }
 
-function At({ at, since }: { at: AtClock; since: number }) {
+function At({ at }: { at: AtClock }) {
+  const since = at.since === null ? null : <> Since <Time at={at.since} ago />.</>;
   const look = stateLook(at.state);
   const says = at.says === null || at.says === "" ? null : <Words of={sentenceOf(at.says)} />;
   return (
@@ -100,8 +101,8 @@ function At({ at, since }: { at: AtClock; since: number }) {
         <b>{clockName(at.clock)}</b>
         {at.at.length > 0 && <span>at <Words of={at.at.join(", ")} /></span>}
       </div>
-      {at.state === "pending" && <p>{says ?? "It waits for the clock."} Since <Time at={since} ago />.</p>}
-      {at.state === "withdrawn" && <p>Bitcoin's chain went another way, and the block that proved it is no longer part of it. It is not proven now. {says}</p>}
+      {at.state === "pending" && <p>{says ?? "It waits for the clock."}{since}</p>}
+      {at.state === "withdrawn" && <p>Bitcoin's chain went another way, and the block that proved it is no longer part of it. It is not proven now. {says}{since}</p>}
       {at.state === "failed" && <p>{says ?? "The clock gave nothing that proves a time."}</p>}
       {at.state === "anchored" && <p>{at.not_after !== null && <>By <time dateTime={new Date(at.not_after).toISOString()}>{exact(at.not_after)}</time>. </>}{says}</p>}
       {at.block_height !== null && (

@@ -44,7 +44,7 @@ function Now({ by }: { by: ClockSettings }) {
   return (
     <p>
       {by.every_hours === 0 ? "No head is anchored by itself. " : `The newest head is anchored by itself every ${count(by.every_hours, "hour")} while Hermit is open, by clocks that cost nothing. `}
-      {by.calendars.length > 0 && by.bitcoin_node === null && "Without a Bitcoin node or a file of its headers, what calendars say stays pending. "}
+      {by.calendars.length > 0 && by.bitcoin_node === null && !by.has_headers_file && "Without a Bitcoin node or a file of its headers, what calendars say stays pending. "}
       {(by.calendars.length > 0 || by.bitcoin_node !== null) && `A head counts as anchored when ${count(by.depth, "block")} of Bitcoin ${by.depth === 1 ? "stands" : "stand"}, its own among them.`}
     </p>
   );
@@ -62,6 +62,7 @@ function Form({ by }: { by: ClockSettings }) {
   const [headers, setHeaders] = useState("");
   const [depth, setDepth] = useState(String(by.depth));
   const [hours, setHours] = useState(String(by.every_hours));
+  const login = by.has_bitcoin_secret ? "As it is: a secret" : by.has_bitcoin_cookie ? "As it is: its cookie file" : "As it is: none";
   // A page in a browser names no place of the machine that runs Hermit.
   const isBrowser = host.files !== undefined;
   const blocks = wholeFrom(depth, 1, DEPTH_MAX);
@@ -89,14 +90,14 @@ function Form({ by }: { by: ClockSettings }) {
           <TextField label="Address of the node" mono value={node} spellCheck={false} placeholder="http://127.0.0.1:8332" hint="It says whether a block holds an anchor, and pays for an anchor of your own. Empty for none." onChange={(event) => setNode(event.target.value)} />
           <Select
             label="Its name and password" value={secret} onChange={(event) => setSecret(event.target.value)}
-            options={[{ value: AS_IT_IS, label: "As it is set" }, { value: "", label: "None" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}
+            options={[{ value: AS_IT_IS, label: login }, { value: "", label: "None" }, ...secrets.map(({ handle }) => ({ value: handle, label: `secret:${handle}` }))]}
           />
           {isBrowser
             ? <div className={styles.form}><p>A cookie file, or a file of headers where you have no node, is named at a terminal: a page in a browser names no place of this machine. Stop Hermit, run one of these, and start it again:</p><Copyable text="hermit anchor clocks set --bitcoin-cookie ~/.bitcoin/.cookie" /><Copyable text="hermit anchor clocks set --headers-file FILE" /></div>
             : (
               <>
-                <TextField label="Or its cookie file" mono value={cookie} spellCheck={false} placeholder="/home/you/.bitcoin/.cookie" hint="On the machine that runs Hermit. It stays as it is set while this is empty." onChange={(event) => setCookie(event.target.value)} />
-                <TextField label="A file of Bitcoin's headers" mono value={headers} spellCheck={false} placeholder="/home/you/headers.bin" hint="Where you have no node. It stays as it is set while this is empty." onChange={(event) => setHeaders(event.target.value)} />
+                <TextField label="Or its cookie file" mono value={cookie} spellCheck={false} placeholder="/home/you/.bitcoin/.cookie" hint={`On the machine that runs Hermit. ${by.has_bitcoin_cookie ? "One is set, and stays while this is empty." : "None is set."}`} onChange={(event) => setCookie(event.target.value)} />
+                <TextField label="A file of Bitcoin's headers" mono value={headers} spellCheck={false} placeholder="/home/you/headers.bin" hint={`Where you have no node. ${by.has_headers_file ? "One is set, and stays while this is empty." : "None is set."}`} onChange={(event) => setHeaders(event.target.value)} />
               </>
             )}
         </div>

@@ -82,6 +82,8 @@ export interface Anchor {
 export interface AtClock {
   clock: AnchorClock;
   state: AnchorState;
+  /** Since when it waits for its proof; none where it does not wait. */
+  since: number | null;
   /** Who was asked. */
   at: string[];
   /** Why it failed, or what it waits for. */
@@ -100,6 +102,12 @@ export interface ClockSettings {
   authorities: string[];
   calendars: string[];
   bitcoin_node: string | null;
+  /** Whether a cookie file of the node is set. */
+  has_bitcoin_cookie: boolean;
+  /** Whether a secret with its `name:password` is set. */
+  has_bitcoin_secret: boolean;
+  /** Whether a file of Bitcoin's headers is set. */
+  has_headers_file: boolean;
   depth: number;
   every_hours: number;
 }

@@ -87,15 +87,16 @@ pub(crate) fn wallet(host: &dyn Host, _: Wallet) -> Result<WalletState, Error> {
     Ok(set(host)?.wallet())
 }
 
-/// What a person alone sets: whom a node's password is shown to, which files are read, and that heads are anchored by themselves.
+/// What a person alone sets: whom a node's password is shown to, which files are read, how deep a block counts, and that heads are
+/// anchored by themselves.
 fn for_a_person(host: &dyn Host, p: &SetClocks) -> Result<(), Error> {
     let of_node = p.bitcoin_node.is_some() || p.bitcoin_cookie.is_some() || p.bitcoin_secret.is_some();
     let by_itself = p.every_hours.is_some_and(|hours| hours > 0);
-    if host.has_person() || !(of_node || p.headers_file.is_some() || by_itself) {
+    if host.has_person() || !(of_node || p.headers_file.is_some() || p.depth.is_some() || by_itself) {
         return Ok(());
     }
-    let says =
-        "only a person sets a Bitcoin node, a file of headers, and that heads are anchored by themselves";
+    let says = "only a person sets a Bitcoin node, a file of headers, how many blocks must stand, and that heads are \
+                anchored by themselves";
     Err(Error::new(Code::Forbidden, says).hint(
         "set it on a page that was opened from a terminal, or stop the process that holds the store and use \
          `hermit anchor clocks set` at a terminal",
@@ -121,15 +122,17 @@ fn shown(record: &AnchorRecord) -> Anchor {
         of: of.to_owned(),
         size,
         requested_at: record.requested_at.0,
-        clocks: record.clocks.iter().map(|(clock, one)| at_clock(*clock, one)).collect(),
+        clocks: record.clocks.iter().map(|(clock, one)| at_clock(record, *clock, one)).collect(),
         not_after: record.not_after().map(|at| at.0),
     }
 }
 
-fn at_clock(clock: AnchorClock, one: &ClockRecord) -> AtClock {
+fn at_clock(record: &AnchorRecord, clock: AnchorClock, one: &ClockRecord) -> AtClock {
+    let waits = matches!(one.state, AnchorState::Pending | AnchorState::Withdrawn);
     AtClock {
         clock,
         state: one.state,
+        since: waits.then(|| one.stamped_at.unwrap_or(record.requested_at).0),
         at: one.at.clone(),
         says: says(one),
         not_after: one.not_after.map(|at| at.0),

@@ -128,6 +128,9 @@ impl api::AnchorClocks for NoClocks {
             authorities: Vec::new(),
             calendars: Vec::new(),
             bitcoin_node: None,
+            has_bitcoin_cookie: false,
+            has_bitcoin_secret: false,
+            has_headers_file: false,
             depth: 6,
             every_hours: 0,
         })

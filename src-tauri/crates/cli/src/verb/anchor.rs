@@ -177,6 +177,15 @@ fn clocks_in_words(out: &Output, set: &ClockSettings) {
     out.line(format!("time-stamp authorities: {}", all(&set.authorities)));
     out.line(format!("calendars: {}", all(&set.calendars)));
     out.line(format!("Bitcoin node: {}", set.bitcoin_node.as_deref().map_or("none".to_owned(), plain)));
+    if set.bitcoin_node.is_some() {
+        out.line(match (set.has_bitcoin_cookie, set.has_bitcoin_secret) {
+            (true, _) => "  it is shown its cookie file",
+            (false, true) => "  it is shown a secret",
+            (false, false) => "  neither its cookie file nor a secret is set: it lets nobody in",
+        });
+    } else {
+        out.line(format!("file of headers: {}", if set.has_headers_file { "set" } else { "none" }));
+    }
     let blocks = count(usize::try_from(set.depth).unwrap_or(usize::MAX), "block");
     out.line(format!("a head counts as anchored when {blocks} of Bitcoin stand, its own among them"));
     match set.every_hours {

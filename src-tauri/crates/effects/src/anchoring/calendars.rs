@@ -14,6 +14,11 @@ const STAMP: &str = "application/vnd.opentimestamps.v1";
 const BYTES: &str = "application/octet-stream";
 /// Calendars that are asked about one stamp, and how often: whoever stamped may have named one many times.
 const CALENDARS_MAX: usize = 16;
+/// Blocks that one answer may name, and all of them together: each is looked for.
+const BLOCKS_MAX: usize = 4;
+const BLOCKS_MAX_TOGETHER: usize = 64;
+/// Calendars that are named where they are passed over.
+const NAMED_MAX: usize = 4;
 
 /// The calendars that a stamp waited for, as they named themselves in it: addresses alone, each once, and not too many.
 ///
@@ -54,9 +59,10 @@ pub(crate) fn stamped(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered, 
             wants: STAMP,
         };
         match ask(act, &asked) {
-            Ok((server, reply)) if reply.status == 200 => match stamp.merge(&commitment, &reply.body) {
+            Ok((server, reply)) if reply.status == 200 => match take_in(&mut stamp, &commitment, &reply.body)
+            {
                 Ok(()) => came.at.push(server),
-                Err(error) => refused.push(format!("{server}: {error}")),
+                Err(why) => refused.push(format!("{server}: {why}")),
             },
             Ok((server, reply)) => refused.push(format!("{server} answered with status {}", reply.status)),
             Err(why) => refused.push(why),
@@ -82,14 +88,16 @@ pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered
     let mut stamp = Timestamp::read(&prior).map_err(|e| Undelivered::NotSent(e.to_string()))?;
     let (mut came, mut refused) = (blank(act), Vec::new());
     // Whom a person was shown, and nobody else.
-    let asked = awaited(&stamp).into_iter().filter(|(uri, _)| anchor.at.contains(uri));
-    for (uri, commitment) in asked.take(CALENDARS_MAX) {
+    let (asked, others): (Vec<_>, Vec<_>) =
+        awaited(&stamp).into_iter().partition(|(uri, _)| anchor.at.contains(uri));
+    for (uri, commitment) in asked.into_iter().take(CALENDARS_MAX) {
         let hex: String = commitment.iter().map(|byte| format!("{byte:02x}")).collect();
         let url = below(&uri, &format!("timestamp/{hex}"));
         match ask(act, &Asked { method: Method::Get, url: &url, body: None, wants: STAMP }) {
-            Ok((server, reply)) if reply.status == 200 => match stamp.merge(&commitment, &reply.body) {
+            Ok((server, reply)) if reply.status == 200 => match take_in(&mut stamp, &commitment, &reply.body)
+            {
                 Ok(()) => came.at.push(server),
-                Err(error) => refused.push(format!("{server}: {error}")),
+                Err(why) => refused.push(format!("{server}: {why}")),
             },
             Ok((server, reply)) if reply.status == 404 => {
                 came.says.push(format!("{server} has it in no block yet"));
@@ -103,9 +111,26 @@ pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered
         return Err(Undelivered::NotSent(refused.join("; ")));
     }
     came.says.append(&mut refused);
+    if anchor.was.is_none() {
+        let others: BTreeSet<String> = others.into_iter().map(|(uri, _)| uri).collect();
+        let passed = |uri: &String| format!("{uri} has it, too, and was passed over: it is not set");
+        came.says.extend(others.iter().take(NAMED_MAX).map(passed));
+    }
     let proof = bytes_of(&stamp)?;
     look_for_blocks(act, anchor, (&stamp, &proof), &mut came)?;
     Ok(Answered { came, proof: Some(proof) })
+}
+
+/// Takes in what a calendar answered, unless it names blocks without an end.
+fn take_in(stamp: &mut Timestamp, commitment: &[u8], answer: &[u8]) -> Result<(), String> {
+    let mut merged = stamp.clone();
+    merged.merge(commitment, answer).map_err(|e| e.to_string())?;
+    let (before, now) = (stamp.in_blocks().len(), merged.in_blocks().len());
+    if now > before.saturating_add(BLOCKS_MAX) || now > before.max(BLOCKS_MAX_TOGETHER) {
+        return Err("it names too many blocks".to_owned());
+    }
+    *stamp = merged;
+    Ok(())
 }
 
 /// Looks for each block that is named, the lowest first, until one stands deep enough.

@@ -18,9 +18,10 @@ pub(crate) fn sent(act: &Execution<'_>, anchor: &Anchor, is_repeat: bool) -> Res
             return Err(Undelivered::NotSent("interrupted before a transaction was made".to_owned()));
         }
         Ok(None) => made(act, anchor)?,
-        // Whether the one that was interrupted was sent is known only to the wallet.
-        Err(Undelivered::NotSent(why)) if is_repeat => return Err(Undelivered::Unknown(why)),
-        Err(error) => return Err(error),
+        // Whether the one that was interrupted was sent is known only to the wallet; before the first nothing was.
+        Err(Undelivered::NotSent(why) | Undelivered::Unknown(why)) => {
+            return Err(if is_repeat { Undelivered::Unknown(why) } else { Undelivered::NotSent(why) });
+        }
     };
     let mut came = blank(act);
     came.says.push(format!("the transaction {} carries it, for a fee of {} satoshi", sent.txid, sent.fee));

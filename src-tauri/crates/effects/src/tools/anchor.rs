@@ -65,12 +65,13 @@ fn outcome(
             }
             Err(why) => (ResultCode::Failed, vec!["nothing that it answered was kept".to_owned()], Some(why)),
         },
-        Err(Undelivered::NotSent(why)) => {
-            (ResultCode::Failed, vec!["no clock gave what can be checked".to_owned()], Some(why))
-        }
-        Err(Undelivered::Unknown(why)) => {
+        Err(Undelivered::Unknown(why)) if anchor.costs() => {
             let unseen = "the node did not answer: the transaction may have been sent".to_owned();
             (ResultCode::UnknownOutcome, vec![unseen], Some(why))
+        }
+        // Whoever only looks leaves nothing behind that is to be settled.
+        Err(Undelivered::NotSent(why) | Undelivered::Unknown(why)) => {
+            (ResultCode::Failed, vec!["no clock gave what can be checked".to_owned()], Some(why))
         }
     };
     observed.append(&mut notes);
@@ -101,7 +102,8 @@ fn kept(request: &ActionRequest, answered: &Answered) -> Result<Vec<Output>, Str
         about: "what the clock answered".to_owned(),
     }];
     outputs.extend(answered.proof.as_ref().map(|bytes| Output {
-        kind: ArtifactKind::BinaryAttachment,
+        // Kept byte for byte: with a value taken out of it nobody could check it.
+        kind: ArtifactKind::ReceiptBundle,
         media_type: "application/octet-stream".to_owned(),
         bytes: bytes.clone(),
         about: "the proof of the clock, as far as there is one".to_owned(),

@@ -27,6 +27,7 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::Priority;
+use model::web::WebUrl;
 use model::{Body, Digest, TaskId, WorkspaceId};
 use std::sync::Arc;
 
@@ -147,7 +148,7 @@ impl Kernel {
             Some(number) => vec![registry.get(number).ok_or_else(|| missing(number))?],
             None => registry.all().collect(),
         };
-        let mut made = Vec::new();
+        let (mut made, mut unfit) = (Vec::new(), None);
         for record in records {
             for (clock, one) in &record.clocks {
                 // Where one is named, its block is looked for once more, and a transaction that nobody saw.
@@ -156,13 +157,19 @@ impl Kernel {
                     continue;
                 }
                 let key = format!("anchor:{key}:{}", made.len());
-                made.push(self.ask(terms, (record.number, *clock), true, By::Sender(channel, &key))?);
+                match self.ask(terms, (record.number, *clock), true, By::Sender(channel, &key)) {
+                    Ok(asked) => made.push(asked),
+                    // One that cannot be asked about keeps no other from it.
+                    Err(Error::Input(why)) => unfit = unfit.or(Some(why)),
+                    Err(error) => return Err(error),
+                }
             }
         }
-        if made.is_empty() {
-            return Err(Error::Conflict("no clock can be asked how an anchor stands".to_owned()));
+        match (made.is_empty(), unfit) {
+            (false, _) => Ok(made),
+            (true, Some(why)) => Err(Error::Input(why)),
+            (true, None) => Err(Error::Conflict("no clock can be asked how an anchor stands".to_owned())),
         }
-        Ok(made)
     }
 
     /// Numbers an anchor: the same key twice is the same one.
@@ -294,7 +301,7 @@ impl Kernel {
             (AnchorClock::OpenTimestamps, None) => terms.calendars.clone(),
             // One that is proven is looked for in the chain alone.
             (AnchorClock::OpenTimestamps, Some(_)) if one.state == AnchorState::Anchored => Vec::new(),
-            (AnchorClock::OpenTimestamps, Some(prior)) => self.calendars_of(prior)?,
+            (AnchorClock::OpenTimestamps, Some(prior)) => self.calendars_of(prior, terms)?,
             (AnchorClock::OpReturn, _) => Vec::new(),
         };
         let asked = Anchor {
@@ -315,10 +322,20 @@ impl Kernel {
         Ok(asked)
     }
 
-    /// The calendars that a stamp waited for, as they named themselves in it.
-    fn calendars_of(&self, prior: &ArtifactRef) -> Result<Vec<String>, Error> {
-        let bytes = self.artifacts.read(&prior.sha256)?;
-        effects::calendars_of(&bytes).map_err(Error::Input)
+    /// The calendars that a stamp waited for, as they named themselves in it, as far as a person has set them: a stamp may name
+    /// any server.
+    fn calendars_of(&self, prior: &ArtifactRef, terms: &AnchorTerms) -> Result<Vec<String>, Error> {
+        let unread = |why: String| Error::Input(format!("the stamp so far cannot be read: {why}"));
+        let bytes = self.artifacts.read(&prior.sha256).map_err(|e| unread(e.to_string()))?;
+        let mut named = effects::calendars_of(&bytes).map_err(unread)?;
+        let waits = named.join(", ");
+        let set: Vec<Option<String>> = terms.calendars.iter().map(|uri| place_of(uri)).collect();
+        named.retain(|uri| place_of(uri).is_some_and(|at| set.contains(&Some(at))));
+        if named.is_empty() && terms.node.is_none() {
+            let says = format!("this stamp waits for {waits}, and you have set none of them as a calendar");
+            return Err(Error::Input(says));
+        }
+        Ok(named)
     }
 
     /// 16 bytes in hex that nobody has drawn before.
@@ -364,6 +381,12 @@ impl Kernel {
             ),
         }
     }
+}
+
+/// Where a calendar is, the same however its address is spelled.
+fn place_of(uri: &str) -> Option<String> {
+    let url: WebUrl = uri.parse().ok()?;
+    Some(url.to_string().trim_end_matches('/').to_owned())
 }
 
 fn missing(number: u64) -> Error {

@@ -71,6 +71,8 @@ answers! {
     AtClock {
         clock: AnchorClock,
         state: AnchorState,
+        /// Since when it waits for its proof; none where it does not wait.
+        since: Option<i64>,
         /// Who was asked.
         at: Vec<String>,
         /// Why it failed, or what it waits for.
@@ -88,6 +90,12 @@ answers! {
         authorities: Vec<String>,
         calendars: Vec<String>,
         bitcoin_node: Option<String>,
+        /// Whether a cookie file of the node is set.
+        has_bitcoin_cookie: bool,
+        /// Whether a secret with its `name:password` is set.
+        has_bitcoin_secret: bool,
+        /// Whether a file of Bitcoin's headers is set.
+        has_headers_file: bool,
         depth: u32,
         every_hours: u32,
     }

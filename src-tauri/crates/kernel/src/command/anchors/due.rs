@@ -23,30 +23,61 @@ impl Kernel {
         }
         let _one = lock(&self.anchoring);
         self.settle_anchors()?;
-        let (now, mut begun) = (self.ports.clock.now(), Vec::new());
+        let mut begun = Vec::new();
+        // What was begun is driven, whatever becomes of the others: what could not go on is due again.
+        let later = |number: u64, error: &Error| {
+            tracing::warn!(anchor = number, %error, "an anchor could not go on; it is tried again");
+        };
         for record in self.anchor_registry().all() {
             for (clock, one) in &record.clocks {
-                if one.is_asked {
-                    continue;
-                }
-                if one.is_new() {
-                    begun.extend(self.begin_interrupted(terms, record, *clock)?);
-                } else if one.given_up_at().is_some_and(|at| at <= now) {
-                    let why = "it was not proven in two weeks, and is not asked about any more";
-                    self.fail_anchor((record.number, *clock), one.attempts, why)?;
-                } else if self.next_asking(terms, record, (*clock, one))?.is_some_and(|at| at <= now) {
-                    begun.push(self.ask(terms, (record.number, *clock), true, By::Itself)?.task_id);
+                match self.anchor_due(terms, record, (*clock, one)) {
+                    Ok(task) => begun.extend(task),
+                    Err(error) => later(record.number, &error),
                 }
             }
         }
+        let now = self.ports.clock.now();
         if self.next_by_itself(terms).is_some_and(|at| at <= now) {
             let clocks = terms.free();
-            let number = self.request_anchor(ToAnchor::Head, &clocks, &format!("itself:{}", now.0))?;
-            for clock in clocks {
-                begun.push(self.ask(terms, (number, clock), false, By::Itself)?.task_id);
+            match self.request_anchor(ToAnchor::Head, &clocks, &format!("itself:{}", now.0)) {
+                Ok(number) => {
+                    for clock in clocks {
+                        match self.ask(terms, (number, clock), false, By::Itself) {
+                            Ok(asked) => begun.push(asked.task_id),
+                            Err(error) => later(number, &error),
+                        }
+                    }
+                }
+                Err(error) if begun.is_empty() => return Err(error),
+                Err(error) => tracing::warn!(%error, "no head could be anchored; it is tried again"),
             }
         }
         Ok(begun)
+    }
+
+    /// Does what is due of an anchor at one clock; the task that asks it, where one was made.
+    fn anchor_due(
+        &self,
+        terms: &AnchorTerms,
+        record: &AnchorRecord,
+        (clock, one): (AnchorClock, &ClockRecord),
+    ) -> Result<Option<TaskId>, Error> {
+        let now = self.ports.clock.now();
+        if one.is_asked {
+            return Ok(None);
+        }
+        if one.is_new() {
+            return self.begin_interrupted(terms, record, clock);
+        }
+        if one.given_up_at().is_some_and(|at| at <= now) {
+            let why = "it was not proven in two weeks, and is not asked about any more";
+            self.fail_anchor((record.number, clock), one.attempts, why)?;
+            return Ok(None);
+        }
+        if self.next_asking(terms, record, (clock, one))?.is_some_and(|at| at <= now) {
+            return Ok(Some(self.ask(terms, (record.number, clock), true, By::Itself)?.task_id));
+        }
+        Ok(None)
     }
 
     /// When something of that is due first; none while nothing is set or pending.

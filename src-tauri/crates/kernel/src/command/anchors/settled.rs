@@ -5,11 +5,14 @@ use crate::anchor_registry::{AnchorRecord, ClockRecord};
 use crate::kernel::Kernel;
 use crate::state::TaskState;
 use effects::AnchorCame;
-use model::anchor::AnchorClock;
+use model::anchor::{AnchorClock, AnchorState};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{AnchorCompleted, AnchorFailed, AnchorStamped, AnchorWithdrawn};
 use model::receipt::{ReceiptClass, ResultCode};
 use model::{Digest, Sensitive, TaskId};
+
+/// Sentences of a clock that are kept of a look that proved nothing anew.
+const SAYS_MAX: usize = 8;
 
 impl Kernel {
     /// Puts on record what came of every act whose task is over.
@@ -88,6 +91,11 @@ impl Kernel {
         came: AnchorCame,
         proof: Option<ArtifactRef>,
     ) -> Result<(), Error> {
+        // What was proven stays so where its block could not be looked for: only a chain that went another way takes it back.
+        if one.state == AnchorState::Anchored && came.not_after.is_none() && !came.is_gone {
+            let said = came.says.iter().take(SAYS_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
+            return self.fail_anchor((number, clock), one.attempts, &said);
+        }
         let mut w = self.anchor_writeup(number)?;
         let now = w.now;
         let key = |what: &str| Some(format!("anchor.{what}:{number}:{clock}:{}", one.attempts));
@@ -101,8 +109,8 @@ impl Kernel {
                 let completed = AnchorCompleted { number, clock, proof, not_after, block, completed_at: now };
                 w.push_keyed(key("completed"), completed);
             }
-            // What is gone is pending again by that alone.
-            (_, None) if is_gone => {}
+            // What is gone is pending again by that alone: the proof so far leads to a block that is none of the chain any more.
+            _ if is_gone => {}
             (_, proof) => {
                 let (at, action_request_id) = (came.at, came.action_request_id);
                 let stamped = AnchorStamped { number, clock, at, proof, action_request_id, stamped_at: now };
