@@ -96,9 +96,6 @@ impl StoreState {
     /// Folds one event of the system task.
     pub fn apply(&mut self, task_seq: u64, body: &Body) {
         self.seq = task_seq;
-        if let Body::IdentityLinked(b) = body {
-            Arc::make_mut(&mut self.anchors).add_link(b.number, b.link_sha256);
-        }
         match body {
             Body::StoreInitialised(b) => {
                 self.store_id.clone_from(&b.store_id);
@@ -163,7 +160,6 @@ impl StoreState {
             Body::SkinTrusted(_) | Body::SkinUntrusted(_) | Body::SkinChosen(_) => self.skins.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
-            other if AnchorRegistry::is_of_anchors(other) => Arc::make_mut(&mut self.anchors).apply(other),
             other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
             other => self.apply_further(other),
         }
@@ -171,6 +167,12 @@ impl StoreState {
 
     /// Each registry takes what is its own.
     fn apply_further(&mut self, body: &Body) {
+        if let Body::IdentityLinked(b) = body {
+            Arc::make_mut(&mut self.anchors).add_link(b.number, b.link_sha256);
+        }
+        if AnchorRegistry::is_of_anchors(body) {
+            Arc::make_mut(&mut self.anchors).apply(body);
+        }
         self.identity.apply(body);
         self.tools.apply(body);
     }

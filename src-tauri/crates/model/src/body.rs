@@ -324,7 +324,6 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     }
     /// The store goes on although it is not consistent with the head that was kept outside it.
     PinAccepted ("pin.accepted", 1, Store, |b| b.pin_sha256) { standing: String, pinned: u64, found: u64, pin_sha256: Digest }
-
     // A person's lasting yes. What it covers is in the signed envelope; the words are for people.
     /// A person allowed the like of an act from now on; the signed envelope is the artifact.
     StandingAllowed ("grant.standing_allowed", 1, Grant, |b| b.grant_id) {
@@ -337,7 +336,6 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     StandingUsed ("grant.standing_used", 1, Grant, |b| b.grant_id) {
         grant_id: GrantId, action_request_id: ActionRequestId, envelope: ArtifactRef, use_no: u32, max_uses: u32,
     }
-
     // Secrets, by handle; values never come here (governance.md 5).
     /// A secret is known by a handle, with the hosts it may go to.
     SecretRegistered ("secret.registered", 1, Secret, |b| b.handle) { handle: String, hosts: Vec<String>, kept_in: String }
@@ -347,13 +345,11 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     ContentRedacted ("content.redacted", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, found: BTreeMap<String, u32> }
     /// One undo took back what several receipts did, or a part of it; what is left stands in its own receipt.
     ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) { by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId> }
-
     // Words that wait their turn.
     /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
     TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier, encloses: Vec<ArtifactId>
     }
-
     /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).
     ActionDowngraded ("action.downgraded", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, policy_result_id: PolicyResultId, instead: ActionRequestId, mode: String, rules: Vec<String>,

@@ -107,10 +107,12 @@ fn keep(built: &Path, to: &Path) -> Result<(), Problem> {
     let broken = |e: std::io::Error| format!("cannot write to `{}`: {e}", to.display());
     fs::create_dir_all(to).map_err(broken)?;
     for name in PROGRAMS {
-        // A program that runs may be replaced, and not written over.
-        let half = to.join(format!("{name}.part"));
-        fs::copy(built.join(name), &half).map_err(broken)?;
-        fs::rename(&half, to.join(name)).map_err(broken)?;
+        // A program that runs may be taken away, and not written over. The line about their source says that all are whole.
+        let place = to.join(name);
+        if place.exists() {
+            fs::remove_file(&place).map_err(broken)?;
+        }
+        fs::copy(built.join(name), &place).map_err(broken)?;
     }
     fs::write(to.join("source"), format!("{}\n", source())).map_err(broken)
 }
