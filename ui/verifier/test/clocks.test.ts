@@ -1,5 +1,6 @@
 /** The formats of clocks elsewhere: what other programs wrote, what was built here, and every byte of it changed. */
 import { constants, createSign, generateKeyPairSync, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Headers, hash256, next, parseHeader, parseMerkleBlock, parseTransaction } from "../src/verify/clocks/bitcoin.ts";
 import { checkClock, type Clock } from "../src/verify/clocks/clock.ts";
@@ -14,7 +15,7 @@ import { sha256 } from "../src/verify/read/digest.ts";
 import { Malformed } from "../src/verify/read/stop.ts";
 import { chain, little, merkleRoot, mine, otsTo, transaction, txOutProof } from "./build.ts";
 import { authority, stamped, type Wish } from "./stamp.ts";
-import { data } from "./place.ts";
+import { data, root as place } from "./place.ts";
 
 const DIGEST = sha256(utf8("a head of a log"));
 const OTHER = sha256(utf8("another"));
@@ -64,6 +65,22 @@ describe("a time stamp of openssl", () => {
     test(`${name}: changed or cut, it proves nothing else`, () => {
       never("rfc3161", proof, named, checkClock("rfc3161", proof, DIGEST, named), 9);
     });
+  }
+});
+
+test("the stamps of the first verifier come to the same here", () => {
+  const at = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL(`src-tauri/crates/anchor/tests/data/${name}`, place)));
+  const authorities = ["tsa-ca.pem", "tsa-ec-ca.pem"].flatMap((name) => certificatesOf(at(name)));
+  const standing = (name: string): string => {
+    const found = outcome(() => checkClock("rfc3161", at(name), sha256(utf8("hermit")), { authorities }));
+    return found ? (found.proven ? "proven" : "unproven") : "wrong";
+  };
+  for (const [stands, names] of [
+    ["proven", ["tsa", "tsa-ec", "tsa-pss", "more/pss", "more/keyid", "more/good"]],
+    ["unproven", ["more/nocert", "more/deep", "more/leaf"]],
+    ["wrong", ["more/both", "more/loose", "more/none", "more/expired", "more/early"]],
+  ] as const) {
+    for (const name of names) expect(standing(`${name}.tsr`), name).toBe(stands);
   }
 });
 
