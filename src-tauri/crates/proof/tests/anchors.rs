@@ -72,6 +72,15 @@ fn refused(world: &World, files: &Files) -> String {
     }
 }
 
+/// The same headers as bytes, behind the other spelling of the first line.
+fn as_bytes(lines: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8(lines.to_vec()).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    let digits: String = rest.split_whitespace().collect();
+    let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap());
+    [format!("# {first}\n").into_bytes(), bytes.collect()].concat()
+}
+
 #[conforms::conforms(part = "HV-3.6-3")]
 #[test]
 fn a_bundle_says_which_clocks_agree_and_what_interval_is_proven_for_its_receipts() {
@@ -79,13 +88,14 @@ fn a_bundle_says_which_clocks_agree_and_what_interval_is_proven_for_its_receipts
     // A clock that waits proves nothing.
     world.stamp(2, |digest| vec![(AnchorClock::OpenTimestamps, pending(digest))]);
     let headers = known(&world);
-    let given = Given { bitcoin_headers: Some(&headers), ..Given::default() };
+    let other = as_bytes(&headers);
     let time = i64::from(BLOCK_TIME) * 1_000;
-    for (scope, receipts) in [
-        (Scope::Task, " receipts here too"),
-        (Scope::Span { first: 2, last: 3 }, "existed before"),
-        (Scope::Receipt(world.receipts[0]), "the receipt here too"),
+    for (scope, receipts, blocks) in [
+        (Scope::Task, " receipts here too", &headers),
+        (Scope::Span { first: 2, last: 3 }, "existed before", &other),
+        (Scope::Receipt(world.receipts[0]), "the receipt here too", &headers),
     ] {
+        let given = Given { bitcoin_headers: Some(blocks), ..Given::default() };
         let (files, left_out) = bundle(&world, scope);
         assert_eq!(left_out, Vec::<String>::new());
         let report = verified(&world, &files, &given);

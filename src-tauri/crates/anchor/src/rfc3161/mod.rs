@@ -170,7 +170,10 @@ impl Info {
         if number(STAMP, info.expect(Tag::Integer)?.value)? != Some(1) {
             return Err(info.bad("its version is not 1"));
         }
-        let policy = info.oid()?.to_string();
+        // One with a number beyond 32 bits is told in hex: nothing rests on it.
+        let policy = info.expect(Tag::ObjectIdentifier)?.value;
+        let policy = ObjectIdentifier::from_bytes(policy)
+            .map_or_else(|_| hex::encode(policy), |policy| policy.to_string());
         let mut imprint = info.open(Tag::Sequence)?;
         let algorithm = imprint.algorithm()?;
         if algorithm.oid != SHA256 || algorithm.parameters.is_some() {
