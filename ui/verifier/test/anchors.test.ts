@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { parseCheckpoint, parseNote } from "../src/verify/note.ts";
 import { concat, hex, hexExact, textOf, utf8 } from "../src/verify/read/bytes.ts";
+import { Headers } from "../src/verify/clocks/bitcoin.ts";
 import { digestOf, sha256 } from "../src/verify/read/digest.ts";
 import { reportText } from "../src/verify/report.ts";
-import { asked, by, check, clocks, genesis, json, note, of, ots, plain, second, subject, TIME, way, whole } from "./anchored.ts";
+import { asked, by, check, clocks, genesis, headers, json, note, of, ots, plain, second, subject, TIME, way, whole } from "./anchored.ts";
 import { bound, LOG_ID, links, signedLink } from "./build.ts";
 import { stamped } from "./stamp.ts";
 import { conforms, part } from "./conforms.ts";
@@ -36,6 +37,16 @@ describe("a bundle with anchors", () => {
     expect(report.not_shown.join()).toContain("is not proven with what you gave");
     // One clock alone proves what it proves.
     expect(check(whole, { authorities: [], ...(clocks.headers && { headers: clocks.headers }) }).report.proven_not_after).toBe((TIME + 600) * 1000);
+  });
+
+  test("is as valid as it was by headers of another branch, or at a wrong height", () => {
+    for (const line of ["# height 101\n", "height 99\n"]) {
+      const told = Headers.parse(concat(utf8(line), headers.subarray("# height 100\n".length)));
+      const { report } = check(whole, { ...clocks, headers: told });
+      expect(report.verdict, line).toBe("valid");
+      expect(report.anchors.map(({ state }) => state)).toEqual(["anchored", "unproven", "unproven", "unproven"]);
+      expect(report.not_shown.join()).toContain("this anchor was taken back, or is of another chain");
+    }
   });
 
   test("of a head without the task proves nothing of the task", () => {

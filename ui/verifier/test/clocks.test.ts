@@ -1,5 +1,6 @@
 /** The formats of clocks elsewhere: what other programs wrote, what was built here, and every byte of it changed. */
 import { constants, createSign, generateKeyPairSync, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Headers, hash256, next, parseHeader, parseMerkleBlock, parseTransaction } from "../src/verify/clocks/bitcoin.ts";
 import { checkClock, type Clock } from "../src/verify/clocks/clock.ts";
@@ -9,12 +10,12 @@ import { attestationsOf } from "../src/verify/clocks/ots.ts";
 import { SHA256, SHA384, SHA512, verifiesPkcs1, verifiesPss } from "../src/verify/clocks/rsa.ts";
 import { NO_CLOCKS, type Clocks, type Stamp } from "../src/verify/clocks/stamp.ts";
 import { certificatesOf } from "../src/verify/clocks/x509.ts";
-import { concat, hex, utf8 } from "../src/verify/read/bytes.ts";
+import { concat, hex, textOf, utf8 } from "../src/verify/read/bytes.ts";
 import { sha256 } from "../src/verify/read/digest.ts";
 import { Malformed } from "../src/verify/read/stop.ts";
 import { chain, little, merkleRoot, mine, otsTo, transaction, txOutProof } from "./build.ts";
 import { authority, stamped, type Wish } from "./stamp.ts";
-import { data } from "./place.ts";
+import { data, root as place } from "./place.ts";
 
 const DIGEST = sha256(utf8("a head of a log"));
 const OTHER = sha256(utf8("another"));
@@ -67,6 +68,22 @@ describe("a time stamp of openssl", () => {
   }
 });
 
+test("the stamps of the first verifier come to the same here", () => {
+  const at = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL(`src-tauri/crates/anchor/tests/data/${name}`, place)));
+  const authorities = ["tsa-ca.pem", "tsa-ec-ca.pem"].flatMap((name) => certificatesOf(at(name)));
+  const standing = (name: string): string => {
+    const found = outcome(() => checkClock("rfc3161", at(name), sha256(utf8("hermit")), { authorities }));
+    return found ? (found.proven ? "proven" : "unproven") : "wrong";
+  };
+  for (const [stands, names] of [
+    ["proven", ["tsa", "tsa-ec", "tsa-pss", "more/pss", "more/keyid", "more/good"]],
+    ["unproven", ["more/nocert", "more/deep", "more/leaf"]],
+    ["wrong", ["more/both", "more/loose", "more/none", "more/expired", "more/early"]],
+  ] as const) {
+    for (const name of names) expect(standing(`${name}.tsr`), name).toBe(stands);
+  }
+});
+
 describe("a time stamp that was built", () => {
   const of = (wish: Wish, clocks?: Clocks): Stamp => {
     const made = stamped(DIGEST, wish);
@@ -90,6 +107,7 @@ describe("a time stamp that was built", () => {
       [{ leavesOutCertificate: true }, "under which certificate"],
       [{ breaksSignature: true }, "does not hold"],
       [{ imprint: OTHER }, "another digest"],
+      [{ imprintHash: SHA384 }, "not of a SHA-256 digest"],
       [{ status: 2 }, "refused"],
       [{ signers: 2 }, "nothing is expected"],
       [{ genTime: "20400101000000Z" }, "not valid at its time"],
@@ -97,6 +115,17 @@ describe("a time stamp that was built", () => {
       [{ genTime: "20260230120000Z" }, "calendar"],
     ];
     for (const [wish, why] of wrong) expect(() => of(wish), JSON.stringify(wish)).toThrow(why);
+  });
+
+  test("without the certificate of its signer is proven to whoever named that, and wrong to nobody", () => {
+    const { response, authority: root_, signer } = stamped(DIGEST, { isAlone: true });
+    const by = (...named: Uint8Array[]): Stamp => checkClock("rfc3161", response, DIGEST, { authorities: named.flatMap(certificatesOf) });
+    for (const found of [by(), by(root_), by(stamped(DIGEST, {}).signer)]) {
+      expect(found.proven).toBeUndefined();
+      expect(found.says.join()).toContain("did not come along");
+    }
+    expect(by(signer).proven).toBeDefined();
+    expect(() => checkClock("rfc3161", response, OTHER, NO_CLOCKS)).toThrow("another digest");
   });
 
   test("of a clock that a stranger set up under the same name is not proven", () => {
@@ -169,7 +198,10 @@ describe("OpenTimestamps", () => {
     }
     expect(checkClock("opentimestamps", upgraded, DIGEST, NO_CLOCKS).proven).toBeUndefined();
     expect(checkClock("opentimestamps", upgraded, DIGEST, at("# height 5\n")).proven).toBeUndefined();
-    expect(() => checkClock("opentimestamps", upgraded, DIGEST, at("# height 123456\n"))).toThrow("another Merkle root");
+    const elsewhere = checkClock("opentimestamps", upgraded, DIGEST, at("# height 123456\n"));
+    expect(elsewhere).toMatchObject({ isPending: false, onTrust: [] });
+    expect(elsewhere.proven).toBeUndefined();
+    expect(elsewhere.says.join()).toContain("another Merkle root at height 123456: this anchor was taken back, or is of another chain");
     const clocks = at("# height 123455\n");
     never("opentimestamps", upgraded, clocks, checkClock("opentimestamps", upgraded, DIGEST, clocks));
     expect(() => checkClock("opentimestamps", upgraded, OTHER, clocks)).toThrow("another digest");
@@ -179,7 +211,12 @@ describe("OpenTimestamps", () => {
     const { file } = otsTo(DIGEST, 5);
     const begin = file.slice(0, 65);
     const with_ = (...rest: Uint8Array[]): (() => unknown) => () => attestationsOf(concat(begin, ...rest), DIGEST);
-    expect(with_(new Uint8Array(300).fill(8))).toThrow("deeper");
+    const end = concat(Uint8Array.of(0), utf8("unknown!"), Uint8Array.of(0));
+    expect(with_(new Uint8Array(255).fill(8), end)).not.toThrow();
+    expect(with_(new Uint8Array(256).fill(8), end)).toThrow("deeper");
+    const block = concat(Uint8Array.of(0xff, 0, 0x05, 0x88, 0x96, 0x0d, 0x73, 0xd7, 0x19, 0x01, 1, 7));
+    expect(with_(...Array.from({ length: 64 }, () => block), end)).not.toThrow();
+    expect(with_(...Array.from({ length: 65 }, () => block), end)).toThrow("more than 64 blocks");
     expect(with_(new Uint8Array(20).fill(0xf3))).toThrow("longer");
     expect(with_(...Array.from({ length: 4_097 }, () => concat(Uint8Array.of(0xff, 0), utf8("unknown!"), Uint8Array.of(0))))).toThrow("more than 4096");
     expect(with_(Uint8Array.of(0xf0, 0))).toThrow("0 bytes");
@@ -214,10 +251,10 @@ describe("Bitcoin", () => {
   test("a file of headers is read in both forms, and none that does not hold together", () => {
     const all = chain([OTHER, DIGEST, OTHER], 1_700_000_000);
     const lines = utf8(all.map((header) => `${hex(header)}\n`).join(""));
-    for (const bytes of [concat(...all), lines, concat(utf8("# height 7\n"), lines), concat(utf8("# height 7\r\n"), ...all)]) expect(Headers.parse(bytes).size).toBe(3);
+    for (const bytes of [concat(...all), lines, concat(utf8("# height 7\n\n"), lines), concat(utf8("height 7\n"), lines), concat(utf8("# height 7\r\n"), ...all), concat(utf8("height 7\n"), ...all)]) expect(Headers.parse(bytes).size).toBe(3);
     expect(Headers.parse(concat(utf8("# height 7\n"), lines)).at(8)?.onTop).toBe(1);
     const [first = new Uint8Array(), second = new Uint8Array(), third = new Uint8Array()] = all;
-    for (const bytes of [new Uint8Array(), concat(first, third), concat(second, first), first.slice(1), lines.slice(0, -3), concat(utf8("# height x\n"), lines), concat(utf8("# height 1"), lines)]) {
+    for (const bytes of [new Uint8Array(), concat(first, third), concat(second, first), first.slice(1), lines.slice(0, -3), concat(utf8("# height x\n"), lines), concat(utf8("height 07\n"), lines), utf8(textOf(lines, "lines").replaceAll("\n", "")), concat(utf8("# height 1"), lines)]) {
       expect(() => Headers.parse(bytes)).toThrow(Malformed);
     }
   });
@@ -250,9 +287,17 @@ describe("Bitcoin", () => {
     expect(found.proven).toEqual({ notAfter: 1_700_000_600_000, height: 101 });
     expect(checkClock("op_return", proof, DIGEST, NO_CLOCKS)).toMatchObject({ isPending: false });
     expect(checkClock("op_return", proof, DIGEST, { authorities: [], headers: Headers.parse(first) }).proven).toBeUndefined();
-    expect(() => checkClock("op_return", proof, DIGEST, { authorities: [], headers: Headers.parse(concat(utf8("# height 101\n"), first)) })).toThrow("another block");
+    const wrong: [Headers, string][] = [
+      [Headers.parse(concat(utf8("# height 101\n"), first)), "another block at height 101: this anchor was taken back"],
+      [Headers.parse(concat(utf8("# height 7\n"), block)), "stands at height 7"],
+    ];
+    for (const [told, says] of wrong) {
+      const open = checkClock("op_return", proof, DIGEST, { authorities: [], headers: told });
+      expect(open.proven).toBeUndefined();
+      expect(open.says.join()).toContain(says);
+    }
     expect(() => checkClock("op_return", proof, OTHER, clocks)).toThrow("does not carry");
-    expect(() => checkClock("op_return", json(block, 100, raw, txOutProof(block, ids, 1)), DIGEST, clocks)).toThrow("stands at height 101");
+    expect(checkClock("op_return", json(block, 100, raw, txOutProof(block, ids, 1)), DIGEST, clocks).proven).toBeUndefined();
     expect(() => checkClock("op_return", json(block, 101, raw, txOutProof(block, ids, 0)), DIGEST, clocks)).toThrow("whose place is proven");
     expect(() => checkClock("op_return", json(first, 101, raw, txOutProof(block, ids, 1)), DIGEST, clocks)).toThrow("its header is not the one");
     never("op_return", proof, clocks, found);

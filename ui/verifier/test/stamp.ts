@@ -17,6 +17,10 @@ export interface Wish {
   leavesOutCertificate?: boolean;
   breaksSignature?: boolean;
   imprint?: Uint8Array;
+  /** What the imprint says to be. */
+  imprintHash?: string;
+  /** No certificate comes along. */
+  isAlone?: boolean;
   status?: number;
   signers?: number;
   genTime?: string;
@@ -90,8 +94,8 @@ export function authority(kind: Kind): Authority {
   return { ...one, root: certificate(1, ["Authority", one.key.publicKey], ["Authority", one], [extension("2.5.29.19", true, sequence(yes))]) };
 }
 
-/** A response for a digest, and the certificate that proves it to whoever names it. */
-export function stamped(digest: Uint8Array, wish: Wish): { response: Uint8Array; authority: Uint8Array } {
+/** A response for a digest, the certificate that proves it to whoever names it, and the one of its signer. */
+export function stamped(digest: Uint8Array, wish: Wish): { response: Uint8Array; authority: Uint8Array; signer: Uint8Array } {
   const by = wish.by ?? authority(wish.kind ?? "ec");
   const own = { kind: by.kind, key: pair(by.kind) };
   const stamping = oid("1.3.6.1.5.5.7.3.8");
@@ -103,7 +107,7 @@ export function stamped(digest: Uint8Array, wish: Wish): { response: Uint8Array;
   const clock = certificate(3, ["Clock", between.key.publicKey], ["Authority", by], [usage]);
   const cert = wish.underClock === true ? certificate(2, ["Own", own.key.publicKey], ["Clock", between], extensions) : certificate(2, ["Own", own.key.publicKey], ["Authority", by], extensions);
   const accuracy = wish.accuracy === undefined ? [] : [sequence(integer(wish.accuracy))];
-  const info = sequence(integer(1), oid("1.2.3.4"), sequence(SHA256, octets(wish.imprint ?? digest)), integer(9), der(0x18, utf8(wish.genTime ?? "20261128120000Z")), ...accuracy);
+  const info = sequence(integer(1), oid("1.2.3.4"), sequence(wish.imprintHash === undefined ? SHA256 : sequence(oid(wish.imprintHash), nothing), octets(wish.imprint ?? digest)), integer(9), der(0x18, utf8(wish.genTime ?? "20261128120000Z")), ...accuracy);
   const attribute = (id: string, value: Uint8Array): Uint8Array => sequence(oid(id), set(value));
   const attributes = concat(
     attribute("1.2.840.113549.1.9.3", oid(wish.contentType ?? "1.2.840.113549.1.9.16.1.4")),
@@ -117,7 +121,7 @@ export function stamped(digest: Uint8Array, wish: Wish): { response: Uint8Array;
   const signer = sequence(...names, SHA256, der(0xa0, attributes), ALGORITHMS[by.kind], octets(signature));
   const content = sequence(oid("1.2.840.113549.1.9.16.1.4"), der(0xa0, octets(info)));
   const certificates = der(0xa0, cert, ...(wish.underClock === true ? [clock] : []));
-  const data = sequence(integer(3), set(SHA256), content, certificates, set(...Array.from({ length: wish.signers ?? 1 }, () => signer)));
+  const data = sequence(integer(3), set(SHA256), content, ...(wish.isAlone === true ? [] : [certificates]), set(...Array.from({ length: wish.signers ?? 1 }, () => signer)));
   const token = sequence(oid("1.2.840.113549.1.7.2"), der(0xa0, data));
-  return { response: sequence(sequence(integer(wish.status ?? 0)), token), authority: by.root };
+  return { response: sequence(sequence(integer(wish.status ?? 0)), token), authority: by.root, signer: cert };
 }

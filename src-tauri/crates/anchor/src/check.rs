@@ -29,6 +29,16 @@ pub struct Checked {
     pub says: Vec<String>,
     /// What one has to take on trust, in words.
     pub on_trust: Vec<String>,
+    /// What the headers that were given have in place of its block, in words, where nothing is proven because of that. The proof
+    /// may be right all the same: chains go another way, and headers may be those of another chain or at a wrong height.
+    pub contradicted: Option<String>,
+}
+
+impl Checked {
+    fn contradict(&mut self, says: String) {
+        self.says.push(says.clone());
+        self.contradicted = Some(says);
+    }
 }
 
 /// A time by which a digest existed.
@@ -45,10 +55,11 @@ pub struct Proven {
 /// A time stamp proves the time that it states plus the accuracy that it states. A block proves the time in its header.
 ///
 /// # Errors
-/// The proof is malformed, of another digest, or does not hold. A proof that is pending, or cannot be judged with what was given, is
-/// no error, and proves nothing.
+/// The proof is malformed, of another digest, or does not hold by itself. A proof that is pending, cannot be judged with what was
+/// given, or is contradicted by headers that were given, is no error, and proves nothing.
 pub fn check(clock: AnchorClock, proof: &[u8], digest: &Digest, trust: &Trust<'_>) -> Result<Checked, Error> {
-    let mut checked = Checked { clock, proven: None, pending: false, says: Vec::new(), on_trust: Vec::new() };
+    let (says, on_trust) = (Vec::new(), Vec::new());
+    let mut checked = Checked { clock, proven: None, pending: false, says, on_trust, contradicted: None };
     let done = match clock {
         AnchorClock::Rfc3161 => by_authority(proof, digest, trust, &mut checked),
         AnchorClock::OpenTimestamps => by_calendars(proof, digest, trust, &mut checked),
@@ -58,6 +69,10 @@ pub fn check(clock: AnchorClock, proof: &[u8], digest: &Digest, trust: &Trust<'_
         Err(Error::Unsupported { what }) => {
             checked.proven = None;
             checked.says.push(format!("{what} cannot be checked here, so nothing is proven"));
+            Ok(checked)
+        }
+        Err(error @ Error::NoCertificate) => {
+            checked.says.push(format!("{error}, so nothing is proven"));
             Ok(checked)
         }
         Err(error) => Err(error),
@@ -120,6 +135,7 @@ fn by_calendars(
                 checked.says.push(format!("the block of Bitcoin at height {} commits to it", block.height));
             }
             Found::Unproven(says) => checked.says.push(says),
+            Found::Elsewhere(says) => checked.contradict(says),
             Found::Wrong(says) => {
                 checked.says.push(says.clone());
                 wrong = Some(says);
@@ -134,6 +150,9 @@ fn by_calendars(
     if stamp.unknown() > 0 {
         checked.says.push(format!("{} attestations are of a kind that is not known here", stamp.unknown()));
     }
+    if checked.proven.is_some() {
+        checked.contradicted = None;
+    }
     match wrong {
         Some(reason) if checked.proven.is_none() => Err(Error::wrong(PROOF, reason)),
         _ => Ok(()),
@@ -143,7 +162,15 @@ fn by_calendars(
 enum Found<'h> {
     Proven(Proven, Place<'h>),
     Unproven(String),
+    Elsewhere(String),
     Wrong(String),
+}
+
+/// What is said where the headers have another block than a proof leads to.
+fn elsewhere(height: u64, what: &str) -> String {
+    format!(
+        "the headers you gave hold {what} at height {height}: this anchor was taken back, or is of another chain"
+    )
 }
 
 /// What the headers say of one block that an OpenTimestamps file names.
@@ -161,11 +188,7 @@ fn in_block<'h>(block: &ots::InBlock, headers: Option<&'h Headers>) -> Result<Fo
     };
     let place = match headers.at(height) {
         Some(place) if place.header.merkle_root == root => Some(place),
-        Some(_) => {
-            return Ok(Found::Wrong(format!(
-                "the block at height {height} of the headers given has another Merkle root"
-            )));
-        }
+        Some(_) => return Ok(Found::Elsewhere(elsewhere(height, "a block with another Merkle root"))),
         // Headers that do not tell their heights: the Merkle root finds the block.
         None => headers.of_merkle_root(&root).filter(|place| place.height.is_none()),
     };
@@ -181,7 +204,6 @@ fn by_transaction(
     trust: &Trust<'_>,
     checked: &mut Checked,
 ) -> Result<(), Error> {
-    const PROOF: &str = "proof of a transaction";
     let read = OpReturnProof::read(proof)?;
     let shown = read.check(digest)?;
     let hash = spelled(&shown.header.hash);
@@ -197,18 +219,19 @@ fn by_transaction(
     };
     let Some(place) = headers.of_hash(&shown.header.hash) else {
         // Where the headers have another block at that height, this one is not in their chain.
-        return if headers.at(shown.height).is_some() {
-            Err(Error::wrong(
-                PROOF,
-                format!("the headers given have another block at height {}", shown.height),
-            ))
+        if headers.at(shown.height).is_some() {
+            checked.contradict(elsewhere(shown.height, "another block"));
         } else {
             checked.says.push("that block is not among the headers given".to_owned());
-            Ok(())
-        };
+        }
+        return Ok(());
     };
-    if place.height.is_some_and(|height| height != shown.height) {
-        return Err(Error::wrong(PROOF, "its block stands at another height in the headers given"));
+    if let Some(height) = place.height.filter(|height| *height != shown.height) {
+        let named = shown.height;
+        checked.contradict(format!(
+            "its block stands at height {height} in the headers you gave, and at {named} by its own word: one of the two is wrong"
+        ));
+        return Ok(());
     }
     of_headers(Some(headers), &place, &mut checked.on_trust);
     checked.proven = Some(proven(&place, shown.height));

@@ -36,6 +36,9 @@ pub enum Error {
         /// What.
         what: String,
     },
+    /// The certificate of its signer is not at hand, which says nothing against it.
+    #[error("the certificate of its signer did not come along, and is none of those that were named")]
+    NoCertificate,
     /// It is well formed, and what it states does not hold.
     #[error("this {what} proves nothing: {reason}")]
     Wrong {

@@ -36,9 +36,17 @@ fn headers_of_the_main_chain_are_read_as_bytes_and_as_lines() {
         assert_eq!((place.height, place.depth, place.header.time), (Some(2), 1, 1_231_469_744));
         assert!(read.at(3).is_none());
     }
-    let named = Headers::read(format!("height 1\n{}\n{}\n", MAIN[1], MAIN[2]).as_bytes()).unwrap();
-    assert_eq!(named.at(1).unwrap().depth, 2);
-    assert!(named.at(0).is_none() && !named.begins_with_genesis());
+    let lines = format!("{}\n\n{}\n", MAIN[1], MAIN[2]);
+    for line in ["height 1\n", "# height 1\n", "# height 1\r\n"] {
+        for body in [lines.as_bytes(), &whole[80..]] {
+            let file = [line.as_bytes(), body].concat();
+            let named = Headers::read(&file).unwrap();
+            assert_eq!(named.at(1).unwrap().depth, 2);
+            assert!(named.at(0).is_none() && !named.begins_with_genesis());
+            assert_eq!(Headers::bytes_of(&file, 1).unwrap().to_vec(), bytes(MAIN[2]));
+            assert_eq!(Headers::bytes_of(&file, 2), None);
+        }
+    }
     assert_eq!(
         Headers::read(&whole[80..]).unwrap().of_hash(&double_sha256(&bytes(MAIN[2]))).unwrap().height,
         None
@@ -55,6 +63,11 @@ fn headers_without_work_or_a_link_are_refused() {
         [&second[..], &first].concat(),
         [&first[..], &first].concat(),
         b"height x\n".to_vec(),
+        format!("height 01\n{}", MAIN[1]).into_bytes(),
+        format!("height +1\n{}", MAIN[1]).into_bytes(),
+        format!("height 1{}", MAIN[1]).into_bytes(),
+        format!("# height 1000000000\n{}", MAIN[1]).into_bytes(),
+        format!("{}{}", MAIN[0], MAIN[1]).into_bytes(),
         format!("height 5\n{}", MAIN[0]).into_bytes(),
         format!("{}\nzz", MAIN[0]).into_bytes(),
         // On top of the first block, but as easy as on a test network.
@@ -219,14 +232,31 @@ fn a_block_that_the_headers_do_not_have_proves_nothing() {
     let fork = [chain[0], mined(double_sha256(&chain[0]), [8; 32], 1_700_003_601)];
     let told = headers(&fork);
     let trust = Trust { authorities: &[], headers: Some(&told) };
-    assert!(matches!(check(AnchorClock::OpReturn, &proof, &digest(), &trust), Err(Error::Wrong { .. })));
+    let checked = check(AnchorClock::OpReturn, &proof, &digest(), &trust).unwrap();
+    assert_eq!((checked.proven, checked.pending), (None, false));
+    assert!(checked.contradicted.unwrap().contains("this anchor was taken back, or is of another chain"));
     let told = headers(&chain[..1]);
     let trust = Trust { authorities: &[], headers: Some(&told) };
-    assert_eq!(check(AnchorClock::OpReturn, &proof, &digest(), &trust).unwrap().proven, None);
+    let checked = check(AnchorClock::OpReturn, &proof, &digest(), &trust).unwrap();
+    assert_eq!((checked.proven, checked.contradicted), (None, None));
 }
 
 #[test]
-fn a_proof_about_another_transaction_header_or_height_is_wrong() {
+fn headers_at_a_wrong_height_prove_nothing_and_make_no_proof_wrong() {
+    let (proof, chain) = own();
+    // The block alone, said to be at another height than the proof says.
+    for (height, is_contradicted) in [(7, true), (1, false)] {
+        let file = [format!("height {height}\n").as_bytes(), &chain[1], &chain[2]].concat();
+        let told = Headers::read(&file).unwrap();
+        let trust = Trust { authorities: &[], headers: Some(&told) };
+        let checked = check(AnchorClock::OpReturn, &proof, &digest(), &trust).unwrap();
+        let found = (checked.proven.is_none(), checked.contradicted.is_some());
+        assert_eq!(found, (is_contradicted, is_contradicted), "{height}");
+    }
+}
+
+#[test]
+fn a_proof_about_another_transaction_or_header_is_wrong() {
     let (bytes, chain) = own();
     let told = headers(&chain);
     let trust = Trust { authorities: &[], headers: Some(&told) };
@@ -238,7 +268,6 @@ fn a_proof_about_another_transaction_header_or_height_is_wrong() {
         OpReturnProof { raw_tx: hex::encode(other), ..good.clone() },
         OpReturnProof { raw_tx: hex::encode(longer), ..good.clone() },
         OpReturnProof { header: hex::encode(chain[0]), ..good.clone() },
-        OpReturnProof { height: 2, ..good.clone() },
         OpReturnProof { header: good.header.to_uppercase(), ..good.clone() },
     ] {
         assert!(

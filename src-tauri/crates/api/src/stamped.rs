@@ -2,8 +2,9 @@
 //! (mesh.md 2 and 3).
 
 use crate::fold;
+use kernel::anchor_registry::{AnchorRecord, AnchorRegistry, ClockRecord};
 use ledger::Reader;
-use model::anchor::{AnchorClock, AnchorSubject};
+use model::anchor::{AnchorClock, AnchorState, AnchorSubject};
 use model::body::InstanceKeyRegistered;
 use model::{Body, Digest, UnixMs};
 use proof::{AnchorFiles, IdentityFiles, Requested};
@@ -19,24 +20,14 @@ pub(crate) struct Stamped {
     key: Option<InstanceKeyRegistered>,
     /// Digests of the signed links by number.
     links: BTreeMap<u64, Digest>,
-    anchors: BTreeMap<u64, One>,
+    /// As the kernel folds them.
+    anchors: AnchorRegistry,
 }
 
-#[derive(Debug)]
-struct One {
-    requested: Requested,
-    clocks: BTreeMap<AnchorClock, AtClock>,
-}
-
-/// How an anchor stands at a clock.
-#[derive(Debug, Default)]
-struct AtClock {
-    /// The newest proof.
-    proof: Option<Digest>,
-    /// Once its time was proven.
-    not_after: Option<UnixMs>,
-    /// Whether the chain took its block back: what is stamped still names that block, until its time is proven anew.
-    is_gone: bool,
+/// The newest proof of a clock that goes along: none once the clock was given up, or its block is in the chain no more.
+fn proof_of(at: &ClockRecord) -> Option<Digest> {
+    let holds = matches!(at.state, AnchorState::Pending | AnchorState::Anchored);
+    at.proof.as_ref().filter(|_| holds).map(|proof| proof.sha256)
 }
 
 /// Which heads a proof of a task is about.
@@ -69,39 +60,7 @@ impl Stamped {
             Body::IdentityLinked(b) => {
                 self.links.insert(b.number, b.link.sha256);
             }
-            Body::AnchorRequested(b) => {
-                let requested = Requested {
-                    digest: b.digest,
-                    number: b.number,
-                    requested_at: b.requested_at,
-                    subject: b.subject.clone(),
-                };
-                self.anchors.insert(b.number, One { requested, clocks: BTreeMap::new() });
-            }
-            Body::AnchorStamped(b) => self.at(b.number, b.clock, |at| {
-                if let (Some(proof), None, false) = (&b.proof, at.not_after, at.is_gone) {
-                    at.proof = Some(proof.sha256);
-                }
-            }),
-            Body::AnchorCompleted(b) => self.at(b.number, b.clock, |at| {
-                *at = AtClock { proof: Some(b.proof.sha256), not_after: Some(b.not_after), is_gone: false };
-            }),
-            // The proof leads to a block that is none of the chain any more.
-            Body::AnchorWithdrawn(b) => self.at(b.number, b.clock, |at| {
-                *at = AtClock { is_gone: true, ..AtClock::default() };
-            }),
-            Body::AnchorFailed(b) => self.at(b.number, b.clock, |at| {
-                if at.not_after.is_none() {
-                    at.proof = None;
-                }
-            }),
-            _ => {}
-        }
-    }
-
-    fn at(&mut self, number: u64, clock: AnchorClock, change: impl FnOnce(&mut AtClock)) {
-        if let Some(one) = self.anchors.get_mut(&number) {
-            change(one.clocks.entry(clock).or_default());
+            other => self.anchors.apply(other),
         }
     }
 
@@ -121,29 +80,28 @@ impl Stamped {
     /// The anchors that go along: of each clock the earliest that covers the task's head, the newest of those that wait, and
     /// of links the newest ones.
     fn chosen(&self, covered: Option<Covered>) -> BTreeSet<u64> {
-        let covers = |one: &One| match (covered, &one.requested.subject) {
+        let covers = |one: &AnchorRecord| match (covered, &one.subject) {
             (Some(at), AnchorSubject::Head { size, .. }) => at.index < *size && *size <= at.notes,
             _ => false,
         };
         let mut chosen = BTreeSet::new();
         for clock in AnchorClock::ALL {
-            let proven = self.anchors.iter().filter(|(_, one)| covers(one));
-            let proven =
-                proven.filter_map(|(number, one)| Some((one.clocks.get(clock)?.not_after?, *number)));
+            let proven = self.anchors.all().filter(|one| covers(one));
+            let proven = proven.filter_map(|one| Some((one.clocks.get(clock)?.not_after?, one.number)));
             chosen.extend(proven.min().map(|(_, number)| number));
         }
-        let waits = |one: &One| {
+        let waits = |one: &AnchorRecord| {
             let mut clocks = one.clocks.values();
-            clocks.clone().all(|at| at.not_after.is_none()) && clocks.any(|at| at.proof.is_some())
+            clocks.clone().all(|at| at.not_after.is_none()) && clocks.any(|at| proof_of(at).is_some())
         };
-        let waiting = self.anchors.iter().rev().find(|(_, one)| covers(one) && waits(one));
-        chosen.extend(waiting.map(|(number, _)| *number));
+        let waiting = self.anchors.all().rev().find(|one| covers(one) && waits(one));
+        chosen.extend(waiting.map(|one| one.number));
         let mut links: BTreeMap<u64, (UnixMs, u64)> = BTreeMap::new();
-        for (number, one) in &self.anchors {
-            let AnchorSubject::Link { number: link } = one.requested.subject else { continue };
-            let Some(first) = one.clocks.values().filter_map(|at| at.not_after).min() else { continue };
-            let found = links.entry(link).or_insert((first, *number));
-            *found = (*found).min((first, *number));
+        for one in self.anchors.all() {
+            let AnchorSubject::Link { number: link } = one.subject else { continue };
+            let Some(first) = one.not_after() else { continue };
+            let found = links.entry(link).or_insert((first, one.number));
+            *found = (*found).min((first, one.number));
         }
         for (_, number) in links.into_values().rev() {
             if chosen.len() < ALONG {
@@ -162,8 +120,8 @@ impl Stamped {
     ) -> Result<Vec<AnchorFiles>, String> {
         let mut all = Vec::new();
         for number in self.chosen(covered) {
-            let Some(one) = self.anchors.get(&number) else { continue };
-            let note = match &one.requested.subject {
+            let Some(one) = self.anchors.get(number) else { continue };
+            let note = match &one.subject {
                 AnchorSubject::Head { size, note_sha256, .. } => {
                     let made = reader.global_checkpoint_of(*size, *note_sha256);
                     made.map_err(|e| e.to_string())?.map(|made| made.note)
@@ -172,15 +130,17 @@ impl Stamped {
             };
             let mut proofs = Vec::new();
             for (clock, at) in &one.clocks {
-                let Some(digest) = &at.proof else { continue };
-                match kept.read(digest) {
+                let Some(digest) = proof_of(at) else { continue };
+                match kept.read(&digest) {
                     Ok(bytes) => proofs.push((*clock, bytes)),
                     Err(artifacts::Error::Missing { .. }) => {}
                     Err(e) => return Err(e.to_string()),
                 }
             }
             let task_index = note.as_ref().and(covered).map(|at| at.index);
-            all.push(AnchorFiles { requested: one.requested.clone(), note, task_index, proofs });
+            let (digest, subject) = (one.digest, one.subject.clone());
+            let requested = Requested { digest, number, requested_at: one.requested_at, subject };
+            all.push(AnchorFiles { requested, note, task_index, proofs });
         }
         Ok(all)
     }
@@ -189,93 +149,109 @@ impl Stamped {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn anchor(number: u64, subject: AnchorSubject, clocks: &[(AnchorClock, Option<i64>)]) -> (u64, One) {
-        let digest = Digest::of(&number.to_le_bytes());
-        let requested = Requested { digest, number, requested_at: UnixMs(1), subject };
-        let at = |(clock, not_after): &(AnchorClock, Option<i64>)| {
-            (*clock, AtClock { proof: Some(digest), not_after: not_after.map(UnixMs), is_gone: false })
-        };
-        (number, One { requested, clocks: clocks.iter().map(at).collect() })
-    }
+    use model::anchor::AnchorClock::{OpReturn, OpenTimestamps, Rfc3161};
+    use model::body::AnchorRequested;
+    use serde_json::{Value, json};
 
     fn head(size: u64) -> AnchorSubject {
         let (root, note_sha256) = (Digest::ZERO, Digest::ZERO);
         AnchorSubject::Head { origin: "hermit.local/x".to_owned(), size, root, note_sha256 }
     }
 
-    fn said(event_type: &str, rest: serde_json::Value) -> Body {
-        let mut payload = serde_json::json!({ "number": 1, "clock": "opentimestamps" });
+    fn said(number: u64, clock: AnchorClock, event_type: &str, rest: &Value) -> Body {
+        let mut payload = json!({ "number": number, "clock": clock });
         payload.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         Body::read(event_type, 1, payload).unwrap()
     }
 
-    #[test]
-    fn the_newest_proof_of_a_clock_counts_until_the_chain_goes_another_way() {
-        let (first, second) = (Digest::of(b"1"), Digest::of(b"2"));
-        let artifact = |sha256: Digest| serde_json::json!({ "artifact_id": "art_01900000000070008000000000000063", "sha256": sha256 });
+    fn artifact(sha256: Digest) -> Value {
+        json!({ "artifact_id": "art_01900000000070008000000000000063", "sha256": sha256 })
+    }
+
+    fn stamp(proof: &Value) -> Value {
         let act = "act_01900000000070008000000000000064";
-        let stamp = |proof: serde_json::Value| {
-            let at = ["calendar.example:443"];
-            let rest =
-                serde_json::json!({ "at": at, "proof": proof, "action_request_id": act, "stamped_at": 1 });
-            said("anchor.stamped", rest)
-        };
-        let complete = serde_json::json!({ "proof": artifact(second), "not_after": 9, "block": null, "completed_at": 2 });
-        let block = serde_json::json!({ "height": 1, "hash": "00", "time": 9, "depth": 1 });
+        json!({ "at": ["calendar.example:443"], "proof": proof, "action_request_id": act, "stamped_at": 1 })
+    }
+
+    fn complete(proof: Digest, not_after: i64) -> Value {
+        json!({ "proof": artifact(proof), "not_after": not_after, "block": null, "completed_at": 2 })
+    }
+
+    /// An anchor at these clocks, each of which has it: proven by this time, or not yet.
+    fn anchor(
+        told: &mut Stamped,
+        number: u64,
+        subject: AnchorSubject,
+        clocks: &[(AnchorClock, Option<i64>)],
+    ) {
+        let digest = Digest::of(&number.to_le_bytes());
+        let at = clocks.iter().map(|(clock, _)| *clock).collect();
+        let requested = AnchorRequested { number, digest, subject, clocks: at, requested_at: UnixMs(1) };
+        told.take(&Body::AnchorRequested(requested));
+        for (clock, not_after) in clocks {
+            told.take(&said(number, *clock, "anchor.stamped", &stamp(&artifact(digest))));
+            if let Some(not_after) = not_after {
+                told.take(&said(number, *clock, "anchor.completed", &complete(digest, *not_after)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_newest_proof_of_a_clock_counts_until_it_is_given_up_or_the_chain_goes_another_way() {
+        let (first, second) = (Digest::of(b"1"), Digest::of(b"2"));
         let mut told = Stamped::default();
-        told.anchors.extend([anchor(1, head(8), &[])]);
-        let at = |told: &Stamped| {
-            let at = told.anchors[&1].clocks.get(&AnchorClock::OpenTimestamps);
-            at.map_or((None, None), |at| (at.proof, at.not_after.map(|at| at.0)))
+        let requested = AnchorRequested {
+            number: 1,
+            digest: Digest::ZERO,
+            subject: head(8),
+            clocks: vec![OpenTimestamps],
+            requested_at: UnixMs(1),
         };
-        for (body, is_now) in [
-            (stamp(serde_json::Value::Null), (None, None)),
-            (stamp(artifact(first)), (Some(first), None)),
-            (said("anchor.completed", complete.clone()), (Some(second), Some(9))),
-            (stamp(artifact(first)), (Some(second), Some(9))),
-            (
-                said("anchor.failed", serde_json::json!({ "why": "busy", "failed_at": 3 })),
-                (Some(second), Some(9)),
-            ),
-            (
-                said("anchor.withdrawn", serde_json::json!({ "block": block, "withdrawn_at": 4 })),
-                (None, None),
-            ),
-            // It still names the block that is gone.
-            (stamp(artifact(first)), (None, None)),
-            (said("anchor.completed", complete), (Some(second), Some(9))),
+        told.take(&Body::AnchorRequested(requested));
+        let at = |told: &Stamped| {
+            let at = &told.anchors.get(1).unwrap().clocks[&OpenTimestamps];
+            (proof_of(at), at.not_after.map(|at| at.0))
+        };
+        let busy = |failed_at: i64| ("anchor.failed", json!({ "why": "busy", "failed_at": failed_at }));
+        let block = json!({ "height": 1, "hash": "00", "time": 9, "depth": 1 });
+        let withdrawn = json!({ "block": block, "withdrawn_at": 4 });
+        for ((event_type, rest), is_now) in [
+            (("anchor.stamped", stamp(&Value::Null)), (None, None)),
+            (("anchor.stamped", stamp(&artifact(first))), (Some(first), None)),
+            // A calendar that does not answer takes nothing from what it gave.
+            (busy(3), (Some(first), None)),
+            (("anchor.completed", complete(second, 9)), (Some(second), Some(9))),
+            (busy(i64::MAX), (Some(second), Some(9))),
+            (("anchor.withdrawn", withdrawn), (None, None)),
+            (("anchor.completed", complete(second, 9)), (Some(second), Some(9))),
+            (("anchor.stamped", stamp(&artifact(first))), (Some(first), None)),
+            (busy(i64::MAX), (None, None)),
         ] {
-            told.take(&body);
-            assert_eq!(at(&told), is_now, "{}", body.event_type());
+            told.take(&said(1, OpenTimestamps, event_type, &rest));
+            assert_eq!(at(&told), is_now, "{event_type}");
         }
     }
 
     #[test]
     fn of_each_clock_the_earliest_that_covers_goes_along_and_the_newest_that_waits() {
-        use AnchorClock::{OpReturn, OpenTimestamps, Rfc3161};
         let mut told = Stamped::default();
-        told.anchors.extend([
-            // Too early to cover the task, and beyond what the proof's log has.
-            anchor(1, head(7), &[(Rfc3161, Some(10))]),
-            anchor(9, head(99), &[(OpReturn, Some(5))]),
-            anchor(2, head(8), &[(Rfc3161, Some(30)), (OpenTimestamps, None)]),
-            anchor(3, head(9), &[(Rfc3161, Some(20))]),
-            anchor(4, head(9), &[(OpenTimestamps, Some(90))]),
-            anchor(5, head(9), &[(OpenTimestamps, None)]),
-            anchor(6, head(10), &[(OpenTimestamps, None)]),
-            anchor(7, head(10), &[]),
-        ]);
+        // Too early to cover the task, and beyond what the proof's log has.
+        anchor(&mut told, 1, head(7), &[(Rfc3161, Some(10))]);
+        anchor(&mut told, 9, head(99), &[(OpReturn, Some(5))]);
+        anchor(&mut told, 2, head(8), &[(Rfc3161, Some(30)), (OpenTimestamps, None)]);
+        anchor(&mut told, 3, head(9), &[(Rfc3161, Some(20))]);
+        anchor(&mut told, 4, head(9), &[(OpenTimestamps, Some(90))]);
+        anchor(&mut told, 5, head(9), &[(OpenTimestamps, None)]);
+        anchor(&mut told, 6, head(10), &[(OpenTimestamps, None)]);
+        anchor(&mut told, 7, head(10), &[]);
         let covered = Some(Covered { index: 7, notes: 20 });
         assert_eq!(told.chosen(covered), BTreeSet::from([3, 4, 6]));
         assert_eq!(told.chosen(None), BTreeSet::new());
         // Of links the earliest of each, the newest links first, and no more than go along.
         for n in 0..10 {
             let link = AnchorSubject::Link { number: n + 1 };
-            told.anchors.extend([
-                anchor(20 + 2 * n, link.clone(), &[(Rfc3161, Some(100))]),
-                anchor(21 + 2 * n, link, &[(Rfc3161, Some(50))]),
-            ]);
+            anchor(&mut told, 20 + 2 * n, link.clone(), &[(Rfc3161, Some(100))]);
+            anchor(&mut told, 21 + 2 * n, link, &[(Rfc3161, Some(50))]);
         }
         assert_eq!(told.chosen(covered), BTreeSet::from([3, 4, 6, 31, 33, 35, 37, 39]));
     }

@@ -20,8 +20,6 @@ use wire::anchors::{ClockSettings, SetClocks, WalletState};
 
 /// Bytes of a file of headers: twice what Bitcoin had in 2026, as lines of hex.
 const HEADERS_BYTES_MAX: u64 = 2_000_000 * 161 + 64;
-/// Bytes of a header.
-const HEADER_BYTES: usize = 80;
 
 /// A person's node, wallet and headers, as they are set at this moment.
 pub struct OwnClocks {
@@ -121,19 +119,10 @@ fn block_in(path: &Path, height: u64) -> Result<Option<SeenBlock>, String> {
     let headers = Headers::read(&bytes).map_err(|e| said(e.to_string()))?;
     let Some(place) = headers.at(height) else { return Ok(None) };
     let index = usize::try_from(headers.count().saturating_sub(place.depth)).unwrap_or(usize::MAX);
-    let header = header_at(&bytes, &headers, index).ok_or_else(|| said("it cannot be read".to_owned()))?;
+    let header =
+        Headers::bytes_of(&bytes, index).ok_or_else(|| said("it cannot be read".to_owned()))?.to_vec();
     let (hash, time) = (spelled(&place.header.hash), u64::from(place.header.time));
     Ok(Some(SeenBlock { block: BlockTime { height, hash, time, depth: place.depth }, header }))
-}
-
-/// The bytes of one of the headers of a file.
-fn header_at(bytes: &[u8], headers: &Headers, index: usize) -> Option<Vec<u8>> {
-    let (all, _) = bytes.as_chunks::<HEADER_BYTES>();
-    if bytes.len() as u64 == headers.count().saturating_mul(HEADER_BYTES as u64) {
-        return all.get(index).map(|header| header.to_vec());
-    }
-    let lines = std::str::from_utf8(bytes).ok()?.lines().filter(|line| !line.starts_with("height "));
-    lines.map(str::trim_end).nth(index).and_then(unhex)
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

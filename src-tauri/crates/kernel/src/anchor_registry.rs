@@ -193,8 +193,8 @@ impl AnchorRegistry {
         self.records.get_mut(&number)?.clocks.get_mut(&clock)
     }
 
-    /// Folds one event of the store's stream.
-    pub(crate) fn apply(&mut self, body: &Body) {
+    /// Folds one event of the store's stream; whoever reads the stream without a kernel folds it here too.
+    pub fn apply(&mut self, body: &Body) {
         match body {
             Body::AnchorRequested(b) => {
                 self.records.insert(b.number, AnchorRecord::of(b));

@@ -9,7 +9,7 @@ pub const AUTHORITY_BYTES_MAX: u64 = 1024 * 1024;
 /// The longest file of block headers that is read: as many lines of hexadecimal as the reader of headers takes, and more.
 pub const HEADERS_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Certificates that a caller may name.
-const AUTHORITIES_MAX: usize = 64;
+pub const AUTHORITIES_MAX: usize = 64;
 
 /// What the caller has beside keys.
 #[derive(Debug, Clone, Copy, Default)]

@@ -53,7 +53,7 @@ mod verify;
 pub use anchored::Requested;
 pub use error::Error;
 pub use export::{Exported, Kind, Leaf, Preview, export, export_to, preview};
-pub use given::{AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX};
+pub use given::{AUTHORITIES_MAX, AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX};
 pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
 pub use report::{AnchorFound, Counts, FoundSaid, IdentityFound, Report, Stands, Verdict};

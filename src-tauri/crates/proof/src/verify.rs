@@ -60,8 +60,8 @@ pub fn verify_since(path: &Path, trust: &[Trust], held: Option<&[u8]>) -> Result
 }
 
 /// [`verify_since`], and what the clocks prove that stamped the log's heads: by certificates of time-stamp authorities, and by
-/// headers of Bitcoin, that the caller has from elsewhere. An anchor whose proof is wrong is [`Verdict::Invalid`]; one that is
-/// pending, or that cannot be proven with what was given, proves nothing and changes no verdict.
+/// headers of Bitcoin, that the caller has from elsewhere. An anchor whose proof is wrong by itself is [`Verdict::Invalid`]; one
+/// that is pending, or that what was given does not prove or contradicts, proves nothing and changes no verdict.
 ///
 /// # Errors
 /// As [`verify`], and [`Error::Given`].

@@ -7,8 +7,8 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { verify, type Checked } from "../verify/check.ts";
-import { Headers } from "../verify/clocks/bitcoin.ts";
-import { certificatesOf, type Certificate } from "../verify/clocks/x509.ts";
+import { Headers, HEADERS_BYTES_MAX } from "../verify/clocks/bitcoin.ts";
+import { CERTIFICATES_BYTES_MAX, certificatesOf, type Certificate } from "../verify/clocks/x509.ts";
 import { exitCode, reportText } from "../verify/report.ts";
 import { Malformed } from "../verify/read/stop.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
@@ -28,7 +28,7 @@ const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT]
                 a certificate of a time-stamp authority that you trust, PEM or DER
   --bitcoin-headers FILE
                 headers of Bitcoin blocks that you have from a node you trust: 80 bytes each,
-                or a line of hex; a first line \`height N\` says the first one's height
+                or a line of hex; a first line \`height N\` (or \`# height N\`) says where they begin
   --json        the whole report as JSON
   --frames      many bundles on the standard input, each behind its length (4 bytes)
 
@@ -52,8 +52,8 @@ function parse(words: string[]): Asked {
     if (word === "--json") asked.json = true;
     else if (word === "--frames") asked.frames = true;
     else if (word === "--since") asked.since = new Uint8Array(readFileSync(words.shift() ?? ""));
-    else if (word === "--trust-authority") asked.clocks.authorities.push(...given(words.shift(), "certificate", certificatesOf));
-    else if (word === "--bitcoin-headers") asked.clocks.headers = given(words.shift(), "headers of Bitcoin", Headers.parse);
+    else if (word === "--trust-authority") asked.clocks.authorities.push(...given(words.shift(), "certificate", CERTIFICATES_BYTES_MAX, certificatesOf));
+    else if (word === "--bitcoin-headers") asked.clocks.headers = given(words.shift(), "headers of Bitcoin", HEADERS_BYTES_MAX, Headers.parse);
     else if (word.startsWith("--trust=")) asked.trust.push(keyOf(word.slice("--trust=".length)));
     else if (word === "--trust") asked.trust.push(keyOf(words.shift() ?? ""));
     else if (word.startsWith("-")) throw new Usage(`\`${word}\` is no option`);
@@ -76,11 +76,13 @@ function keyOf(word: string): Trust {
 }
 
 /** What a file holds that the reader gave beside keys. */
-function given<T>(path: string | undefined, what: string, read: (bytes: Uint8Array) => T): T {
+function given<T>(word: string | undefined, what: string, max: number, read: (bytes: Uint8Array) => T): T {
+  const path = word ?? "";
   try {
-    return read(new Uint8Array(readFileSync(path ?? "")));
+    if (statSync(path).size > max) throw new Malformed(what, `it has more than ${max} bytes`);
+    return read(new Uint8Array(readFileSync(path)));
   } catch (error) {
-    if (error instanceof Malformed) throw new Usage(`\`${path ?? ""}\` holds no ${what}: ${error.message}`);
+    if (error instanceof Malformed) throw new Usage(`\`${path}\` holds no ${what}: ${error.message}`);
     throw error;
   }
 }

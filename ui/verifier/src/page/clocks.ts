@@ -1,5 +1,5 @@
 /** What clocks elsewhere say of a bundle, what the reader can check them with, and who the instance is. */
-import { Headers } from "../verify/clocks/bitcoin.ts";
+import { Headers, HEADERS_BYTES_MAX } from "../verify/clocks/bitcoin.ts";
 import { atTime, beforeTime, type Clocks } from "../verify/clocks/stamp.ts";
 import { certificatesOf } from "../verify/clocks/x509.ts";
 import { ANCHORS } from "../verify/layout.ts";
@@ -13,9 +13,6 @@ const CLOCKS: Record<AnchorFound["clock"], string> = {
   opentimestamps: "OpenTimestamps",
   op_return: "Bitcoin transaction",
 };
-
-/** Headers beyond this are not read into a page: with 80 bytes each, a hundred years of them. */
-const HEADERS_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Reads what the reader gave; a fault is said, and what was there before is gone. */
 type Take = (files: readonly Uint8Array[]) => Pick<Clocks, "headers"> | Pick<Clocks, "authorities">;

@@ -6,6 +6,8 @@ use crate::Error;
 const FILE: &str = "file of Bitcoin block headers";
 /// Headers that are read of one file: twice what Bitcoin had in 2026.
 pub const HEADERS_MAX: usize = 2_000_000;
+/// What a first line begins with that says the height of the first header.
+const HEIGHT: [&[u8]; 2] = [b"height ", b"# height "];
 /// The hash of the first block of Bitcoin's own chain, in the order of bytes that hashing gives.
 const GENESIS: [u8; 32] = [
     0x6f, 0xe2, 0x8c, 0x0a, 0xb6, 0xf1, 0xb3, 0x72, 0xc1, 0xa6, 0xa2, 0x46, 0xae, 0x63, 0xf7, 0x4f, 0x93,
@@ -31,14 +33,15 @@ pub struct Place<'a> {
 }
 
 impl Headers {
-    /// Reads headers of 80 bytes one after the other, or a line of hex for each. Before lines of hex, a line `height N` may say
-    /// the height of the first; a first header with nothing before it has height 0.
+    /// Reads headers of 80 bytes one after the other, or a line of hex for each. Before either, a line `height N` or `# height N`
+    /// may say the height of the first; a first header with nothing before it has height 0.
     ///
     /// # Errors
     /// There is none, one is malformed or has not the work that it names, one does not stand on the one before it, or a chain
     /// that begins with Bitcoin's own first block changes its targets otherwise than Bitcoin does.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let (named, headers) = if is_text(bytes) { of_lines(bytes)? } else { (None, of_bytes(bytes)?) };
+        let (named, body) = heading(bytes)?;
+        let headers = if is_text(body) { of_lines(body)? } else { of_bytes(body)? };
         let first = headers.first().ok_or_else(|| Error::malformed(FILE, "it holds no header"))?;
         let first_height = if first.previous == [0; 32] { Some(0) } else { named };
         if named.is_some() && named != first_height {
@@ -62,6 +65,17 @@ impl Headers {
             read.targets()?
         }
         Ok(read)
+    }
+
+    /// The bytes of one of the headers of a file that [`Headers::read`] takes, counted from 0.
+    #[must_use]
+    pub fn bytes_of(file: &[u8], index: usize) -> Option<[u8; HEADER_BYTES]> {
+        let (_, body) = heading(file).ok()?;
+        if is_text(body) {
+            return lines(body).nth(index).and_then(of_line);
+        }
+        let (headers, _) = body.as_chunks::<HEADER_BYTES>();
+        headers.get(index).copied()
     }
 
     /// Whether the first is the first block of Bitcoin's own chain.
@@ -135,10 +149,31 @@ impl Headers {
     }
 }
 
-/// Whether the bytes are lines: a header that is only digits in its first 80 bytes has no work.
+/// The height that the first line names, if there is such a line, and what stands behind it.
+fn heading(bytes: &[u8]) -> Result<(Option<u64>, &[u8]), Error> {
+    const LINE_MAX: usize = 64;
+    let bad = || Error::malformed(FILE, "its first line names no height");
+    let Some(rest) = HEIGHT.iter().find_map(|word| bytes.strip_prefix(*word)) else {
+        return Ok((None, bytes));
+    };
+    let end = rest.iter().take(LINE_MAX).position(|byte| *byte == b'\n').ok_or_else(bad)?;
+    let (line, body) = (rest.get(..end).unwrap_or_default(), rest.get(end + 1..).unwrap_or_default());
+    let digits = line.strip_suffix(b"\r").unwrap_or(line);
+    let is_number = (1..=9).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+        && (digits.len() == 1 || !digits.starts_with(b"0"));
+    let text = std::str::from_utf8(digits).ok().filter(|_| is_number);
+    Ok((Some(text.and_then(|text| text.parse().ok()).ok_or_else(bad)?), body))
+}
+
+const fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// Whether the bytes are lines of hex: a header that is only that in its 80 bytes has no work.
 fn is_text(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"height ")
-        || bytes.get(..HEADER_BYTES).is_some_and(|head| head.iter().all(u8::is_ascii_hexdigit))
+    let is_of_text = |byte: &u8| byte.is_ascii_hexdigit() || is_line_end(*byte);
+    bytes.get(..HEADER_BYTES).is_some_and(|head| head.iter().all(is_of_text))
 }
 
 fn of_bytes(bytes: &[u8]) -> Result<Vec<Header>, Error> {
@@ -149,25 +184,27 @@ fn of_bytes(bytes: &[u8]) -> Result<Vec<Header>, Error> {
     headers.iter().map(|header| Header::read(header)).collect()
 }
 
-fn of_lines(bytes: &[u8]) -> Result<(Option<u64>, Vec<Header>), Error> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Error::malformed(FILE, "it is not text"))?;
-    let mut lines = text.lines().peekable();
-    let mut named = None;
-    if let Some(height) = lines.peek().and_then(|line| line.strip_prefix("height ")) {
-        let height = height.parse().map_err(|_| Error::malformed(FILE, "its first line names no height"))?;
-        named = Some(height);
-        lines.next();
-    }
+fn of_lines(bytes: &[u8]) -> Result<Vec<Header>, Error> {
     let mut headers = Vec::new();
-    for line in lines {
+    for line in lines(bytes) {
         if headers.len() >= HEADERS_MAX {
             return Err(Error::malformed(FILE, "it has more than 2,000,000 lines"));
         }
-        let mut header = [0; HEADER_BYTES];
-        hex::decode_to_slice(line.trim_end(), &mut header).map_err(|_| {
+        let header = of_line(line).ok_or_else(|| {
             Error::malformed(FILE, format!("header {} is not 160 hex digits", headers.len() + 1))
         })?;
         headers.push(Header::read(&header)?);
     }
-    Ok((named, headers))
+    Ok(headers)
+}
+
+/// The lines that are not empty.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| is_line_end(*byte)).filter(|line| !line.is_empty())
+}
+
+fn of_line(line: &[u8]) -> Option<[u8; HEADER_BYTES]> {
+    let mut header = [0; HEADER_BYTES];
+    hex::decode_to_slice(line, &mut header).ok()?;
+    Some(header)
 }

@@ -67,7 +67,7 @@ impl Timestamp {
             return Err(reader.bad("it does not begin as one of version 1 does"));
         }
         if reader.byte()? != Op::Sha256.tag() {
-            return Err(Error::unsupported("a timestamp of another digest than SHA-256"));
+            return Err(Error::OtherDigest { what: FILE });
         }
         let digest = Digest(reader.array()?);
         let root = read::tree(&mut reader, digest.as_bytes().to_vec())?;

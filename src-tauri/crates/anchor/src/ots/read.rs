@@ -8,6 +8,10 @@ use crate::{Error, reader::Reader};
 const DEPTH_MAX: usize = 256;
 /// Operations and attestations in one tree.
 const PARTS_MAX: usize = 4096;
+/// Blocks that one tree may name: each is looked for among headers. A stamp has one from each calendar that was asked.
+const BLOCKS_MAX: usize = 64;
+/// The largest number, which JSON still carries exactly.
+const NUMBER_MAX: u64 = (1 << 53) - 1;
 /// The longest attestation of a kind that is not known here, in bytes.
 const PAYLOAD_BYTES_MAX: usize = 8192;
 /// The longest address of a calendar.
@@ -22,13 +26,19 @@ pub(super) fn tree(reader: &mut Reader<'_>, message: Vec<u8>) -> Result<Node, Er
     if message.len() > MESSAGE_BYTES_MAX {
         return Err(reader.bad("its message is too long"));
     }
-    let mut parts = PARTS_MAX;
-    let node = node(reader, message, DEPTH_MAX, &mut parts)?;
+    let mut left = Left { parts: PARTS_MAX, blocks: BLOCKS_MAX };
+    let node = node(reader, message, DEPTH_MAX, &mut left)?;
     reader.end()?;
     Ok(node)
 }
 
-fn node(reader: &mut Reader<'_>, message: Vec<u8>, depth: usize, parts: &mut usize) -> Result<Node, Error> {
+/// How much more one tree may have.
+struct Left {
+    parts: usize,
+    blocks: usize,
+}
+
+fn node(reader: &mut Reader<'_>, message: Vec<u8>, depth: usize, left: &mut Left) -> Result<Node, Error> {
     let depth = depth.checked_sub(1).ok_or_else(|| reader.bad("a path in it is too long"))?;
     let mut made = Node { message, ..Node::default() };
     loop {
@@ -37,13 +47,18 @@ fn node(reader: &mut Reader<'_>, message: Vec<u8>, depth: usize, parts: &mut usi
         if !is_last {
             tag = reader.byte()?;
         }
-        *parts = parts.checked_sub(1).ok_or_else(|| reader.bad("it has too many parts"))?;
+        left.parts = left.parts.checked_sub(1).ok_or_else(|| reader.bad("it has too many parts"))?;
         if tag == ATTESTATION {
-            made.attest(attestation(reader)?);
+            let attestation = attestation(reader)?;
+            if matches!(attestation, Attestation::Bitcoin(_)) {
+                let blocks = left.blocks.checked_sub(1);
+                left.blocks = blocks.ok_or_else(|| reader.bad("it names too many blocks"))?;
+            }
+            made.attest(attestation);
         } else {
             let op = op(reader, tag)?;
             let result = op.apply(&made.message)?;
-            let below = node(reader, result, depth, parts)?;
+            let below = node(reader, result, depth, left)?;
             made.lead(op, below);
         }
         if is_last {
@@ -102,6 +117,8 @@ fn number(reader: &mut Reader<'_>) -> Result<u64, Error> {
         if byte < 0x80 {
             return if byte == 0 && shift > 0 {
                 Err(reader.bad("a number is not in its shortest form"))
+            } else if number > NUMBER_MAX {
+                Err(reader.bad("a number is too large"))
             } else {
                 Ok(number)
             };

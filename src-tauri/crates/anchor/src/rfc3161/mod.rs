@@ -58,6 +58,8 @@ pub struct TimeStamp {
     pub serial: String,
     /// The authority's rules for it, as an object identifier.
     pub policy: String,
+    /// Whether it says something that one has to know, and that is not known here.
+    is_unknown: bool,
     /// The token: CMS signed data in DER.
     token: Vec<u8>,
 }
@@ -84,10 +86,14 @@ impl TimeStamp {
     /// # Errors
     /// Something of this does not hold, or is signed in a way that is not known here.
     pub fn verify(&self, authorities: &[Vec<u8>]) -> Result<Vouched, Error> {
+        if self.is_unknown {
+            return Err(Error::unsupported("a time stamp with an extension that one has to know"));
+        }
         let signed = signed::Signed::read(&self.token)?;
+        let hash = signed.hash()?;
         let named = certificate::all(authorities.iter().map(Vec::as_slice));
         let signer = signed.signer(&named)?;
-        signed.verify(&signer)?;
+        signed.verify(&signer, hash)?;
         signer.is_for_time_stamps()?;
         if !signer.is_valid_at(self.gen_time) {
             return Err(Error::wrong(STAMP, "the certificate of its signer was not valid at its time"));
@@ -112,7 +118,7 @@ pub fn read(response: &[u8]) -> Result<TimeStamp, Error> {
     let failure = status.optional(Tag::BitString)?;
     status.end()?;
     // 0 is granted, 1 is granted with changes, which what follows shows.
-    if !matches!(granted, Some(0 | 1)) {
+    if !matches!(granted, Some(0 | 1)) || failure.is_some() {
         return Err(Error::Refused { says: refusal(granted, said, failure) });
     }
     let token = response.expect(Tag::Sequence)?;
@@ -126,6 +132,7 @@ pub fn read(response: &[u8]) -> Result<TimeStamp, Error> {
         accuracy_ms: info.accuracy_ms,
         serial: info.serial,
         policy: info.policy,
+        is_unknown: info.is_unknown,
         token: token.raw.to_vec(),
     })
 }
@@ -154,6 +161,7 @@ struct Info {
     accuracy_ms: Option<u64>,
     serial: String,
     policy: String,
+    is_unknown: bool,
 }
 
 impl Info {
@@ -162,11 +170,14 @@ impl Info {
         if number(STAMP, info.expect(Tag::Integer)?.value)? != Some(1) {
             return Err(info.bad("its version is not 1"));
         }
-        let policy = info.oid()?.to_string();
+        // One with a number beyond 32 bits is told in hex: nothing rests on it.
+        let policy = info.expect(Tag::ObjectIdentifier)?.value;
+        let policy = ObjectIdentifier::from_bytes(policy)
+            .map_or_else(|_| hex::encode(policy), |policy| policy.to_string());
         let mut imprint = info.open(Tag::Sequence)?;
         let algorithm = imprint.algorithm()?;
         if algorithm.oid != SHA256 || algorithm.parameters.is_some() {
-            return Err(Error::unsupported("a time stamp of another digest than SHA-256"));
+            return Err(Error::OtherDigest { what: STAMP });
         }
         let digest = Digest::try_from(imprint.expect(Tag::OctetString)?.value)
             .map_err(|_| info.bad("its digest is not 32 bytes"))?;
@@ -183,27 +194,25 @@ impl Info {
         }
         let nonce = info.optional(Tag::Integer)?.map(|item| number(STAMP, item.value)).transpose()?.flatten();
         info.optional(context(0))?;
-        if let Some(extensions) = info.optional(context(1))? {
-            no_critical(extensions.value)?;
-        }
+        let extensions = info.optional(context(1))?;
+        let is_unknown = extensions.map(|item| has_critical(item.value)).transpose()?.unwrap_or(false);
         info.end()?;
-        Ok(Self { digest, nonce, gen_time, accuracy_ms, serial: hex::encode(serial), policy })
+        Ok(Self { digest, nonce, gen_time, accuracy_ms, serial: hex::encode(serial), policy, is_unknown })
     }
 }
 
-/// No extension of the stamp is known here, so none may have to be.
-fn no_critical(extensions: &[u8]) -> Result<(), Error> {
+/// Whether one of the extensions has to be known; none is.
+fn has_critical(extensions: &[u8]) -> Result<bool, Error> {
     let mut extensions = Walk::new(STAMP, extensions)?;
+    let mut found = false;
     while !extensions.is_empty() {
         let mut extension = extensions.open(Tag::Sequence)?;
         extension.oid()?;
-        if extension.optional(Tag::Boolean)?.is_some() {
-            return Err(Error::unsupported("a time stamp with an extension that one has to know"));
-        }
+        found |= extension.optional(Tag::Boolean)?.is_some();
         extension.expect(Tag::OctetString)?;
         extension.end()?;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Seconds, milliseconds and microseconds, in milliseconds, rounded up.

@@ -125,14 +125,19 @@ impl Scheme {
 fn pss(parameters: Option<&[u8]>) -> Result<Scheme, Error> {
     let unknown = || Error::unsupported("a signature by RSA-PSS with unusual parameters");
     let mut parameters = Walk::whole(PARAMETERS, parameters.ok_or_else(unknown)?, Tag::Sequence)?;
-    let hash = Hash::of(&parameters.open(context(0))?.algorithm()?)?;
-    let mask = parameters.open(context(1))?.algorithm()?;
+    // What is left out stands for SHA-1.
+    let hash = parameters.optional(context(0))?.ok_or_else(unknown)?;
+    let hash = Hash::of(&Walk::new(PARAMETERS, hash.value)?.algorithm()?)?;
+    let mask = parameters.optional(context(1))?.ok_or_else(unknown)?;
+    let mask = Walk::new(PARAMETERS, mask.value)?.algorithm()?;
     let of_mask = Hash::of(&Walk::new(PARAMETERS, mask.parameters.ok_or_else(unknown)?)?.algorithm()?)?;
     let salt = match parameters.optional(context(2))? {
         Some(item) => number(PARAMETERS, Walk::new(PARAMETERS, item.value)?.expect(Tag::Integer)?.value)?,
         None => Some(20),
     };
-    parameters.optional(context(3))?;
+    if parameters.optional(context(3))?.is_some() {
+        return Err(unknown());
+    }
     parameters.end()?;
     let salt =
         salt.and_then(|salt| usize::try_from(salt).ok()).filter(|salt| *salt <= 512).ok_or_else(unknown)?;

@@ -76,28 +76,49 @@ impl<'a> Signed<'a> {
     }
 
     /// The certificate that the signed attributes name by its hash, from among those that came along and those that the caller named.
+    ///
+    /// # Errors
+    /// [`Error::NoCertificate`] where it is not at hand; otherwise the stamp contradicts itself.
     pub(super) fn signer(&self, named: &[Certificate<'a>]) -> Result<Certificate<'a>, Error> {
         let is_signer = self.is_named_signer()?;
         let mut known = self.certificates.iter().chain(named);
-        let signer = known.find(|certificate| is_signer(certificate));
-        let signer =
-            signer.ok_or_else(|| Error::wrong(STAMP, "the certificate of its signer did not come along"))?;
-        let fits = match self.signer_id {
-            SignerId::Issued { issuer, serial } => signer.issuer == issuer && signer.serial == serial,
-            SignerId::Key(id) => signer.key_id().is_some_and(|own| own == id),
+        let Some(signer) = known.find(|certificate| is_signer(certificate)) else {
+            // Only what came along counts against it: what the caller named may be of anybody.
+            return Err(if self.certificates.iter().any(|one| self.is_beside(one)) {
+                Error::wrong(STAMP, "its signature was made under another certificate than came along")
+            } else {
+                Error::NoCertificate
+            });
         };
-        if fits { Ok(signer.clone()) } else { Err(Error::wrong(STAMP, "it names two signers")) }
+        if self.is_beside(signer) {
+            Ok(signer.clone())
+        } else {
+            Err(Error::wrong(STAMP, "it names two signers"))
+        }
     }
 
-    /// Whether the signature holds, and is of this content.
-    pub(super) fn verify(&self, signer: &Certificate<'_>) -> Result<(), Error> {
+    /// Whether a certificate is the one that is named beside the signature.
+    fn is_beside(&self, one: &Certificate<'_>) -> bool {
+        match self.signer_id {
+            SignerId::Issued { issuer, serial } => one.issuer == issuer && one.serial == serial,
+            SignerId::Key(id) => one.key_id().is_some_and(|own| own == id),
+        }
+    }
+
+    /// The digest that the signature is made with, where what is signed is this content. No certificate is needed for that.
+    pub(super) fn hash(&self) -> Result<Hash, Error> {
+        let hash = Hash::of(&self.digest)?;
         if *self.attribute(CONTENT_TYPE, Tag::ObjectIdentifier)? != *STAMP_INFO.as_bytes() {
             return Err(Error::wrong(STAMP, "what is signed is not a time stamp"));
         }
-        let hash = Hash::of(&self.digest)?;
         if self.attribute(MESSAGE_DIGEST, Tag::OctetString)? != hash.digest(self.content) {
             return Err(Error::wrong(STAMP, "what is signed is another content"));
         }
+        Ok(hash)
+    }
+
+    /// Whether the signature holds, which is made with this digest.
+    pub(super) fn verify(&self, signer: &Certificate<'_>, hash: Hash) -> Result<(), Error> {
         // What is signed are the attributes as a set, which in the token have a tag of their own.
         let mut signed = self.attributes.to_vec();
         if let Some(tag) = signed.first_mut() {

@@ -10,8 +10,8 @@ use model::TaskId;
 use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;
 use proof::{
-    AUTHORITY_BYTES_MAX, AnchorFound, Given, HEADERS_BYTES_MAX, IdentityFound, Include, Options, Redact,
-    Scope, Signers, Stands, Trust,
+    AUTHORITIES_MAX, AUTHORITY_BYTES_MAX, AnchorFound, Given, HEADERS_BYTES_MAX, IdentityFound, Include,
+    Options, Redact, Scope, Signers, Stands, Trust,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,6 +199,10 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
         let key = Trust::parse(&key).wire()?;
         trust.push(key.clone());
         people.push((name, key));
+    }
+    // Before any is read: a caller could name one file a million times.
+    if p.authorities.len() > AUTHORITIES_MAX {
+        return Err(usage(format!("there are more than {AUTHORITIES_MAX} files of certificates")));
     }
     let of = |file: &String| read("authorities", file, AUTHORITY_BYTES_MAX);
     let authorities = p.authorities.iter().map(of).collect::<Result<Vec<_>, _>>()?;

@@ -155,7 +155,10 @@ fn look_for_blocks(
         };
         let trust = Trust { authorities: &[], headers: Some(&headers) };
         let proven = match check(anchor.clock, proof, &anchor.digest, &trust) {
-            Ok(checked) => checked.proven,
+            Ok(checked) => {
+                wrong = checked.contradicted.or(wrong);
+                checked.proven
+            }
             Err(error) => {
                 wrong = Some(error.to_string());
                 continue;

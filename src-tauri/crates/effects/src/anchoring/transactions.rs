@@ -86,6 +86,10 @@ pub(crate) fn completed(act: &Execution<'_>, anchor: &Anchor) -> Result<Answered
     let trust = Trust { authorities: &[], headers: Some(&headers) };
     let checked = check(anchor.clock, &proof, &anchor.digest, &trust);
     let checked = checked.map_err(|e| Undelivered::NotSent(e.to_string()))?;
+    // The node that named the block holds another there.
+    if let Some(why) = checked.contradicted {
+        return Err(Undelivered::NotSent(why));
+    }
     let (height, stand, wanted) = (block.height, seen.block.depth, anchor.depth);
     match checked.proven {
         Some(proven) if stand >= u64::from(wanted) => {

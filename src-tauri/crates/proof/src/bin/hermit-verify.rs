@@ -19,7 +19,8 @@ const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPO
                 a certificate of a time-stamp authority that you believe: PEM or DER
   --bitcoin-headers FILE
                 headers of Bitcoin's blocks, one after the other, of 80 bytes or a line of
-                hexadecimal each: their work is checked, the first is taken on trust
+                hexadecimal each: their work is checked, the first is taken on trust; a first
+                line `height N` (or `# height N`) says its height
   --json        the whole report as JSON
 
 exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreadable

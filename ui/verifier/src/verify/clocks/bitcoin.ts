@@ -6,6 +6,8 @@ import { Malformed } from "../read/stop.ts";
 export const HEADER_BYTES = 80;
 /** More headers than this are not read: the chain will have so many in the year 2047. */
 const HEADERS_MAX = 2_000_000;
+/** A longer file of them is not read: so many lines of hex, and more. */
+export const HEADERS_BYTES_MAX = 512 * 1024 * 1024;
 /** No block has more transactions: its greatest weight over that of the smallest one. */
 const TRANSACTIONS_MAX = 4_000_000 / 240;
 /** More inputs than this are refused. */
@@ -85,9 +87,10 @@ export class Headers {
     private readonly start: number | undefined,
   ) {}
 
-  /** Reads a file: headers one after the other, or a line of hex for each, behind a line `height N` where the first one's height is known. */
+  /** Reads a file: headers one after the other, or a line of hex for each, behind a line `height N` or `# height N` where the first one's height is known. */
   static parse(bytes: Uint8Array): Headers {
     const what = "file of Bitcoin headers";
+    if (bytes.length > HEADERS_BYTES_MAX) throw bad(what, `it has more than ${HEADERS_BYTES_MAX} bytes`);
     const hasHeight = ["# height ", "height "].some((word) => same(bytes.subarray(0, word.length), utf8(word)));
     const end = hasHeight ? bytes.subarray(0, 64).indexOf(0x0a) : -1;
     const said = end < 0 ? undefined : HEIGHT.exec(textOf(bytes.subarray(0, end), what))?.[1];
@@ -128,11 +131,11 @@ export class Headers {
   }
 
   withHash(hash: Uint8Array): Found | undefined {
-    return this.find((at) => same(this.hashes.subarray(32 * at, 32 * at + 32), hash));
+    return this.find(this.hashes, 32, 0, hash);
   }
 
   withRoot(root: Uint8Array): Found | undefined {
-    return this.find((at) => same(this.raw.subarray(at * HEADER_BYTES + 36, at * HEADER_BYTES + 68), root));
+    return this.find(this.raw, HEADER_BYTES, 36, root);
   }
 
   /** Whether the height of each is known. */
@@ -145,9 +148,14 @@ export class Headers {
     return this.start === undefined ? undefined : this.place(height - this.start);
   }
 
-  private find(isIt: (at: number) => boolean): Found | undefined {
+  /** The first header with these 32 bytes, which stand `offset` behind every `step`. A bundle may make this search long, so it makes nothing. */
+  private find(bytes: Uint8Array, step: number, offset: number, wanted: Uint8Array): Found | undefined {
+    const isIt = (start: number): boolean => {
+      for (let index = 0; index < 32; index += 1) if (bytes[start + index] !== wanted[index]) return false;
+      return true;
+    };
     let at = 0;
-    while (at < this.size && !isIt(at)) at += 1;
+    while (at < this.size && !isIt(at * step + offset)) at += 1;
     return this.place(at);
   }
 
@@ -200,7 +208,8 @@ function fromHex(what: string, text: Uint8Array): Uint8Array {
   let [written, digits, held] = [0, 0, 0];
   for (const letter of text) {
     if (letter === 0x0a || letter === 0x0d) {
-      if (digits % (2 * HEADER_BYTES) !== 0) throw bad(what, "a line has not 160 characters");
+      if (digits !== 0 && digits !== 2 * HEADER_BYTES) throw bad(what, "a line has not 160 characters");
+      digits = 0;
       continue;
     }
     held = held * 16 + (letter < 0x3a ? letter - 0x30 : (letter | 0x20) - 0x57);
@@ -209,7 +218,7 @@ function fromHex(what: string, text: Uint8Array): Uint8Array {
     bytes[written] = held;
     [written, held] = [written + 1, 0];
   }
-  if (digits % 2 === 1) throw bad(what, "a line ends in half a byte");
+  if (digits !== 0 && digits !== 2 * HEADER_BYTES) throw bad(what, "a line has not 160 characters");
   return bytes.subarray(0, written);
 }
 
@@ -283,9 +292,14 @@ export function parseTransaction(bytes: Uint8Array): Transaction {
     scripts.push(wire.take(wire.count()));
   }
   const body = wire.since(start);
+  let witnesses = 0;
   for (let input = 0; hasWitness && input < inputs; input += 1) {
-    for (let left = wire.count(); left > 0; left -= 1) wire.take(wire.count());
+    for (let left = wire.count(); left > 0; left -= 1) {
+      wire.take(wire.count());
+      witnesses += 1;
+    }
   }
+  if (hasWitness && witnesses === 0) throw bad(what, "it says that it has witnesses, and has none");
   const locked = wire.take(4);
   wire.end();
   const plain = concat(version, body, locked);

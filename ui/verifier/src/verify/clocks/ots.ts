@@ -5,7 +5,7 @@ import { concat, hex, same, textOf, utf8 } from "../read/bytes.ts";
 import { sha256 } from "../read/digest.ts";
 import { Malformed } from "../read/stop.ts";
 import type { Headers } from "./bitcoin.ts";
-import { atTime, type Clocks, type Stamp } from "./stamp.ts";
+import { atTime, elsewhere, type Clocks, type Stamp } from "./stamp.ts";
 
 const MAGIC = Uint8Array.of(0, ...utf8("OpenTimestamps"), 0, 0, ...utf8("Proof"), 0, 0xbf, 0x89, 0xe2, 0xe8, 0x84, 0xe8, 0x92, 0x94);
 const VERSION = 1;
@@ -17,6 +17,9 @@ const FORK = 0xff;
 const MESSAGE_MAX = 4096;
 const DEPTH_MAX = 256;
 const STEPS_MAX = 4096;
+/** Blocks that one file may name: each is looked for among headers. A stamp has one from each calendar that was asked. */
+const BLOCKS_MAX = 64;
+const FILE_BYTES_MAX = 256 * 1024;
 const PAYLOAD_MAX = 8192;
 const URI_MAX = 1000;
 
@@ -44,14 +47,15 @@ function bad(why: string): Malformed {
 
 /** All attestations of a file whose digest must be this one. */
 export function attestationsOf(proof: Uint8Array, digest: Uint8Array): Attestation[] {
+  if (proof.length > FILE_BYTES_MAX) throw bad("it is too long");
   const reader = new OtsReader(proof);
   if (!same(reader.take(MAGIC.length), MAGIC)) throw bad("it has another beginning");
   if (reader.number() !== VERSION) throw bad("it has an unknown version");
   if (reader.byte() !== OF_SHA256 || !same(reader.take(32), digest)) throw bad("it is of another digest");
   const found: Attestation[] = [];
-  let steps = 0;
+  let [steps, blocks] = [0, 0];
   const tree = (message: Uint8Array, depth: number): void => {
-    if (depth > DEPTH_MAX) throw bad(`it is deeper than ${DEPTH_MAX} operations`);
+    if (depth >= DEPTH_MAX) throw bad(`it is deeper than ${DEPTH_MAX} operations`);
     let tag = reader.byte();
     for (; tag === FORK; tag = reader.byte()) branch(message, reader.byte(), depth);
     branch(message, tag, depth);
@@ -59,8 +63,11 @@ export function attestationsOf(proof: Uint8Array, digest: Uint8Array): Attestati
   const branch = (message: Uint8Array, tag: number, depth: number): void => {
     steps += 1;
     if (steps > STEPS_MAX) throw bad(`it has more than ${STEPS_MAX} operations`);
-    if (tag === ATTESTATION) found.push(attestation(reader, message));
-    else tree(applied(reader, tag, message), depth + 1);
+    if (tag !== ATTESTATION) return tree(applied(reader, tag, message), depth + 1);
+    const one = attestation(reader, message);
+    if (one.kind === "bitcoin") blocks += 1;
+    if (blocks > BLOCKS_MAX) throw bad(`it names more than ${BLOCKS_MAX} blocks`);
+    found.push(one);
   };
   tree(digest, 0);
   reader.end();
@@ -160,7 +167,7 @@ function inBlock({ height, message }: { height: number; message: Uint8Array }, h
   if (!headers) return { says: `it leads to ${where}: give headers of Bitcoin to have that checked` };
   const found = headers.knowsHeights ? headers.at(height) : headers.withRoot(message);
   if (!found) return { says: `it leads to ${where}, which is not among the headers you gave` };
-  if (!same(found.header.root, message)) return { says: `the block at height ${height} of the headers you gave has another Merkle root`, isWrong: true };
+  if (!same(found.header.root, message)) return { says: elsewhere(height, "a block with another Merkle root") };
   const time = found.header.time * 1000;
   return { says: `it leads to ${where}, whose header states ${atTime(time)}; ${found.onTop} of the headers you gave lie on top of it`, time };
 }

@@ -5,7 +5,7 @@ import { Malformed } from "../read/stop.ts";
 import { algorithmOf, BOOLEAN, booleanOf, checkInteger, context, DerReader, GENERALIZED_TIME, INTEGER, isPlain, OCTET_STRING, oidOf, SEQUENCE, SET, timeOf, type Algorithm, type Der } from "./der.ts";
 import { HASHES, SHA256 } from "./rsa.ts";
 import { atTime, type Clocks, type Stamp } from "./stamp.ts";
-import { isValidAt, leadsTo, parseCertificate, verifiesWith, type Certificate } from "./x509.ts";
+import { isValidAt, leadsTo, readable, verifiesWith, type Certificate } from "./x509.ts";
 
 const SIGNED_DATA = "1.2.840.113549.1.7.2";
 const TST_INFO = "1.2.840.113549.1.9.16.1.4";
@@ -14,6 +14,8 @@ const MESSAGE_DIGEST = "1.2.840.113549.1.9.4";
 const SIGNING_CERTIFICATE = "1.2.840.113549.1.9.16.2.12";
 const SIGNING_CERTIFICATE_V2 = "1.2.840.113549.1.9.16.2.47";
 const CERTIFICATES_MAX = 16;
+/** The longest answer of an authority. */
+const RESPONSE_BYTES_MAX = 64 * 1024;
 
 function bad(why: string): Malformed {
   return new Malformed("time stamp", why);
@@ -43,30 +45,38 @@ interface Signer {
   digest: Algorithm;
   /** The attributes as they are signed. */
   signed: Uint8Array;
-  attributes: ReadonlyMap<string, Der>;
+  /** All values of each. */
+  attributes: ReadonlyMap<string, readonly Der[]>;
   algorithm: Algorithm;
   signature: Uint8Array;
 }
 
 /** Checks a response, as `openssl ts -verify` does, against the digest and the certificates that the reader named. */
 export function checkTimeStamp(proof: Uint8Array, digest: Uint8Array, { authorities }: Clocks): Stamp {
+  if (proof.length > RESPONSE_BYTES_MAX) throw bad("it is too long");
   const token = readToken(readResponse(proof));
   const info = readInfo(token.content);
   if (!same(info.imprint, digest)) throw bad("it is of another digest");
   const says: string[] = [];
   const open = (why: string): Stamp => ({ isPending: false, says: [...says, why], onTrust: [] });
   if (info.isUnknown) return open("it says something that one has to know and that this program does not");
-  const hash = HASHES[token.signer.digest.oid];
+  const hash = isPlain(token.signer.digest) ? HASHES[token.signer.digest.oid] : undefined;
   if (!hash) return open("it uses a hash that this program does not know, so its signature was not checked");
   checkAttributes(token, hash);
-  const known = [...token.certificates, ...authorities];
-  const signer = known.find((one) => isOf(token.signer, one));
-  if (!signer) return open("the certificate of its authority is neither in it nor among those that you named");
-  checkSigner(token.signer, signer);
-  if (signer.isUnknown) return open("its certificate demands something that this program does not know");
+  const isNamed = namedBy(token.signer);
+  if (!isNamed) return open("it names its certificate by a hash that this program does not know");
+  const signer = [...token.certificates, ...authorities].find(isNamed);
+  if (!signer) {
+    // Only what came along counts against it: what the reader named may be of anybody.
+    if (token.certificates.some((one) => isBeside(token.signer, one))) throw bad("its signature was made under another certificate than came along");
+    return open("the certificate of its authority did not come along, and is none of those that you named");
+  }
+  if (!isBeside(token.signer, signer)) throw bad("it names two signers");
   const holds = verifiesWith(signer.key, token.signer.algorithm, token.signer.digest.oid, token.signer.signed, token.signer.signature);
   if (holds === undefined) return open("it is signed in a way that this program does not know, so its signature was not checked");
   if (!holds) throw bad("the authority's signature does not hold");
+  if (signer.isUnknown) return open("its certificate demands something that this program does not know");
+  if (!signer.isForTimeStamps || !signer.signsThings) throw bad("its certificate is not one for time stamps alone");
   if (!isValidAt(signer, info.genTime)) throw bad("its certificate was not valid at its time");
   says.push(`\`${signer.name}\` signed that it had this digest at ${atTime(info.genTime)}`);
   const way = leadsTo(signer, token.certificates, authorities, info.genTime);
@@ -98,9 +108,8 @@ function readToken(token: Der): Token {
   if (info.oid() !== SIGNED_DATA) throw bad("its token is no signed data");
   const data = DerReader.within(info.next(context(0)).body, SEQUENCE);
   info.end();
-  const version = data.unsigned();
-  if (version < 1n || version > 5n) throw bad("its token has an unknown version");
-  const digests = data.into(SET).rest().map((one) => algorithmOf(one).oid);
+  data.next(INTEGER);
+  data.next(SET);
   const inner = data.into(SEQUENCE);
   if (inner.oid() !== TST_INFO) throw bad("its token is about something else than a time");
   const content = DerReader.one(inner.next(context(0)).body, OCTET_STRING).body;
@@ -113,18 +122,15 @@ function readToken(token: Der): Token {
   // One authority signs, or the time could be the one of anybody.
   signers.end();
   data.end();
-  if (!digests.includes(signer.digest.oid)) throw bad("its signer uses a hash that the token does not name");
-  return { content, certificates: certificates.filter(({ tag }) => tag === SEQUENCE).map(({ raw }) => parseCertificate(raw)), signer };
+  return { content, certificates: readable(certificates.map(({ raw }) => raw)), signer };
 }
 
 function readSigner(info: Der): Signer {
   const reader = new DerReader(info.body);
-  const version = reader.unsigned();
+  reader.next(INTEGER);
   const byKey = reader.maybe(context(0, false));
-  if (version !== (byKey ? 3n : 1n)) throw bad("its signer has an unknown version");
   const names = byKey ? { keyIdentifier: byKey.body } : issuerOf(reader.into(SEQUENCE));
   const digest = algorithmOf(reader.next(SEQUENCE));
-  if (!isPlain(digest)) throw bad("its hash has parameters");
   const attributes = reader.next(context(0));
   const algorithm = algorithmOf(reader.next(SEQUENCE));
   const signature = reader.next(OCTET_STRING).body;
@@ -140,41 +146,47 @@ function issuerOf(reader: DerReader): { issuer: Uint8Array; serial: Uint8Array }
   return { issuer, serial };
 }
 
-/** Each attribute once, with its one value. */
-function readAttributes(all: Der): Map<string, Der> {
-  const read = new Map<string, Der>();
+function readAttributes(all: Der): Map<string, Der[]> {
+  const read = new Map<string, Der[]>();
   for (const one of new DerReader(all.body).rest()) {
     const reader = DerReader.within(one.raw, SEQUENCE);
     const oid = reader.oid();
-    const [value, ...others] = reader.into(SET).rest();
+    const values = reader.into(SET).rest();
     reader.end();
-    if (!value || others.length > 0 || read.has(oid)) throw bad("a signed attribute has not one value");
-    read.set(oid, value);
+    read.set(oid, [...(read.get(oid) ?? []), ...values]);
   }
   return read;
 }
 
+/** The value of a signed attribute, which stands there once with one value; nothing where it is not there. */
+function attributeOf({ attributes }: Signer, oid: string): Der | undefined {
+  const values = attributes.get(oid);
+  if (values && values.length !== 1) throw bad("a signed attribute has not one value");
+  return values?.[0];
+}
+
 function checkAttributes({ signer, content }: Token, hash: (bytes: Uint8Array) => Uint8Array): void {
-  const [type, digest] = [signer.attributes.get(CONTENT_TYPE), signer.attributes.get(MESSAGE_DIGEST)];
+  const [type, digest] = [attributeOf(signer, CONTENT_TYPE), attributeOf(signer, MESSAGE_DIGEST)];
   if (!type || oidOf(DerReader.one(type.raw, 0x06).body) !== TST_INFO) throw bad("the authority signed something else than a time");
   if (!digest || !same(DerReader.one(digest.raw, OCTET_STRING).body, hash(content))) throw bad("the authority signed another time or digest");
 }
 
-function isOf({ names }: Signer, one: Certificate): boolean {
+/** Whether a certificate is the one that is named beside the signature. */
+function isBeside({ names }: Signer, one: Certificate): boolean {
   if ("keyIdentifier" in names) return one.keyIdentifier !== undefined && same(one.keyIdentifier, names.keyIdentifier);
   return same(one.issuer, names.issuer) && same(one.serial, names.serial);
 }
 
-/** The certificate must be for time stamps alone, and be the one that the signature itself names (RFC 5035). */
-function checkSigner({ attributes }: Signer, one: Certificate): void {
-  if (!one.isUnknown && (!one.isForTimeStamps || !one.signsThings)) throw bad("its certificate is not one for time stamps alone");
-  const [first, second] = [attributes.get(SIGNING_CERTIFICATE), attributes.get(SIGNING_CERTIFICATE_V2)];
-  const value = second ?? first;
+/** Tells whether a certificate is the one that the signature itself names by its hash (RFC 5035); nothing where that hash is not known here. */
+function namedBy(signer: Signer): ((one: Certificate) => boolean) | undefined {
+  const second = attributeOf(signer, SIGNING_CERTIFICATE_V2);
+  const value = second ?? attributeOf(signer, SIGNING_CERTIFICATE);
   if (!value) throw bad("its signature does not say under which certificate it was made");
   const reader = DerReader.within(value.raw, SEQUENCE).into(SEQUENCE).into(SEQUENCE);
-  let hash: ((bytes: Uint8Array) => Uint8Array) | undefined = sha1;
-  if (second) hash = HASHES[reader.tag === SEQUENCE ? algorithmOf(reader.next(SEQUENCE)).oid : SHA256];
-  if (!hash || !same(reader.next(OCTET_STRING).body, hash(one.der))) throw bad("its signature was made under another certificate");
+  const algorithm = second && reader.tag === SEQUENCE ? algorithmOf(reader.next(SEQUENCE)) : { oid: SHA256 };
+  const named = reader.next(OCTET_STRING).body;
+  const hash = second ? (isPlain(algorithm) ? HASHES[algorithm.oid] : undefined) : sha1;
+  return hash && ((one) => same(named, hash(one.der)));
 }
 
 function readInfo(content: Uint8Array): TstInfo {
@@ -195,13 +207,19 @@ function readInfo(content: Uint8Array): TstInfo {
   const ordering = reader.maybe(BOOLEAN);
   if (ordering && !booleanOf(ordering)) throw bad("it says what is said by saying nothing");
   const nonce = reader.maybe(INTEGER);
-  if (nonce) checkInteger(nonce.body);
+  if (nonce) checkUnsigned(nonce.body);
   reader.maybe(context(0));
   const extensions = reader.maybe(context(1));
   reader.end();
   const genTime = time.ms + (time.isCut ? 1 : 0);
   const off = accuracy ? accuracyOf(new DerReader(accuracy.body)) : 0;
   return { imprint: digest, genTime, notAfter: genTime + off, isExact: accuracy !== undefined, isUnknown: extensions !== undefined && isCritical(extensions) };
+}
+
+/** Refuses an integer that is negative or not in its shortest form. */
+function checkUnsigned(body: Uint8Array): void {
+  checkInteger(body);
+  if ((body[0] ?? 0) & 0x80) throw bad("a number is negative");
 }
 
 /** Whether one of these extensions has to be known; none is. */
@@ -211,7 +229,7 @@ function isCritical(extensions: Der): boolean {
     const one = all.into(SEQUENCE);
     one.oid();
     const flag = one.maybe(BOOLEAN);
-    if (flag && booleanOf(flag)) found = true;
+    if (flag) found = true;
     one.next(OCTET_STRING);
     one.end();
   }
@@ -224,9 +242,9 @@ function accuracyOf(reader: DerReader): number {
   const part = (number: number): bigint => {
     const value = reader.maybe(context(number, false));
     if (!value) return 0n;
-    checkInteger(value.body);
+    checkUnsigned(value.body);
     const read = value.body.length > 2 ? -1 : value.body.reduce((all, byte) => all * 256 + byte, 0);
-    if (read < 1 || read > 999) throw bad("its accuracy is none");
+    if (read < 0 || read > 999) throw bad("its accuracy is none");
     return BigInt(read);
   };
   const [millis, micros] = [part(0), part(1)];

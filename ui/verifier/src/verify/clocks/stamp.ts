@@ -8,6 +8,11 @@ export interface Clocks {
   headers?: Headers;
 }
 
+/** What is said where the headers have another block than a proof leads to. */
+export function elsewhere(height: number, what: string): string {
+  return `the headers you gave hold ${what} at height ${height}: this anchor was taken back, or is of another chain`;
+}
+
 export const NO_CLOCKS: Clocks = { authorities: [] };
 
 /** A proof that is right as far as it goes. One that is wrong is malformed. */

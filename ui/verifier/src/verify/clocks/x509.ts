@@ -3,7 +3,7 @@ import { p256, p384 } from "@noble/curves/nist.js";
 import { base64Decode, hex, same, textOf } from "../read/bytes.ts";
 import { Malformed } from "../read/stop.ts";
 import { algorithmOf, bad, BIT_STRING, bitsOf, BOOLEAN, booleanOf, context, DerReader, INTEGER, isPlain, OCTET_STRING, oidOf, SEQUENCE, SET, timeOf, type Algorithm, type Der } from "./der.ts";
-import { HASHES, SHA256, SHA384, SHA512, verifiesPkcs1, verifiesPss, type RsaKey } from "./rsa.ts";
+import { HASHES, isUsable, SHA256, SHA384, SHA512, verifiesPkcs1, verifiesPss, type RsaKey } from "./rsa.ts";
 
 const RSA = "1.2.840.113549.1.1.1";
 const RSA_PSS = "1.2.840.113549.1.1.10";
@@ -143,17 +143,23 @@ function keyOf(info: Der): Key {
   return curve ? { kind: "ec", curve, point: bits } : { kind: "unknown" };
 }
 
-/** Whether this key made `signature` over `message`; nothing where the algorithm is not known here. `hash` is for signatures whose name does not say it. */
+/**
+ * Whether this key made `signature` over `message`; nothing where the algorithm or the size of the key is not known here. `hash`: the one
+ * that stands beside it, for signatures whose name does not say it; one that does has to name the same.
+ */
 export function verifiesWith(key: Key, algorithm: Algorithm, hash: string | undefined, message: Uint8Array, signature: Uint8Array): boolean | undefined {
   const [kind, named] = WITH_HASH[algorithm.oid] ?? [];
+  if (named !== undefined && hash !== undefined && named !== hash) throw bad("an algorithm and the hash beside it do not agree");
   if (key.kind === "rsa") {
-    if (algorithm.oid === RSA_PSS) return pss(key.rsa, algorithm, message, signature);
+    if (!isUsable(key.rsa)) return undefined;
+    if (algorithm.oid === RSA_PSS) return pss(key.rsa, algorithm, hash, message, signature);
     const used = kind === "rsa" ? named : algorithm.oid === RSA ? hash : undefined;
     if (used === undefined || !HASHES[used] || !isPlain(algorithm)) return undefined;
     return verifiesPkcs1(key.rsa, used, message, signature);
   }
-  const digest = named === undefined ? undefined : HASHES[named];
-  if (key.kind !== "ec" || kind !== "ec" || !digest) return undefined;
+  const used = kind === "ec" ? named : algorithm.oid === EC ? hash : undefined;
+  const digest = used === undefined ? undefined : HASHES[used];
+  if (key.kind !== "ec" || !digest || !isPlain(algorithm)) return undefined;
   try {
     return key.curve.verify(signature, digest(message), key.point, { format: "der", lowS: false, prehash: false });
   } catch {
@@ -161,7 +167,7 @@ export function verifiesWith(key: Key, algorithm: Algorithm, hash: string | unde
   }
 }
 
-function pss(key: RsaKey, { parameters }: Algorithm, message: Uint8Array, signature: Uint8Array): boolean | undefined {
+function pss(key: RsaKey, { parameters }: Algorithm, beside: string | undefined, message: Uint8Array, signature: Uint8Array): boolean | undefined {
   // What is left out stands for SHA-1, which is not believed.
   if (parameters?.tag !== SEQUENCE) return undefined;
   const reader = new DerReader(parameters.body);
@@ -173,7 +179,8 @@ function pss(key: RsaKey, { parameters }: Algorithm, message: Uint8Array, signat
   const masking = algorithmOf(DerReader.one(mask.body, SEQUENCE));
   const under = masking.oid === MGF1 && masking.parameters ? algorithmOf(masking.parameters) : undefined;
   const length = salt ? new DerReader(salt.body).unsigned() : 20n;
-  if (!under || !HASHES[used.oid] || !HASHES[under.oid] || length > 512n) return undefined;
+  if (!under || under.oid !== used.oid || !HASHES[used.oid] || !isPlain(used) || !isPlain(under) || length > 512n) return undefined;
+  if (beside !== undefined && beside !== used.oid) throw bad("an algorithm and the hash beside it do not agree");
   return verifiesPss(key, [used.oid, under.oid], Number(length), message, signature);
 }
 
@@ -243,6 +250,18 @@ function wordOf(bytes: Uint8Array): string {
 const PEM = /-----BEGIN CERTIFICATE-----\s+([A-Za-z0-9+/=\s]+?)\s+-----END CERTIFICATE-----/g;
 /** A file of certificates that a reader names is at most this long. */
 export const CERTIFICATES_BYTES_MAX = 1024 * 1024;
+
+/** Those of these certificates that can be read; what came along beside them is passed over. */
+export function readable(all: readonly Uint8Array[]): Certificate[] {
+  return all.flatMap((der) => {
+    try {
+      return [parseCertificate(der)];
+    } catch (error) {
+      if (error instanceof Malformed) return [];
+      throw error;
+    }
+  });
+}
 
 /** The certificates of a file that a reader names: PEM, one or several, or one in DER. */
 export function certificatesOf(bytes: Uint8Array): Certificate[] {
