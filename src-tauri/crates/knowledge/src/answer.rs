@@ -8,6 +8,7 @@
 
 mod acts;
 mod asserts;
+mod carried;
 mod cited;
 mod denials;
 mod facts;
@@ -36,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
 /// The name of the method, with its version: what it says of the same record stays the same.
-pub const METHOD: &str = "hermit.answer/4";
+pub const METHOD: &str = "hermit.answer/5";
 /// Sentences of an answer that are looked at; what follows is one more, unverified.
 pub const SENTENCES_MAX: usize = 400;
 /// Letters of a sentence that is looked at.

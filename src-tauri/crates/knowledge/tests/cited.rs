@@ -173,6 +173,21 @@ fn of_file(corpus: &Value) -> Judged {
     judged
 }
 
+/// The tasks of a corpus that names its records, with their true sentences.
+pub fn tasks(corpus: &str) -> Vec<(Task, Vec<String>)> {
+    let corpus: Value = serde_json::from_str(corpus).expect("a corpus");
+    let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
+    let one = |one: &Value| {
+        let mut task = Task { name: one["name"].as_str().unwrap_or_default().to_owned(), ..Task::default() };
+        for record in list(one, "records") {
+            task.take(record["line"].as_str().expect("a line"));
+        }
+        let told = list(one, "true").iter().filter_map(|said| said["text"].as_str().map(str::to_owned)).collect();
+        (task, told)
+    };
+    list(&corpus, "tasks").iter().map(one).collect()
+}
+
 /// What a model was shown: a look, a change, a run that failed and a page that would be obeyed.
 fn task() -> Task {
     let mut task = Task::default();

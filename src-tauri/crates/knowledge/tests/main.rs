@@ -12,4 +12,5 @@ mod answers;
 mod cited;
 mod kit;
 mod layers;
+mod mutated;
 mod pack;

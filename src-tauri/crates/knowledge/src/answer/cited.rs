@@ -13,7 +13,6 @@
 
 mod acts;
 mod facts;
-mod forms;
 mod lists;
 mod numbers;
 mod said;
@@ -283,7 +282,6 @@ impl Judge<'_, '_> {
         let head = said.first().copied().filter(|_| is_high);
         let fact = if is_first_person { None } else { self.fact(&said, head) };
         fact.or_else(|| self.acts(&said, is_high, is_first_person))
-            .or_else(|| self.formed(&said, is_first_person))
     }
 }
 
@@ -294,11 +292,11 @@ fn spoken(words: &str) -> String {
 }
 
 /// Whether one of these words stands there.
-fn any(said: &[&Token], words: &str) -> bool {
+fn any(said: &[&Token], words: &'static str) -> bool {
     said.iter().any(|token| token.kind != Kind::Mark && holds(words, &super::asserts::straight(&token.raw)))
 }
 
 /// Whether one of these words stands there as a word of its language.
-fn has(said: &[&Token], words: &str) -> bool {
+fn has(said: &[&Token], words: &'static str) -> bool {
     said.iter().any(|token| token.kind == Kind::Word && holds(words, &super::asserts::straight(&token.raw)))
 }

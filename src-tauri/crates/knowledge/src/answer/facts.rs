@@ -19,6 +19,12 @@ impl Checker<'_> {
     }
 
     pub(super) fn shown(&self, sentence: &Sentence) -> Shown {
+        let bound = self.shown_by_kind(sentence)?;
+        self.carried(sentence, &bound)?;
+        Ok(bound)
+    }
+
+    fn shown_by_kind(&self, sentence: &Sentence) -> Shown {
         let content: Vec<&Token> = sentence.tokens.iter().filter(|token| is_content(token)).collect();
         let claims = sentence.claims();
         let ends_well = sentence.has(WELL)
@@ -32,7 +38,12 @@ impl Checker<'_> {
         }
         let is_title = sentence.is_heading && !sentence.titles();
         if is_plain && (content.is_empty() || is_open || is_title) {
+            // What is only offered names nobody and counts nothing: `You can cancel 14 days before` is told, and not offered.
+            let tells = |token: &&&Token| is_open && matches!(token.kind, Kind::Number | Kind::Name);
             let says = |token: &&&Token| matches!(token.kind, Kind::Exact | Kind::Number);
+            if content.iter().any(|token| tells(&token)) {
+                return Err("it says more than what could be done".to_owned());
+            }
             return match content.iter().find(|token| says(token) && !self.stands_anywhere(token)) {
                 None => Ok(Bound::of(Support::Claimless)),
                 Some(token) => Err(nowhere(token)),
@@ -188,10 +199,7 @@ impl Checker<'_> {
 
     /// `Source: https://example.org`.
     pub(super) fn names_a_source(&self, content: &[&Token]) -> Option<Bound> {
-        let named = |text: usize, token: &Token| {
-            self.seen.is_titled(text, &token.key)
-                || self.record.sources.get(text).is_some_and(|source| source.text.contains(&token.key))
-        };
+        let named = |text: usize, token: &Token| self.seen.is_titled(text, &token.key);
         let all_named =
             |text: &usize| content.iter().all(|token| token.kind == Kind::Exact && named(*text, token));
         let text = (0..self.record.sources.len()).find(all_named).filter(|_| !content.is_empty())?;

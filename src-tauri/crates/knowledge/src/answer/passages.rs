@@ -2,6 +2,7 @@
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
 use super::asserts::is_past;
+use super::carried::is_whole;
 use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
 use super::sentences::bounds;
@@ -184,6 +185,7 @@ impl Passages {
             let Some(passage) = self.passages.get(*at).filter(|passage| may(passage.text)) else { continue };
             if passage.is_negative == is_negative
                 && self.is_borne(&content, passage)
+                && is_whole(said, &passage.raw)
                 && meaning.fits(&passage.manner, &passage.raw, &passage.places)
             {
                 if is_alike(said, &tokens(&passage.raw)) {

@@ -16,9 +16,6 @@ use model::action::ActionClass;
 const FILE_MAX: usize = 1 << 16;
 /// Passages that looking through such a file counts as.
 const FILE_COST: usize = 12;
-/// The share of the words of what was done that the record has, in percent; and of what failed or ended well.
-const COVERED: usize = 50;
-const COVERED_END: usize = 60;
 
 /// A verb by which a part of a sentence claims an act.
 #[derive(Clone, Copy)]
@@ -68,7 +65,7 @@ impl Judge<'_, '_> {
             let is_it = |deed: &Deed| {
                 !deed.argv.is_empty() && self.is_still_well(deed) && (!of_tests || is_test(&deed.argv))
             };
-            return self.shown(part, &[], &self.records_with(is_it), COVERED_END);
+            return self.shown(part, &[], &self.records_with(is_it));
         }
         if acts.is_empty() {
             return if any(part, FIRST_PERSON) { None } else { self.fact(part, head) };
@@ -100,7 +97,7 @@ impl Judge<'_, '_> {
         };
         let fits = |held: &Held| shows(held) && is_well(held) && is_all(held);
         let records = self.records.iter().enumerate().filter(|(_, held)| fits(held));
-        self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>(), COVERED)
+        self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>())
     }
 
     /// That something failed: a record of an act that did, which names what it was.
@@ -122,7 +119,7 @@ impl Judge<'_, '_> {
             deeds.any(|deed| self.checker.deeds.text_has(*deed, &token.key))
         };
         let known = subject.iter().filter(|token| asked(token)).count();
-        if known * 2 < subject.len() { None } else { self.shown(part, &[], &found, COVERED_END) }
+        if known * 2 < subject.len() { None } else { self.shown(part, &[], &found) }
     }
 
     /// The records with such an act.
@@ -158,7 +155,6 @@ impl Judge<'_, '_> {
         part: &[&Token],
         acts: &[Act<'_>],
         found: &[usize],
-        covered: usize,
     ) -> Option<Vec<Proof>> {
         let first = *found.first()?;
         let records: Vec<&Held> = found.iter().filter_map(|at| self.records.get(*at)).collect();
@@ -181,10 +177,14 @@ impl Judge<'_, '_> {
         // What a file holds does not tell by itself what was done to it.
         let beside =
             |token: &&&Token| is_content(token) && !acts.iter().any(|act| std::ptr::eq(act.verb, **token));
+        let deeds: Vec<usize> = records.iter().flat_map(|held| held.deeds.iter().copied()).collect();
+        let is_said = acts.iter().all(|act| {
+            matches!(act.family, Family::Look) || self.checker.is_verb_of(&act.verb.raw, &deeds)
+        });
         let is_own = acts.is_empty()
             || records.iter().any(|held| !held.texts.is_empty())
             || part.iter().filter(beside).any(|token| object.is_own(token));
-        let is_shown = is_own && anchors > 0 && known * 100 >= words * covered;
+        let is_shown = is_own && anchors > 0 && known == words && is_said;
         is_shown.then(|| vec![Proof { record: first, text: None, quote }])
     }
 

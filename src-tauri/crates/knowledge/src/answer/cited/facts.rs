@@ -1,10 +1,11 @@
 //! Whether one passage of a record bears a fact that a sentence states of it.
 
-use super::super::asserts::{is_good, is_link, is_past};
+use super::super::carried::is_run;
+use super::super::asserts::{is_link, is_past};
 use super::super::meaning::Meaning;
 use super::super::passages::{Passage, Passages, asks, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
-use super::super::verbs::{FAILED, Family, UNIVERSAL, WELL, family, holds};
+use super::super::verbs::{FAILED, UNIVERSAL, WELL, family, holds};
 use super::super::{Left, Source};
 use super::lists::{BE, SAYS, SOFT, TELLS, TEXTS, THEN, TROUBLE, WEIGHTY, WORDS};
 use super::numbers::{counts_other, is_called_otherwise, numbered};
@@ -281,7 +282,7 @@ impl Place<'_> {
             head.is_some_and(|head| std::ptr::eq(head, token)) && self.passage.names.contains(&token.key)
         };
         let names = content.iter().filter(|token| token.kind == Kind::Name || leads(token)).count();
-        let (mut own, mut beside, mut anchors, mut missing, mut last) = (0, 0, 0, 0, 0);
+        let (mut own, mut beside, mut anchors, mut last) = (0, 0, 0, 0);
         let (mut has_name, mut lacks_number) = (false, false);
         let mut present = Vec::new();
         for token in content.iter().copied() {
@@ -308,18 +309,17 @@ impl Place<'_> {
                 own += 1;
                 anchors += 2;
             } else if !(token.raw == "new" && self.is_new) {
-                if !may_differ(token, head) {
-                    return None;
-                }
-                missing += 1;
-                continue;
+                return None;
             }
             present.push(token);
+        }
+        if !is_run(content, &self.passage.raw) {
+            return None;
         }
         let all = content.len();
         // Of what an act printed, the words that asked for it say what it is of.
         let is_thin = own * 2 < all.saturating_sub(beside) && !(self.of_act && has_name);
-        let is_bare = own == 0 || anchors < 2 || (all - missing) * 2 < all;
+        let is_bare = own == 0 || anchors < 2;
         (!is_thin && !is_bare && (!self.of_program || !lacks_number)).then_some(present)
     }
 
@@ -382,16 +382,6 @@ impl Place<'_> {
         };
         places.keys().find(is_one).and_then(|key| places.get(key)).copied()
     }
-}
-
-/// Whether a word may be missing: an ordinary one that claims no act and no good end, and is no name that begins the sentence.
-fn may_differ(token: &Token, head: Option<&Token>) -> bool {
-    let is_head = head.is_some_and(|head| std::ptr::eq(head, token));
-    let is_done = is_past(token)
-        && !holds(TELLS, &token.raw)
-        && !holds(SOFT, &token.raw)
-        && family(&token.raw) != Some(Family::Look);
-    token.kind == Kind::Word && !is_head && !is_done && !is_good(token)
 }
 
 /// Whether at least half of a phrase is there; a verb by itself may be another one.
