@@ -14,19 +14,65 @@ struct Change {
 
 /// Words that turn what a sentence says, with what they are turned into.
 const TURNED: &[(&str, &str)] = &[
-    ("before", "after"), ("after", "before"), ("first", "last"), ("last", "first"), ("more", "less"), ("less", "more"),
-    ("higher", "lower"), ("lower", "higher"), ("without", "with"), ("failed", "succeeded"), ("fails", "passes"),
-    ("passed", "failed"), ("pass", "fail"), ("passes", "fails"), ("open", "closed"), ("up", "down"),
-    ("some", "all"), ("two", "all"), ("three", "all"), ("several", "no"), ("all", "no"), ("every", "no"), ("one", "every"),
+    ("before", "after"),
+    ("after", "before"),
+    ("first", "last"),
+    ("last", "first"),
+    ("more", "less"),
+    ("less", "more"),
+    ("higher", "lower"),
+    ("lower", "higher"),
+    ("without", "with"),
+    ("failed", "succeeded"),
+    ("fails", "passes"),
+    ("passed", "failed"),
+    ("pass", "fail"),
+    ("passes", "fails"),
+    ("open", "closed"),
+    ("up", "down"),
+    ("some", "all"),
+    ("two", "all"),
+    ("three", "all"),
+    ("several", "no"),
+    ("all", "no"),
+    ("every", "no"),
+    ("one", "every"),
 ];
 /// Verbs of acts: one is not another.
 const VERBS: [&str; 12] = [
-    "deleted", "moved", "sent", "committed", "downloaded", "installed", "encrypted", "translated", "printed", "ran",
-    "wrote", "archived",
+    "deleted",
+    "moved",
+    "sent",
+    "committed",
+    "downloaded",
+    "installed",
+    "encrypted",
+    "translated",
+    "printed",
+    "ran",
+    "wrote",
+    "archived",
 ];
 /// Verbs that are the same act.
 const ALIKE: [&[&str]; 3] = [
-    &["wrote", "created", "added", "saved", "updated", "changed", "edited", "made", "put", "set", "drafted", "corrected", "fixed", "entered", "translated", "printed"],
+    &[
+        "wrote",
+        "created",
+        "added",
+        "saved",
+        "updated",
+        "changed",
+        "edited",
+        "made",
+        "put",
+        "set",
+        "drafted",
+        "corrected",
+        "fixed",
+        "entered",
+        "translated",
+        "printed",
+    ],
     &["moved", "renamed", "archived", "filed", "sorted"],
     &["ran", "tested", "built", "installed", "tried", "started"],
 ];
@@ -49,14 +95,18 @@ fn is_number(word: &str) -> bool {
 }
 
 fn is_name(word: &str) -> bool {
-    word.len() > 2 && word.chars().next().is_some_and(char::is_uppercase) && word.chars().skip(1).all(char::is_lowercase)
+    word.len() > 2
+        && word.chars().next().is_some_and(char::is_uppercase)
+        && word.chars().skip(1).all(char::is_lowercase)
 }
 
 /// A number that is another: of the record, and one beside it.
 fn numbers<'r>(words: &[&'r str], record: &BTreeSet<&'r str>, found: &mut Vec<Change>) {
     for (at, word) in words.iter().enumerate().filter(|(_, word)| is_number(bare(word))) {
         let own = bare(word);
-        let others = record.iter().filter(|other| is_number(other) && **other != own && !words.iter().any(|word| bare(word) == **other));
+        let others = record.iter().filter(|other| {
+            is_number(other) && **other != own && !words.iter().any(|word| bare(word) == **other)
+        });
         let mut said: Vec<String> = others.take(6).map(|other| (*other).to_owned()).collect();
         said.extend(own.parse::<u64>().ok().map(|number| (number + 1).to_string()));
         found.extend(said.iter().map(|other| Change { kind: "number", said: with(words, at, other) }));
@@ -67,13 +117,17 @@ fn numbers<'r>(words: &[&'r str], record: &BTreeSet<&'r str>, found: &mut Vec<Ch
 fn names<'r>(words: &[&'r str], record: &BTreeSet<&'r str>, found: &mut Vec<Change>) {
     let own: Vec<usize> = (1..words.len()).filter(|at| is_name(bare(words[*at]))).collect();
     for (place, at) in own.iter().enumerate() {
-        let others = record.iter().filter(|other| is_name(other) && !words.iter().any(|word| bare(word) == **other));
+        let others =
+            record.iter().filter(|other| is_name(other) && !words.iter().any(|word| bare(word) == **other));
         found.extend(others.take(4).map(|other| Change { kind: "name", said: with(words, *at, other) }));
         // `Ann and Bob` says the same the other way round.
         for other in own.iter().skip(place + 1).filter(|other| **other > at + 2) {
             let (one, two) = (bare(words[*at]), bare(words[*other]));
             let between = &words[at + 1..*other];
-            if one != two && !between.iter().any(|word| matches!(*word, "and" | "or") || word.ends_with(',')) && !words[*at].ends_with(',') {
+            if one != two
+                && !between.iter().any(|word| matches!(*word, "and" | "or") || word.ends_with(','))
+                && !words[*at].ends_with(',')
+            {
                 let swapped = with(words, *at, two);
                 let words: Vec<&str> = swapped.split(' ').collect();
                 found.push(Change { kind: "sides", said: with(&words, *other, one) });
@@ -95,13 +149,27 @@ fn words_of(words: &[&str], found: &mut Vec<Change>) {
                 found.push(Change { kind: "denied", said: with(words, at, &format!("never {own}")) });
             }
         }
-        if LINKS.contains(word) && !words.get(at + 1).is_some_and(|next| matches!(*next, "not" | "no" | "only" | "nothing" | "none")) {
+        if LINKS.contains(word)
+            && !words
+                .get(at + 1)
+                .is_some_and(|next| matches!(*next, "not" | "no" | "only" | "nothing" | "none"))
+        {
             found.push(Change { kind: "denied", said: with(words, at, &format!("{own} not")) });
         }
-        found.extend(TURNED.iter().filter(|(one, _)| *one == own).map(|(_, other)| Change { kind: "turned", said: with(words, at, other) }));
+        found.extend(
+            TURNED
+                .iter()
+                .filter(|(one, _)| *one == own)
+                .map(|(_, other)| Change { kind: "turned", said: with(words, at, other) }),
+        );
         if let Some((name, ending)) = own.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)) {
             let others = ENDINGS.iter().filter(|other| **other != ending);
-            found.extend(others.map(|other| Change { kind: "ending", said: with(words, at, &format!("{name}.{other}")) }));
+            found.extend(
+                others.map(|other| Change {
+                    kind: "ending",
+                    said: with(words, at, &format!("{name}.{other}")),
+                }),
+            );
         }
     }
 }

@@ -19,7 +19,7 @@ const PLAIN: &str = "wrote written created added saved updated edited changed mo
     executed fetched downloaded sent committed made set replaced left appended inserted tried failed";
 
 /// Words that say of when something is so.
-const THEN: &str = "now still currently yet again";
+pub(super) const THEN: &str = "now still currently yet again";
 
 /// Whether a passage is what a sentence says, and nothing else.
 pub(super) fn is_whole(said: &[&Token], raw: &str) -> bool {
@@ -37,7 +37,8 @@ pub(super) fn is_run(said: &[&Token], raw: &str) -> bool {
 fn told(said: &[&Token], raw: &str) -> Vec<String> {
     let own = words(raw);
     let content = said.iter().filter(|token| is_content(token) && !holds(GENERIC, &token.raw));
-    let within = |token: &Token, key: &String| token.kind == Kind::Exact && !own.contains(key) && raw.contains(key);
+    let within =
+        |token: &Token, key: &String| token.kind == Kind::Exact && !own.contains(key) && raw.contains(key);
     let keys = content.map(|token| (token, token.key.to_lowercase()));
     keys.filter(|(token, key)| !within(token, key)).map(|(_, key)| key).collect()
 }
@@ -49,7 +50,7 @@ fn words(raw: &str) -> Vec<String> {
 }
 
 /// Whether a line has all of these beside each other.
-fn runs(said: &[&Token], line: &str) -> bool {
+pub(super) fn runs(said: &[&Token], line: &str) -> bool {
     let own: Vec<String> =
         tokens(line).iter().filter(|token| is_content(token)).map(|token| token.key.to_lowercase()).collect();
     let said: Vec<String> = said.iter().map(|token| token.key.to_lowercase()).collect();
@@ -110,9 +111,16 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn carried_by_acts(&self, claims: &[Claim<'_>], content: &[&Token], deeds: &[usize]) -> Result<(), String> {
+    fn carried_by_acts(
+        &self,
+        claims: &[Claim<'_>],
+        content: &[&Token],
+        deeds: &[usize],
+    ) -> Result<(), String> {
         let acts = claims.iter().filter(|claim| {
-            !matches!(claim.family, Family::Look | Family::Verify) && !claim.is_vain && !is_place(&claim.verb.raw)
+            !matches!(claim.family, Family::Look | Family::Verify)
+                && !claim.is_vain
+                && !is_place(&claim.verb.raw)
         });
         if let Some(claim) = acts.into_iter().find(|claim| !self.is_verb_of(&claim.verb.raw, deeds)) {
             return Err(format!("a receipt shows what was done, and not that it was {}", claim.verb.raw));
@@ -120,8 +128,7 @@ impl Checker<'_> {
         let refs: Vec<&Deed> = deeds.iter().filter_map(|at| self.record.deeds.get(*at)).collect();
         let is_own = |token: &Token| match token.kind {
             Kind::Number => {
-                deeds.iter().any(|at| self.deeds.text_counts(*at, &token.key))
-                    || (token.key != "0" && self.is_count(token, &refs))
+                self.says_number(deeds, content, token) || (token.key != "0" && self.is_count(token, &refs))
             }
             Kind::Exact => refs.iter().any(|deed| {
                 targets(deed).any(|path| is_at(path, &token.key)) || words_have(deed, &token.key)
@@ -132,6 +139,16 @@ impl Checker<'_> {
             Some(token) => Err(format!("the receipt does not show \u{201c}{}\u{201d}", token.raw)),
             None => Ok(()),
         }
+    }
+
+    /// Whether acts were asked for with a number, or ended with it where that is told: an exit code counts nothing else.
+    pub(super) fn says_number(&self, deeds: &[usize], said: &[&Token], number: &Token) -> bool {
+        let of_end = said.iter().any(|token| holds("exit exited code", &token.raw));
+        deeds.iter().filter_map(|at| self.record.deeds.get(*at)).any(|deed| {
+            let asked = format!("{} {}", deed.argv.join(" "), deed.words);
+            (of_end && deed.exit_code.is_some_and(|code| code.to_string() == number.key))
+                || tokens(&asked).iter().any(|token| token.kind == Kind::Number && token.key == number.key)
+        })
     }
 
     /// Whether a verb says no more than the acts do: a plain one, or what their program or tool is called by.

@@ -3,7 +3,7 @@
 use super::asserts::edges;
 use super::passages::is_content;
 use super::sentence::{Sentence, is_place};
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, is_path};
 use super::verbs::{GENERIC, SAYS, UNIVERSAL, WELL, holds};
 use super::{Bound, Checker, Shown, ended_well, is_at, nowhere, targets};
 use model::answer::AnswerSupport as Support;
@@ -39,7 +39,14 @@ impl Checker<'_> {
         let is_title = sentence.is_heading && !sentence.titles();
         if is_plain && (content.is_empty() || is_open || is_title) {
             // What is only offered names nobody and counts nothing: `You can cancel 14 days before` is told, and not offered.
-            let tells = |token: &&&Token| is_open && matches!(token.kind, Kind::Number | Kind::Name);
+            let counts = |token: &Token| {
+                token.kind == Kind::Exact
+                    && token.raw.contains(|c: char| c.is_ascii_digit())
+                    && !is_path(&token.raw)
+            };
+            let tells = |token: &&&Token| {
+                is_open && (matches!(token.kind, Kind::Number | Kind::Name) || counts(token))
+            };
             let says = |token: &&&Token| matches!(token.kind, Kind::Exact | Kind::Number);
             if content.iter().any(|token| tells(&token)) {
                 return Err("it says more than what could be done".to_owned());

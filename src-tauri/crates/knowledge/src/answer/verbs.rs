@@ -72,12 +72,14 @@ const LISTS: [(&str, Family); 11] = [
 
 /// The kind of each word of the lists, of the first list that has it.
 static FAMILIES: LazyLock<BTreeMap<&str, Family>> = LazyLock::new(|| {
-    let words = LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
+    let words =
+        LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
     words.collect()
 });
 /// The same by the words' stems.
 static STEMS: LazyLock<BTreeMap<String, Family>> = LazyLock::new(|| {
-    let words = LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
+    let words =
+        LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
     words.map(|(word, family)| (super::tokens::stem(word), family)).collect()
 });
 

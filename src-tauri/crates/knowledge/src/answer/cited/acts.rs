@@ -1,6 +1,7 @@
 //! Whether the records that a sentence cites show the acts that it claims.
 
 use super::super::asserts::{PARTS, edges, is_good, is_link, straight};
+use super::super::carried::{THEN, runs};
 use super::super::passages::{bounded, clip, is_content, is_negation};
 use super::super::sentence::Claim;
 use super::super::strict::MESSAGES;
@@ -30,7 +31,9 @@ impl Judge<'_, '_> {
         let first = said.first()?;
         let is_more = has(said, UNIVERSAL)
             || has(said, "both only after before twice again instead either myself personally manually");
-        if is_more || holds("if please let would", &first.raw) {
+        // A run that failed shows that it did then.
+        let is_of_now = any(said, FAILED) && any(said, THEN);
+        if is_more || is_of_now || holds("if please let would", &first.raw) {
             return None;
         }
         let mut proofs = Vec::new();
@@ -150,12 +153,7 @@ impl Judge<'_, '_> {
     }
 
     /// The proof by the first of these records, where they have what a part of a sentence says beside its verbs.
-    fn shown(
-        &self,
-        part: &[&Token],
-        acts: &[Act<'_>],
-        found: &[usize],
-    ) -> Option<Vec<Proof>> {
+    fn shown(&self, part: &[&Token], acts: &[Act<'_>], found: &[usize]) -> Option<Vec<Proof>> {
         let first = *found.first()?;
         let records: Vec<&Held> = found.iter().filter_map(|at| self.records.get(*at)).collect();
         let object = Object { judge: self, part, acts, records: &records };
@@ -178,14 +176,28 @@ impl Judge<'_, '_> {
         let beside =
             |token: &&&Token| is_content(token) && !acts.iter().any(|act| std::ptr::eq(act.verb, **token));
         let deeds: Vec<usize> = records.iter().flat_map(|held| held.deeds.iter().copied()).collect();
-        let is_said = acts.iter().all(|act| {
-            matches!(act.family, Family::Look) || self.checker.is_verb_of(&act.verb.raw, &deeds)
-        });
+        let is_said = acts
+            .iter()
+            .all(|act| matches!(act.family, Family::Look) || self.checker.is_verb_of(&act.verb.raw, &deeds));
+        let is_counted = (0..part.len()).all(|at| self.is_counted(&records, &deeds, part, at));
         let is_own = acts.is_empty()
             || records.iter().any(|held| !held.texts.is_empty())
             || part.iter().filter(beside).any(|token| object.is_own(token));
-        let is_shown = is_own && anchors > 0 && known == words && is_said;
+        let is_shown = is_own && anchors > 0 && known == words && is_said && is_counted;
         is_shown.then(|| vec![Proof { record: first, text: None, quote }])
+    }
+
+    /// Whether a number is the act's own, or stands in a line that it printed before what it counts in the sentence.
+    fn is_counted(&self, records: &[&Held], deeds: &[usize], part: &[&Token], at: usize) -> bool {
+        let Some(number) = part.get(at).copied().filter(|token| token.kind == Kind::Number) else {
+            return true;
+        };
+        let next = part.get(at + 1).copied().filter(|next| is_content(next));
+        let counted: Vec<&Token> = [number].into_iter().chain(next).collect();
+        let texts = records.iter().flat_map(|held| &held.texts);
+        let sources = texts.filter_map(|text| self.checker.record.sources.get(*text));
+        let mut lines = sources.flat_map(|source| source.text.lines());
+        self.checker.says_number(deeds, part, number) || lines.any(|line| runs(&counted, line))
     }
 
     /// Whether a record has something as it is written, a number, or a word.

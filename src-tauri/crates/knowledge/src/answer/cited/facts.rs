@@ -1,7 +1,7 @@
 //! Whether one passage of a record bears a fact that a sentence states of it.
 
-use super::super::carried::is_run;
 use super::super::asserts::{is_link, is_past};
+use super::super::carried::is_run;
 use super::super::meaning::Meaning;
 use super::super::passages::{Passage, Passages, asks, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
