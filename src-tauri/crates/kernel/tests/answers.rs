@@ -58,11 +58,11 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
     let task = answered(&world, words, true);
     let (event, check) = check(&world, task);
     let supports: Vec<AnswerSupport> = check.sentences.iter().map(|one| one.support).collect();
-    use AnswerSupport::{Absence, Claimless, Evidence, Receipt, Unverified};
-    assert_eq!(supports, [Receipt, Evidence, Absence, Unverified, Unverified, Claimless], "{check:?}");
+    use AnswerSupport::{Claimless, Evidence, Receipt, Unverified};
+    assert_eq!(supports, [Receipt, Evidence, Unverified, Unverified, Unverified, Claimless], "{check:?}");
     assert_eq!(
         (event.by_receipt, event.by_evidence, event.by_absence, event.unverified, event.claimless),
-        (1, 1, 1, 2, 1)
+        (1, 1, 0, 3, 1)
     );
 
     // The receipt is the one of the change, and what was seen is the result of the reading.
@@ -114,14 +114,12 @@ fn a_lie_is_marked_however_it_is_put_and_what_stands_beside_it_keeps_its_receipt
     assert_eq!(usize::try_from(event.unverified), Ok(others));
 }
 
-/// The model proposes what bears a sentence, and that record is asked: it bears the sentence in other words, and nothing else does.
+/// The model proposes what bears a sentence, and that record is asked: it bears a run of its words, and nothing else does.
 #[test]
-fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_no_other() {
+fn a_run_of_a_results_words_is_bound_to_it_where_its_model_cites_it_and_to_no_other() {
     let cited = |number: u64, act: &str, fact: &str| {
         let world = World::new(number);
-        let words = format!(
-            "I noted the urgent scanner in `SUMMARY.md`{act}. Bob has to pay 1,250 EUR to the landlord{fact}."
-        );
+        let words = format!("I wrote SUMMARY.md{act}. Alice orders the new scanner{fact}.");
         let task = answered(&world, &words, true);
         let (event, check) = check(&world, task);
         let now = state(&world, task);
@@ -134,31 +132,31 @@ fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_
 
     let (event, check, words, (seen, inputs)) = cited(4_404, " [r2]", " [r1]");
     assert_eq!(supports(&check), [Receipt, Evidence], "{check:?}");
-    assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(2)), "{event:?}");
+    assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(1)), "{event:?}");
     assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
     let quotes: Vec<_> =
         check.sentences.iter().map(|one| one.cites[0].quote.clone().unwrap_or_default()).collect();
     assert!(quotes[0].contains("SUMMARY.md"), "{quotes:?}");
-    assert_eq!(quotes[1], "Bob owes the landlord 1,250 EUR.");
+    assert_eq!(quotes[1], "Alice orders the new scanner by Friday.");
     assert!(inputs.contains(&seen), "what is erased of a result is erased of its words here: {inputs:?}");
     for one in &check.sentences {
         let cite = &one.cites[0];
         let (start, end) = (cite.start as usize, (cite.start + cite.length) as usize);
-        assert!(one.cited && cite.bears, "{one:?}");
+        assert!(cite.bears && one.cited == (one.support == Evidence), "{one:?}");
         assert_eq!(words[start..end], format!("[r{}]", cite.number));
     }
 
-    // Cited wrongly, of what no context showed, or not at all, the same words are bound to nothing.
+    // Cited wrongly, of what no context showed, or not at all, these words are bound to nothing; an act needs no citation.
     for (number, act, fact) in [(4_405, " [r1]", " [r2]"), (4_406, " [r7]", " [r3]"), (4_407, "", "")] {
         let (event, check, ..) = cited(number, act, fact);
-        assert_eq!(supports(&check), [Unverified, Unverified], "{act}{fact}: {check:?}");
-        assert_eq!((event.unverified, event.by_citation), (2, None), "{event:?}");
+        assert_eq!(supports(&check), [Receipt, Unverified], "{act}{fact}: {check:?}");
+        assert_eq!((event.unverified, event.by_citation), (1, None), "{event:?}");
     }
 }
 
 /// What came with the goal has a number of its own, which results do not change; what no context named bears nothing.
 #[test]
-fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is_cited() {
+fn a_run_of_the_words_of_a_file_that_came_with_the_goal_is_bound_to_it_where_it_is_cited() {
     let cited = |seed: u64, mark: &str| {
         let world = World::new(seed);
         let mut bytes = NOTES.as_bytes();
@@ -171,10 +169,10 @@ fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is
         };
         let (file, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
         std::fs::write(world.path("other.md"), "nothing of it\n").unwrap();
-        let words = format!("Bob has to pay 1,250 EUR to the landlord{mark}.");
+        let words = format!("Alice orders the new scanner{mark}.");
         let script = vec![("read", json!({ "path": "other.md" })), ("done", json!({ "summary": words }))];
         let wire = Wire::new(script);
-        let goal = ("What does Bob owe?", vec![file.artifact_id]);
+        let goal = ("Who orders the scanner?", vec![file.artifact_id]);
         let task = give_with(&world, &wire, goal, settings(ToolMode::Tools, &[]));
         assert_eq!(world.drive(task), completed());
         let sent = wire.sent().pop().unwrap();
@@ -186,7 +184,7 @@ fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is
     let (said, given) = cited(4_408, " [r9001]");
     assert_eq!((said.support, said.cited), (AnswerSupport::Evidence, true), "{said:?}");
     assert_eq!(said.sources[0].artifact_id, given);
-    assert_eq!(said.cites[0].quote.as_deref(), Some("Bob owes the landlord 1,250 EUR."));
+    assert_eq!(said.cites[0].quote.as_deref(), Some("Alice orders the new scanner by Friday."));
     for (seed, mark) in [(4_409, " [r1]"), (4_410, " [r9002]"), (4_411, "")] {
         let (said, _) = cited(seed, mark);
         assert_eq!((said.support, said.cited), (AnswerSupport::Unverified, false), "{mark}: {said:?}");
